@@ -1,0 +1,76 @@
+"""What can go wrong, as one tree.
+
+    VolvelleError
+    ├── DescriptionError        something we were given does not make sense
+    │   ├── UnitError           text that is not a quantity of the kind asked for
+    │   ├── UnknownNameError    a name that is in no catalogue, graph or table
+    │   ├── SourceError         a number without a source, or a source nobody knows
+    │   ├── GraphError          a workload graph that does not hold together
+    │   └── MappingError        a mapping that contradicts its workload or its system
+    ├── OutsideDomainError      a model asked for something it does not describe
+    └── MissingExtraError       an optional engine is not installed
+
+Every message names the thing, shows what was found and says what to do. *Infeasible* is not
+an error: a mapping that does not fit is an answer, with violations and cures
+(:class:`volvelle.Violation`).
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "DescriptionError",
+    "GraphError",
+    "MappingError",
+    "MissingExtraError",
+    "OutsideDomainError",
+    "SourceError",
+    "UnitError",
+    "UnknownNameError",
+    "VolvelleError",
+]
+
+
+class VolvelleError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class DescriptionError(VolvelleError):
+    """Something we were given does not make sense."""
+
+
+class UnitError(DescriptionError):
+    """Text that is not a quantity of the kind asked for."""
+
+
+class UnknownNameError(DescriptionError):
+    """A name that is in no catalogue, graph or table."""
+
+    @classmethod
+    def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
+        """Say which names there are, nearest first."""
+        names = sorted(known)
+        near = get_close_matches(name, names, n=3, cutoff=0.5)
+        if near:
+            return cls(f"there is no {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?")
+        return cls(f"there is no {kind} {name!r}; there are: {', '.join(names) or 'none'}")
+
+
+class SourceError(DescriptionError):
+    """A number without a source, or a source nobody knows."""
+
+
+class GraphError(DescriptionError):
+    """A workload graph that does not hold together."""
+
+
+class MappingError(DescriptionError):
+    """A mapping that contradicts its workload or its system."""
+
+
+class OutsideDomainError(VolvelleError):
+    """A model asked for something it does not describe."""
+
+
+class MissingExtraError(VolvelleError):
+    """An optional engine is not installed."""

@@ -1,0 +1,254 @@
+"""Quantities: text with units at the edge, plain SI floats inside.
+
+Inside the package every number is in seconds, bytes, FLOP, bytes per second, FLOP per second,
+watts, joules, dollars or hertz, and its signature says so by an alias (``Seconds``, ``Bytes`` …).
+Each alias is a float or an array of them, because every law broadcasts.
+
+At the edge a quantity is text with a unit: ``parse("3.35 TB/s", BYTES_PER_SECOND)``. A bare number
+is refused, and ``GB``, ``GiB`` and ``Gb`` differ. ``format`` is the exact inverse of ``parse``;
+``show`` rounds, for people.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.errors import UnitError
+
+__all__ = [
+    "BYTES",
+    "BYTES_PER_SECOND",
+    "DOLLARS",
+    "DOLLARS_PER_HOUR",
+    "DOLLARS_PER_JOULE",
+    "FLOP",
+    "FLOP_PER_SECOND",
+    "FRACTION",
+    "HERTZ",
+    "JOULES",
+    "JOULES_PER_BYTE",
+    "JOULES_PER_FLOP",
+    "KINDS",
+    "SECONDS",
+    "WATTS",
+    "Bytes",
+    "BytesPerSecond",
+    "Count",
+    "Dollars",
+    "Flop",
+    "FlopPerSecond",
+    "Fraction",
+    "Joules",
+    "Number",
+    "Quantity",
+    "Seconds",
+    "Watts",
+    "format",
+    "parse",
+    "show",
+]
+
+Number: TypeAlias = float | NDArray[np.float64]
+Seconds: TypeAlias = Number
+Bytes: TypeAlias = Number
+BytesPerSecond: TypeAlias = Number
+Flop: TypeAlias = Number
+FlopPerSecond: TypeAlias = Number
+Watts: TypeAlias = Number
+Joules: TypeAlias = Number
+Dollars: TypeAlias = Number
+Fraction: TypeAlias = Number
+Count: TypeAlias = Number
+
+_LARGE = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21}
+_SMALL = {"m": 1e-3, "µ": 1e-6, "u": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A kind of quantity: its base unit, and every unit it may be written in."""
+
+    name: str
+    base: str
+    units: Mapping[str, float]
+    """Unit symbol → size in the base unit."""
+    written: tuple[str, ...]
+    """The symbols `format` and `show` choose from, largest first."""
+    example: str
+
+
+def _prefixed(symbol: str, *prefixes: Mapping[str, float], scale: float = 1.0) -> dict[str, float]:
+    units = {symbol: scale}
+    for table in prefixes:
+        units |= {prefix + symbol: size * scale for prefix, size in table.items()}
+    return units
+
+
+def _quantity(name: str, base: str, example: str, units: dict[str, float], written: tuple[str, ...]) -> Quantity:
+    return Quantity(name=name, base=base, units=units, written=written, example=example)
+
+
+SECONDS = _quantity(
+    "time",
+    "s",
+    "20 us",
+    {
+        **_prefixed("s", _SMALL),
+        "min": 60.0,
+        "h": 3600.0,
+        "d": 86400.0,
+        "days": 86400.0,
+        "years": 31_557_600.0,
+    },
+    ("s", "ms", "us", "ns", "ps"),
+)
+BYTES = _quantity(
+    "data size",
+    "B",
+    "80 GB or 80 GiB",
+    {**_prefixed("B", _LARGE, _BINARY), **_prefixed("b", _LARGE, _BINARY, scale=0.125)},
+    ("EB", "PB", "TB", "GB", "MB", "kB", "B"),
+)
+BYTES_PER_SECOND = _quantity(
+    "data rate",
+    "B/s",
+    "3.35 TB/s or 400 Gb/s",
+    {unit + "/s": size for unit, size in BYTES.units.items()},
+    ("EB/s", "PB/s", "TB/s", "GB/s", "MB/s", "kB/s", "B/s"),
+)
+FLOP = _quantity(
+    "amount of arithmetic",
+    "FLOP",
+    "312 TFLOP",
+    _prefixed("FLOP", _LARGE),
+    ("ZFLOP", "EFLOP", "PFLOP", "TFLOP", "GFLOP", "MFLOP", "kFLOP", "FLOP"),
+)
+FLOP_PER_SECOND = _quantity(
+    "rate of arithmetic",
+    "FLOP/s",
+    "312 TFLOP/s",
+    {unit + "/s": size for unit, size in FLOP.units.items()},
+    tuple(unit + "/s" for unit in FLOP.written),
+)
+WATTS = _quantity("power", "W", "700 W", _prefixed("W", _LARGE, _SMALL), ("GW", "MW", "kW", "W"))
+JOULES = _quantity(
+    "energy",
+    "J",
+    "3.6 MJ or 1 kWh",
+    {**_prefixed("J", _LARGE, _SMALL), **_prefixed("Wh", _LARGE, scale=3600.0)},
+    ("TJ", "GJ", "MJ", "kJ", "J"),
+)
+JOULES_PER_BYTE = _quantity(
+    "energy per byte",
+    "J/B",
+    "8 pJ/b",
+    {**_prefixed("J/B", _SMALL), **_prefixed("J/b", _SMALL, scale=8.0)},
+    ("J/B", "nJ/B", "pJ/B"),
+)
+JOULES_PER_FLOP = _quantity(
+    "energy per operation", "J/FLOP", "0.5 pJ/FLOP", _prefixed("J/FLOP", _SMALL), ("J/FLOP", "pJ/FLOP")
+)
+DOLLARS = _quantity(
+    "money",
+    "USD",
+    "30 kUSD",
+    {**_prefixed("USD", {k: _LARGE[k] for k in "kMGT"}), "$": 1.0},
+    ("GUSD", "MUSD", "kUSD", "USD"),
+)
+DOLLARS_PER_HOUR = _quantity("price per hour", "USD/h", "2.5 USD/h", {"USD/h": 1.0, "$/h": 1.0}, ("USD/h",))
+DOLLARS_PER_JOULE = _quantity(
+    "price of energy", "USD/J", "0.1 USD/kWh", {"USD/J": 1.0, "USD/kWh": 1 / 3.6e6}, ("USD/kWh", "USD/J")
+)
+HERTZ = _quantity("frequency", "Hz", "1.41 GHz", _prefixed("Hz", _LARGE), ("THz", "GHz", "MHz", "kHz", "Hz"))
+FRACTION = _quantity("fraction", "", "75 %", {"%": 0.01, "ratio": 1.0}, ("%", "ratio"))
+
+KINDS: tuple[Quantity, ...] = (
+    SECONDS,
+    BYTES,
+    BYTES_PER_SECOND,
+    FLOP,
+    FLOP_PER_SECOND,
+    WATTS,
+    JOULES,
+    JOULES_PER_BYTE,
+    JOULES_PER_FLOP,
+    DOLLARS,
+    DOLLARS_PER_HOUR,
+    DOLLARS_PER_JOULE,
+    HERTZ,
+    FRACTION,
+)
+
+_TEXT = re.compile(r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf)\s*(.*?)\s*")
+
+
+def parse(text: object, kind: Quantity) -> float:
+    """Read a quantity of the given kind from text with a unit.
+
+    >>> parse("3.35 TB/s", BYTES_PER_SECOND)
+    3350000000000.0
+    """
+    if not isinstance(text, str):
+        raise UnitError(
+            f"{text!r} has no unit: a {kind.name} is written as text with one, for example {kind.example!r}"
+        )
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise UnitError(f"{text!r} is not a {kind.name}: write it like {kind.example!r}")
+    number, unit = match.groups()
+    if not unit:
+        raise UnitError(f"{text!r} has no unit: a {kind.name} is written like {kind.example!r}")
+    if unit in kind.units:
+        return float(number) * kind.units[unit]
+    for other in KINDS:
+        if unit in other.units:
+            raise UnitError(f"{text!r} is a {other.name}, but a {kind.name} is wanted here, like {kind.example!r}")
+    raise UnitError(
+        f"{text!r} has the unit {unit!r}, which no {kind.name} is written in; use one of "
+        f"{', '.join(kind.written)} (case matters: GB is 8 times Gb)"
+    )
+
+
+def format(value: float, kind: Quantity) -> str:  # noqa: A001 - the inverse of parse; read as quantities.format
+    """Write a quantity so that `parse` gives back exactly the same number.
+
+    >>> format(3.35e12, BYTES_PER_SECOND)
+    '3.35 TB/s'
+    """
+    value = float(value)
+    base = next(unit for unit in kind.written if kind.units[unit] == 1.0)
+    for unit in kind.written:
+        size = kind.units[unit]
+        if size <= abs(value) and float(repr(value / size)) * size == value:
+            return f"{value / size!r} {unit}".replace(".0 ", " ")
+    return f"{value!r} {base}".replace(".0 ", " ")
+
+
+def show(value: float, kind: Quantity, *, digits: int = 3) -> str:
+    """Write a quantity for a person: a few significant digits and a fitting unit.
+
+    >>> show(0.012345, SECONDS)
+    '12.3 ms'
+    """
+    value = float(value)
+    if kind is FRACTION:
+        return f"{_rounded(100 * value, digits)} %"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g} {kind.base}"
+    fitting = [unit for unit in kind.written if kind.units[unit] <= abs(value) * (1 + 10.0**-digits / 2)]
+    unit = fitting[0] if fitting else kind.written[-1]
+    return f"{_rounded(value / kind.units[unit], digits)} {unit}"
+
+
+def _rounded(value: float, digits: int) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.{digits}g}")
+    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{rounded:,.{max(decimals, 0)}f}"

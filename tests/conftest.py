@@ -1,0 +1,118 @@
+"""What many tests need: small machines, small models, strategies."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from volvelle import (
+    Catalogue,
+    Chip,
+    Cluster,
+    Dimension,
+    FatTree,
+    Link,
+    Memory,
+    Switch,
+    TrainingStep,
+    Transformer,
+    transformer,
+)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalogue:
+    return Catalogue()
+
+
+def small_chip(**changes: object) -> Chip:
+    chip = Chip(
+        name="toy",
+        matrix_rates={"bf16": 300e12},
+        vector_rates={"fp32": 20e12},
+        buffer=40e6,
+        memories=(Memory(name="HBM", capacity=80e9, rate=2e12),),
+        matrix_efficiency=0.8,
+        memory_efficiency=0.8,
+        power=400.0,
+        price=10_000.0,
+    )
+    return replace(chip, **changes)  # type: ignore[arg-type]
+
+
+def small_cluster(
+    nodes: int = 4, *, chip: Chip | None = None, inner: Link | None = None, outer: Link | None = None
+) -> Cluster:
+    return Cluster(
+        name=f"toy/{8 * nodes}",
+        chip=chip or small_chip(),
+        dimensions=(
+            Dimension(
+                name="inside",
+                size=8,
+                topology=Switch(),
+                link=inner or Link(name="fast", rate=300e9, latency=2e-6, setup=10e-6, efficiency=0.8),
+            ),
+            Dimension(
+                name="between",
+                size=nodes,
+                topology=FatTree(),
+                link=outer or Link(name="slow", rate=25e9, latency=5e-6, setup=20e-6, efficiency=0.8),
+            ),
+        ),
+    )
+
+
+def small_gpt(**changes: object) -> Transformer:
+    shape = Transformer(
+        name="small-gpt",
+        layers=8,
+        hidden=512,
+        heads=8,
+        kv_heads=8,
+        head_dim=64,
+        ffn=2048,
+        vocabulary=1024,
+        sequence=256,
+        activation="gelu",
+        norm="layernorm",
+        linear_bias="all",
+        positions="learned",
+        position_slots=256,
+        tied_embeddings=True,
+        dropout=True,
+    )
+    return replace(shape, **changes)  # type: ignore[arg-type]
+
+
+def small_llama(**changes: object) -> Transformer:
+    shape = Transformer(
+        name="small-llama",
+        layers=4,
+        hidden=512,
+        heads=8,
+        kv_heads=2,
+        head_dim=64,
+        ffn=1408,
+        vocabulary=1000,
+        sequence=128,
+        activation="swiglu",
+        norm="rmsnorm",
+        norm_bias=False,
+        positions="rotary",
+    )
+    return replace(shape, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def step() -> TrainingStep:
+    return TrainingStep(model=transformer(small_gpt()), batch=64)
