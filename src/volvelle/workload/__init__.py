@@ -1,0 +1,1 @@
+"""WHAT is computed: graphs of operations declared by named dimensions. Knows no hardware."""

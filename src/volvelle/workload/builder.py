@@ -1,0 +1,135 @@
+"""A small hand for writing blocks: name a tensor once, get its name back, pass it on."""
+
+from volvelle.workload.graph import Block, Role, Tensor
+from volvelle.workload.operations import (
+    AbstractKind,
+    Contraction,
+    Lookup,
+    Normalisation,
+    Operation,
+    Pointwise,
+)
+from volvelle.workload.signature import Signature
+
+__all__ = ["BlockBuilder"]
+
+
+class BlockBuilder:
+    """Collects tensors and operations, then makes a `Block` of them.
+
+    >>> mlp = BlockBuilder("mlp", element="bf16")
+    >>> x = mlp.input("x", "batch hidden")
+    >>> up = mlp.contract("up", "batch hidden, hidden ffn -> batch ffn", x, mlp.weight("w1", "hidden ffn"))
+    >>> act = mlp.pointwise("relu", "batch ffn -> batch ffn", up, saves=(0,))
+    >>> y = mlp.contract("down", "batch ffn, ffn hidden -> batch hidden", act, mlp.weight("w2", "ffn hidden"))
+    >>> block = mlp.build(outputs=(y,))
+    """
+
+    def __init__(self, name: str, *, element: str = "bf16") -> None:
+        self._name = name
+        self._element = element
+        self._tensors: list[Tensor] = []
+        self._operations: list[Operation] = []
+        self._inputs: list[str] = []
+        self.part = name
+        """Part of the model that operations added from now on belong to."""
+        self.region = ""
+        """Region of the operations added from now on."""
+
+    def _tensor(self, name: str, dims: tuple[str, ...], element: str | None, role: Role, tied_to: str = "") -> str:
+        self._tensors.append(Tensor(name=name, dims=dims, element=element or self._element, role=role, tied_to=tied_to))
+        return name
+
+    def input(self, name: str, dims: str) -> str:
+        """A tensor handed over by the block before."""
+        self._inputs.append(name)
+        return self._tensor(name, tuple(dims.split()), None, Role.ACTIVATION)
+
+    def data(self, name: str, dims: str, *, element: str = "int64") -> str:
+        """A tensor from outside, without gradient."""
+        return self._tensor(name, tuple(dims.split()), element, Role.INPUT)
+
+    def weight(self, name: str, dims: str, *, tied_to: str = "") -> str:
+        """A learned tensor."""
+        return self._tensor(name, tuple(dims.split()), None, Role.WEIGHT, tied_to)
+
+    def add(
+        self,
+        name: str,
+        kind: AbstractKind,
+        inputs: tuple[str, ...],
+        *,
+        fused: bool = False,
+        element: str | None = None,
+    ) -> str:
+        """Any kind of operation; its outputs are named after it. Gives the first one's name."""
+        outputs = []
+        for index, dims in enumerate(kind.signature.outputs):
+            output = name if index == 0 else f"{name}.{index}"
+            outputs.append(self._tensor(output, dims, element if index == 0 else "mask", Role.ACTIVATION))
+        self._operations.append(
+            Operation(
+                name=name,
+                kind=kind,
+                inputs=inputs,
+                outputs=tuple(outputs),
+                part=self.part,
+                region=self.region,
+                fused=fused,
+            )
+        )
+        return outputs[0]
+
+    def contract(self, name: str, signature: str, first: str, second: str) -> str:
+        """Products summed over what the output lacks."""
+        return self.add(name, Contraction(Signature.parse(signature)), (first, second))
+
+    def pointwise(
+        self,
+        name: str,
+        signature: str,
+        *inputs: str,
+        flops: float = 1.0,
+        saves: tuple[int, ...] = (),
+        is_sum: bool = False,
+        fused: bool = False,
+    ) -> str:
+        """Point by point."""
+        kind = Pointwise(Signature.parse(signature), flops=flops, saves=saves, is_sum=is_sum)
+        return self.add(name, kind, inputs, fused=fused)
+
+    def normalise(
+        self,
+        name: str,
+        signature: str,
+        *inputs: str,
+        along: str,
+        flops: float = 5.0,
+        saves_output: bool = False,
+        statistics_reduced: bool = False,
+        element: str | None = None,
+    ) -> str:
+        """Scaled by a statistic along one dimension."""
+        kind = Normalisation(
+            Signature.parse(signature),
+            along=along,
+            flops=flops,
+            saves_output=saves_output,
+            statistics_reduced=statistics_reduced,
+        )
+        return self.add(name, kind, inputs, element=element)
+
+    def look_up(self, name: str, signature: str, indices: str, table: str) -> str:
+        """Table rows by index."""
+        return self.add(name, Lookup(Signature.parse(signature)), (indices, table))
+
+    def build(self, *, outputs: tuple[str, ...], repeat: int = 1) -> Block:
+        """The block."""
+        return Block(
+            name=self._name,
+            operations=tuple(self._operations),
+            tensors=tuple(self._tensors),
+            inputs=tuple(self._inputs),
+            outputs=outputs,
+            repeat=repeat,
+        )

@@ -1,0 +1,1 @@
+"""Builders: from a few architecture numbers to a Workload."""

@@ -1,0 +1,216 @@
+"""Workloads: graphs of operations and tensors, with blocks that repeat."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from math import prod
+
+from volvelle.errors import GraphError, UnknownNameError
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.operations import Operation, Phase, Unit
+
+__all__ = ["Block", "Role", "Tensor", "Workload"]
+
+
+class Role(Enum):
+    """What a tensor is to the computation."""
+
+    ACTIVATION = "activation"
+    WEIGHT = "weight"
+    INPUT = "input"
+    """Data from outside, such as token numbers: no gradient."""
+    GRADIENT = "gradient"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    """A named array with named dimensions."""
+
+    name: str
+    dims: tuple[str, ...]
+    element: str = "bf16"
+    role: Role = Role.ACTIVATION
+    tied_to: str = ""
+    """For a weight that is another block's weight: ``"block.tensor"``. It is counted once, there."""
+
+    def elements(self, sizes: Mapping[str, int]) -> int:
+        """How many elements it has."""
+        return prod(sizes[dim] for dim in self.dims)
+
+    def bytes(self, sizes: Mapping[str, int]) -> float:
+        """How many bytes it takes."""
+        return self.elements(sizes) * element_bytes(self.element)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A graph of operations that repeats, each time on the outputs of the time before.
+
+    Operations are listed in an order in which they can run.
+    """
+
+    name: str
+    operations: tuple[Operation, ...]
+    tensors: tuple[Tensor, ...]
+    inputs: tuple[str, ...]
+    """Tensors from the block before (or from outside)."""
+    outputs: tuple[str, ...]
+    """Tensors handed to the block after (or outside)."""
+    repeat: int = 1
+
+    def __post_init__(self) -> None:
+        _check_block(self)
+
+    @cached_property
+    def tensor_of(self) -> Mapping[str, Tensor]:
+        """Tensors by name."""
+        return {tensor.name: tensor for tensor in self.tensors}
+
+    @cached_property
+    def operation_of(self) -> Mapping[str, Operation]:
+        """Operations by name."""
+        return {op.name: op for op in self.operations}
+
+    def weights(self) -> tuple[Tensor, ...]:
+        """The tensors that are learned."""
+        return tuple(tensor for tensor in self.tensors if tensor.role is Role.WEIGHT)
+
+    def flops(self, sizes: Mapping[str, int], *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
+        """FLOP of one repetition, in one phase, on one kind of unit."""
+        works = (op.kind.work() for op in self.operations if op.phase is phase)
+        return sum(work.flops(sizes) for work in works if work.unit is unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What is computed: blocks one after another, and the sizes of their named dimensions."""
+
+    name: str
+    sizes: Mapping[str, int]
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        _check_workload(self)
+
+    def block(self, name: str) -> Block:
+        """The block of that name."""
+        for block in self.blocks:
+            if block.name == name:
+                return block
+        raise UnknownNameError.among("block", name, [block.name for block in self.blocks])
+
+    def with_sizes(self, **sizes: int) -> "Workload":
+        """The same computation at other sizes."""
+        for name in sizes:
+            if name not in self.sizes:
+                raise UnknownNameError.among("dimension", name, self.sizes)
+        return replace(self, sizes={**self.sizes, **sizes})
+
+    def parameters(self) -> int:
+        """Learned numbers, each counted once."""
+        return sum(
+            block.repeat * tensor.elements(self.sizes)
+            for block in self.blocks
+            for tensor in block.weights()
+            if not tensor.tied_to
+        )
+
+    def flops(self, *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
+        """FLOP of the whole computation, in one phase, on one kind of unit."""
+        return sum(block.repeat * block.flops(self.sizes, phase=phase, unit=unit) for block in self.blocks)
+
+
+def _check_block(block: Block) -> None:
+    where = f"block {block.name!r}"
+    tensors: dict[str, Tensor] = {}
+    for tensor in block.tensors:
+        if tensor.name in tensors:
+            raise GraphError(f"{where} has two tensors named {tensor.name!r}; name each once")
+        element_bytes(tensor.element)
+        tensors[tensor.name] = tensor
+    names = [op.name for op in block.operations]
+    for name in names:
+        if names.count(name) > 1:
+            raise GraphError(f"{where} has two operations named {name!r}; name each once")
+    if block.repeat < 1:
+        raise GraphError(f"{where} repeats {block.repeat} times; it must repeat at least once")
+    for name in (*block.inputs, *block.outputs):
+        if name not in tensors:
+            raise GraphError(f"{where} hands on {name!r}, which is not one of its tensors")
+    free = {name for name, tensor in tensors.items() if tensor.role in (Role.WEIGHT, Role.INPUT)}
+    produced: dict[str, str] = {}
+    for op in block.operations:
+        _check_ends(op, tensors, where)
+        for name in op.inputs:
+            if name not in produced and name not in free and name not in block.inputs:
+                later = any(name in other.outputs for other in block.operations)
+                raise GraphError(
+                    f"{where}: operation {op.name!r} reads {name!r}, which "
+                    + (
+                        "is only produced by an operation that comes later; the graph has a cycle or is out of order"
+                        if later
+                        else "no operation produces; declare it as an input of the block, a weight or data"
+                    )
+                )
+        for name in op.outputs:
+            if name in produced:
+                raise GraphError(f"{where}: both {produced[name]!r} and {op.name!r} produce {name!r}")
+            produced[name] = op.name
+
+
+def _check_ends(op: Operation, tensors: Mapping[str, Tensor], where: str) -> None:
+    ends = ((op.inputs, op.kind.signature.inputs), (op.outputs, op.kind.signature.outputs))
+    for names, dims_of in ends:
+        if len(names) != len(dims_of):
+            raise GraphError(
+                f"{where}: operation {op.name!r} is declared '{op.kind.signature}' but is given {len(names)} "
+                f"tensor(s) where it names {len(dims_of)}"
+            )
+        for name, dims in zip(names, dims_of, strict=True):
+            if name not in tensors:
+                raise GraphError(f"{where}: operation {op.name!r} uses {name!r}, which is not declared")
+            if len(tensors[name].dims) != len(dims):
+                raise GraphError(
+                    f"{where}: operation {op.name!r} takes {name!r} as '{' '.join(dims)}', but it is "
+                    f"'{' '.join(tensors[name].dims)}'"
+                )
+
+
+def _pairs(block: Block) -> Iterator[tuple[Operation, str, str, str]]:
+    for op in block.operations:
+        signature = op.kind.signature
+        for name, dims in zip((*op.inputs, *op.outputs), (*signature.inputs, *signature.outputs), strict=True):
+            for used, declared in zip(dims, block.tensor_of[name].dims, strict=True):
+                yield op, name, used, declared
+
+
+def _check_workload(workload: Workload) -> None:
+    for block in workload.blocks:
+        for op, name, used, declared in _pairs(block):
+            for dim in (used, declared):
+                if dim not in workload.sizes:
+                    raise GraphError(
+                        f"workload {workload.name!r}: dimension {dim!r} of {name!r} in operation {op.name!r} of "
+                        f"block {block.name!r} has no size; give sizes[{dim!r}]"
+                    )
+            if workload.sizes[used] != workload.sizes[declared]:
+                raise GraphError(
+                    f"workload {workload.name!r}: operation {op.name!r} of block {block.name!r} takes dimension "
+                    f"{declared!r} of {name!r} (size {workload.sizes[declared]}) as {used!r} "
+                    f"(size {workload.sizes[used]})"
+                )
+    for before, after in zip(workload.blocks, workload.blocks[1:], strict=False):
+        _check_joint(before, after, workload.name)
+    for block in workload.blocks:
+        if block.repeat > 1:
+            _check_joint(block, block, workload.name)
+
+
+def _check_joint(before: Block, after: Block, workload: str) -> None:
+    handed = [before.tensor_of[name].dims for name in before.outputs]
+    taken = [after.tensor_of[name].dims for name in after.inputs]
+    if handed != taken:
+        raise GraphError(
+            f"workload {workload!r}: block {before.name!r} hands on {handed} but block {after.name!r} takes {taken}"
+        )

@@ -1,0 +1,68 @@
+"""How a tensor lies over one axis of chips, and what it takes to lay it otherwise.
+
+Along one axis a tensor is **replicated** (every chip holds all of it), **split** along one of its
+dimensions, or **partial** (every chip holds a summand of it). These three and the conversions between
+them are all that sharding needs; see GSPMD (Xu et al., arXiv:2105.04663, sections 3.1 and 3.5).
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from volvelle.errors import GraphError
+
+__all__ = ["PARTIAL", "REPLICATED", "Collective", "Layout", "conversion", "split"]
+
+
+class Collective(Enum):
+    """What chips do together to change a layout."""
+
+    ALL_REDUCE = "all-reduce"
+    REDUCE_SCATTER = "reduce-scatter"
+    ALL_GATHER = "all-gather"
+    ALL_TO_ALL = "all-to-all"
+    BROADCAST = "broadcast"
+    POINT_TO_POINT = "point-to-point"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor lies over one axis of chips; compare with `REPLICATED`, `PARTIAL` or `split(dim)`."""
+
+    kind: str
+    dim: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.dim})" if self.dim else self.kind
+
+
+REPLICATED = Layout("replicated")
+PARTIAL = Layout("partial")
+
+
+def split(dim: str) -> Layout:
+    """The layout in which each chip holds an equal slice along `dim`."""
+    return Layout("split", dim)
+
+
+def conversion(found: Layout, wanted: Layout) -> Collective | None:
+    """The collective that turns one layout into another; None where it is free.
+
+    =============  ==============  ==================
+    found          wanted          takes
+    =============  ==============  ==================
+    partial        replicated      all-reduce
+    partial        split           reduce-scatter
+    split          replicated      all-gather
+    split a        split b         all-to-all
+    replicated     split           nothing
+    =============  ==============  ==================
+    """
+    if found == wanted:
+        return None
+    if wanted == PARTIAL:
+        raise GraphError(f"a {found} tensor cannot be turned into summands; nothing ever needs that")
+    if found == PARTIAL:
+        return Collective.ALL_REDUCE if wanted == REPLICATED else Collective.REDUCE_SCATTER
+    if found == REPLICATED:
+        return None
+    return Collective.ALL_GATHER if wanted == REPLICATED else Collective.ALL_TO_ALL

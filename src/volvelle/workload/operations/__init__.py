@@ -1,0 +1,29 @@
+"""Kinds of operation, one a file. Each is declared by a signature; the rest is derived."""
+
+from volvelle.workload.operations.base import (
+    AbstractKind,
+    Gradients,
+    Operation,
+    Phase,
+    SplitChoice,
+    Unit,
+    Work,
+)
+from volvelle.workload.operations.contraction import Contraction
+from volvelle.workload.operations.lookup import Lookup
+from volvelle.workload.operations.normalisation import Normalisation
+from volvelle.workload.operations.pointwise import Pointwise
+
+__all__ = [
+    "AbstractKind",
+    "Contraction",
+    "Gradients",
+    "Lookup",
+    "Normalisation",
+    "Operation",
+    "Phase",
+    "Pointwise",
+    "SplitChoice",
+    "Unit",
+    "Work",
+]

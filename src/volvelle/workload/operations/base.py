@@ -1,0 +1,124 @@
+"""What every kind of operation answers about itself, from its signature alone."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+
+from volvelle.workload.layout import PARTIAL, REPLICATED, Layout, split
+from volvelle.workload.signature import Signature
+
+__all__ = ["AbstractKind", "Gradients", "Operation", "Phase", "SplitChoice", "Unit", "Work"]
+
+
+class Phase(Enum):
+    """When in a training step an operation runs."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    RECOMPUTE = "recompute"
+
+
+class Unit(Enum):
+    """Which arithmetic units an operation needs."""
+
+    MATRIX = "matrix"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Arithmetic: so many FLOP for every point of the named dimensions."""
+
+    unit: Unit
+    per_point: float
+    dims: tuple[str, ...]
+
+    def flops(self, sizes: Mapping[str, int]) -> float:
+        """FLOP at the given sizes."""
+        return self.per_point * prod(sizes[dim] for dim in self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitChoice:
+    """One way to run an operation over an axis of chips: the layouts it needs and the layouts it leaves."""
+
+    dim: str | None
+    """The dimension of the signature that is split; None: every chip does everything, or sums partials."""
+    inputs: tuple[Layout, ...]
+    outputs: tuple[Layout, ...]
+
+
+class AbstractKind(ABC):
+    """A kind of operation. All it knows is its signature and what is special about its kind."""
+
+    signature: Signature
+
+    @abstractmethod
+    def work(self) -> Work:
+        """How much arithmetic it does, and on which units."""
+
+    @abstractmethod
+    def whole(self) -> frozenset[str]:
+        """Dimensions that cannot be split, because the result is not a sum over their parts."""
+
+    @abstractmethod
+    def sums(self) -> bool:
+        """Whether summands in give summands out, so that partial inputs need no conversion."""
+
+    @abstractmethod
+    def gradients(self, op: "Operation", wanted: Sequence[bool]) -> "Gradients":
+        """The operations that carry gradients from outputs to the wanted inputs."""
+
+    def choices(self) -> tuple[SplitChoice, ...]:
+        """Every way to run this operation over one axis of chips.
+
+        Splitting a dimension splits each tensor that has it; an output that lacks it is left partial, an
+        input that lacks it is needed whole.
+        """
+        found = [
+            SplitChoice(
+                dim,
+                tuple(split(dim) if dim in dims else REPLICATED for dims in self.signature.inputs),
+                tuple(split(dim) if dim in dims else PARTIAL for dims in self.signature.outputs),
+            )
+            for dim in self.signature.dims
+            if dim not in self.whole()
+        ]
+        found.append(
+            SplitChoice(None, (REPLICATED,) * len(self.signature.inputs), (REPLICATED,) * len(self.signature.outputs))
+        )
+        if self.sums():
+            found.append(
+                SplitChoice(None, (PARTIAL,) * len(self.signature.inputs), (PARTIAL,) * len(self.signature.outputs))
+            )
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A kind of operation applied to named tensors."""
+
+    name: str
+    kind: AbstractKind
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    phase: Phase = Phase.FORWARD
+    of: str = ""
+    """For a backward operation: the forward operation it belongs to."""
+    part: str = ""
+    """The part of the model it belongs to, for people reading a breakdown."""
+    region: str = ""
+    """Operations of one region can be fused into one kernel, or recomputed together."""
+    fused: bool = False
+    """Runs inside a neighbour's kernel, so it moves no data of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """How gradients pass an operation: by operations, or unchanged."""
+
+    operations: tuple[Operation, ...] = ()
+    carried: Mapping[int, str] = field(default_factory=dict)
+    """Input index → name of the tensor that holds (a summand of) its gradient."""

@@ -1,0 +1,74 @@
+"""Contraction: products summed over dimensions — matrix multiplication in any number of dimensions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from volvelle.errors import GraphError
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.signature import Signature
+
+__all__ = ["Contraction"]
+
+
+@final
+@dataclass(frozen=True)
+class Contraction(AbstractKind):
+    """Products of two tensors, summed over the dimensions in no output.
+
+    2 FLOP (a multiplication and an addition) for every point. Linear in each input, so any dimension may be
+    split: a summed one leaves partial sums.
+    """
+
+    signature: Signature
+
+    def __post_init__(self) -> None:
+        if len(self.signature.inputs) != 2 or len(self.signature.outputs) != 1:
+            raise GraphError(f"a contraction takes two tensors and gives one, not '{self.signature}'")
+        first, second = self.signature.inputs
+        (result,) = self.signature.outputs
+        lonely = (set(first) ^ set(second)) - set(result)
+        if lonely:
+            raise GraphError(
+                f"the contraction '{self.signature}' sums {', '.join(sorted(lonely))} over one input alone; "
+                "sum it with a Pointwise operation first"
+            )
+
+    def work(self) -> Work:
+        """Two operations a point, on the matrix units."""
+        return Work(Unit.MATRIX, 2.0, self.signature.dims)
+
+    def whole(self) -> frozenset[str]:
+        """Nothing: a contraction is linear in everything."""
+        return frozenset()
+
+    def sums(self) -> bool:
+        """No: partial × partial is not a summand of the product."""
+        return False
+
+    def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
+        """For C = A·B: dA = dC·B and dB = A·dC, each again a contraction."""
+        (result,) = self.signature.outputs
+        operations = []
+        carried = {}
+        for index, want in enumerate(wanted):
+            if not want:
+                continue
+            other = 1 - index
+            name = f"{op.name}.backward.{op.inputs[index]}"
+            operations.append(
+                Operation(
+                    name=name,
+                    kind=Contraction(
+                        Signature((result, self.signature.inputs[other]), (self.signature.inputs[index],))
+                    ),
+                    inputs=(f"{op.outputs[0]}.grad", op.inputs[other]),
+                    outputs=(name,),
+                    phase=Phase.BACKWARD,
+                    of=op.name,
+                    part=op.part,
+                    region=op.region,
+                )
+            )
+            carried[index] = name
+        return Gradients(tuple(operations), carried)

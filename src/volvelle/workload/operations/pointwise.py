@@ -1,0 +1,74 @@
+"""Pointwise operations: activations, residual sums, biases, masks, rotations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.signature import Signature
+
+__all__ = ["Pointwise"]
+
+
+@final
+@dataclass(frozen=True)
+class Pointwise(AbstractKind):
+    """Each point of the output from the same point of the inputs; a smaller input is repeated.
+
+    The gradient of an input is a pointwise operation on the output's gradient and the `saves` tensors,
+    summed over the dimensions the input lacks.
+    """
+
+    signature: Signature
+    flops: float = 1.0
+    """FLOP for every point."""
+    saves: tuple[int, ...] = ()
+    """Which tensors its gradient reads: input numbers, or with ~n output numbers."""
+    is_sum: bool = False
+    """A plain sum of its inputs: gradients pass unchanged, partial sums stay partial sums."""
+
+    def work(self) -> Work:
+        """`flops` a point, on the vector units."""
+        return Work(Unit.VECTOR, self.flops, self.signature.dims)
+
+    def whole(self) -> frozenset[str]:
+        """Nothing: every point stands alone."""
+        return frozenset()
+
+    def sums(self) -> bool:
+        """Only a plain sum of equal shapes keeps partial sums partial."""
+        return self.is_sum and self._even()
+
+    def _even(self) -> bool:
+        return all(dims == self.signature.outputs[0] for dims in self.signature.inputs)
+
+    def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
+        """One backward kernel for all inputs; none at all for a sum of equal shapes."""
+        gradient = f"{op.outputs[0]}.grad"
+        if self.sums():
+            return Gradients((), {index: gradient for index, want in enumerate(wanted) if want})
+        targets = [index for index, want in enumerate(wanted) if want]
+        if not targets:
+            return Gradients()
+        sources = self.signature.inputs, self.signature.outputs
+        names = op.inputs, op.outputs
+        read = [(sources[n < 0][n if n >= 0 else ~n], names[n < 0][n if n >= 0 else ~n]) for n in self.saves]
+        outputs = tuple(f"{op.name}.backward.{op.inputs[index]}" for index in targets)
+        backward = Operation(
+            name=f"{op.name}.backward",
+            kind=Pointwise(
+                Signature(
+                    (self.signature.outputs[0], *(dims for dims, _ in read)),
+                    tuple(self.signature.inputs[index] for index in targets),
+                ),
+                flops=self.flops,
+            ),
+            inputs=(gradient, *(name for _, name in read)),
+            outputs=outputs,
+            phase=Phase.BACKWARD,
+            of=op.name,
+            part=op.part,
+            region=op.region,
+            fused=op.fused,
+        )
+        return Gradients((backward,), dict(zip(targets, outputs, strict=True)))

@@ -1,0 +1,49 @@
+"""A training step: what is computed between two updates of the weights."""
+
+from dataclasses import dataclass
+
+from volvelle.errors import DescriptionError
+from volvelle.quantities import Bytes
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.graph import Workload
+from volvelle.workload.operations import Phase
+from volvelle.workload.transforms import with_backward
+
+__all__ = ["TrainingStep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingStep:
+    """One optimiser step of a model over a global batch of sequences."""
+
+    model: Workload
+    """Forward pass; its backward pass is derived. Needs a dimension named ``batch``."""
+    batch: int
+    """Sequences in the global batch."""
+    element: str = "bf16"
+    """Element type of weights and matrix products."""
+    gradient_element: str = "fp32"
+    """Element type gradients are accumulated and exchanged in."""
+    optimiser_state: Bytes = 12.0
+    """Bytes a parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise DescriptionError(f"the global batch is {self.batch} sequences; it must be at least one")
+        if "batch" not in self.model.sizes:
+            raise DescriptionError(
+                f"workload {self.model.name!r} has no dimension named 'batch', so it cannot be cut into micro-batches"
+            )
+        element_bytes(self.element)
+        element_bytes(self.gradient_element)
+
+    @property
+    def flops(self) -> float:
+        """FLOP of all matrix products, forward and backward, recomputation not counted."""
+        whole = with_backward(self.model.with_sizes(batch=1))
+        return self.batch * (whole.flops(phase=Phase.FORWARD) + whole.flops(phase=Phase.BACKWARD))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in the global batch, where the model has positions."""
+        return self.batch * self.model.sizes.get("position", 1)

@@ -1,0 +1,92 @@
+"""Graph → graph: add the backward pass that the forward declarations imply."""
+
+from dataclasses import replace
+
+from volvelle.workload.graph import Block, Role, Tensor, Workload
+from volvelle.workload.operations import Operation, Phase, Pointwise
+from volvelle.workload.signature import Signature
+
+__all__ = ["seed_of", "with_backward"]
+
+
+def seed_of(output: str) -> str:
+    """Name of the gradient that a block is handed for one of its outputs."""
+    return f"{output}.seed"
+
+
+def with_backward(workload: Workload) -> Workload:
+    """The same workload with every block's backward operations after its forward ones.
+
+    A block is handed the gradients of its outputs (`seed_of`) and leaves the gradients of its inputs
+    and weights (``"<tensor>.grad"``). Where a tensor feeds several operations their gradient summands are added by a
+    fused sum.
+    """
+    return replace(workload, blocks=tuple(_block_with_backward(block) for block in workload.blocks))
+
+
+def _block_with_backward(block: Block) -> Block:
+    tensors = list(block.tensors)
+    known = dict(block.tensor_of)
+    summands: dict[str, list[str]] = {}
+    operations: list[Operation] = list(block.operations)
+    differentiable = _differentiable(block)
+    alias: dict[str, str] = {}
+
+    def gradient_like(name: str, of: str) -> None:
+        tensor = replace(known[of], name=name, role=Role.GRADIENT, tied_to="")
+        known[name] = tensor
+        tensors.append(tensor)
+
+    def settle(tensor: str, *, named: bool = False) -> bool:
+        """Make ``tensor.grad`` out of its summands; whether there is any. A lone summand needs no operation."""
+        parts = [alias.get(part, part) for part in summands.get(tensor, [])]
+        target = f"{tensor}.grad"
+        if not parts:
+            return False
+        if len(parts) == 1 and not named:
+            alias[target] = parts[0]
+            return True
+        gradient_like(target, tensor)
+        dims = known[tensor].dims
+        operations.append(
+            Operation(
+                name=target,
+                kind=Pointwise(Signature((dims,) * len(parts), (dims,)), flops=len(parts) - 1.0, is_sum=True),
+                inputs=tuple(parts),
+                outputs=(target,),
+                phase=Phase.BACKWARD,
+                fused=True,
+            )
+        )
+        return True
+
+    for name in block.outputs:
+        seed = Tensor(name=seed_of(name), dims=known[name].dims, element=known[name].element, role=Role.INPUT)
+        tensors.append(seed)
+        known[seed.name] = seed
+        summands.setdefault(name, []).append(seed.name)
+    for op in reversed(block.operations):
+        if not settle(op.outputs[0]):
+            continue
+        wanted = [name in differentiable for name in op.inputs]
+        gradients = op.kind.gradients(op, wanted)
+        for backward in gradients.operations:
+            for output in backward.outputs:
+                of = next(op.inputs[index] for index, name in gradients.carried.items() if name == output)
+                gradient_like(output, of)
+            read = tuple(alias.get(name, name) for name in backward.inputs)
+            operations.append(replace(backward, inputs=read))
+        for index, name in gradients.carried.items():
+            summands.setdefault(op.inputs[index], []).append(name)
+    for name in (*block.inputs, *(tensor.name for tensor in block.weights())):
+        settle(name, named=True)
+    return replace(block, operations=tuple(operations), tensors=tuple(tensors))
+
+
+def _differentiable(block: Block) -> set[str]:
+    """Tensors that a gradient can reach: weights, handed-over activations, and what is made of them."""
+    reached = {tensor.name for tensor in block.weights()} | set(block.inputs)
+    for op in block.operations:
+        if any(name in reached for name in op.inputs):
+            reached.add(op.outputs[0])
+    return reached
