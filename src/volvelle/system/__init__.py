@@ -1,0 +1,1 @@
+"""WHERE it runs: chips, memories, links, clusters. Knows no workload."""

@@ -1,0 +1,67 @@
+"""Chips and their memories."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from volvelle.errors import OutsideDomainError
+from volvelle.quantities import Bytes, BytesPerSecond, Dollars, FlopPerSecond, Fraction, Watts
+from volvelle.spread import Figure
+
+__all__ = ["Chip", "Memory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One tier of memory, as the chip that owns it sees it."""
+
+    name: str
+    capacity: Bytes
+    rate: BytesPerSecond
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """An accelerator: what it computes at most, what it holds, and how near to its peaks it gets."""
+
+    name: str
+    matrix_rates: Mapping[str, FlopPerSecond]
+    """Dense peak of the matrix units by element type."""
+    vector_rates: Mapping[str, FlopPerSecond]
+    """Peak of the ordinary units by element type."""
+    buffer: Bytes
+    """On-chip memory that all its units share."""
+    memories: tuple[Memory, ...]
+    """Off-chip tiers, fastest first."""
+    matrix_efficiency: Fraction = 1.0
+    """Sustained fraction of the dense peak on large matrix products."""
+    memory_efficiency: Fraction = 1.0
+    """Sustained fraction of the peak rate of memory."""
+    power: Watts | None = None
+    price: Dollars | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    """How sure we are of the fields above, by name: spread, evidence, source."""
+
+    @property
+    def memory(self) -> Memory:
+        """The fastest tier."""
+        return self.memories[0]
+
+    def matrix_rate(self, element: str) -> FlopPerSecond:
+        """Dense peak for an element type; bf16 and fp16 stand for each other, fp32 may stand in for tf32."""
+        for name in (element, *_STAND_INS.get(element, ())):
+            if name in self.matrix_rates:
+                return self.matrix_rates[name]
+        raise OutsideDomainError(
+            f"chip {self.name!r} has no dense matrix rate for {element}; it has "
+            f"{', '.join(sorted(self.matrix_rates)) or 'none at all'}"
+        )
+
+    def vector_rate(self) -> FlopPerSecond:
+        """Peak of the ordinary units in fp32, in which norms, activations and sums are computed."""
+        for name in ("fp32", "fp64"):
+            if name in self.vector_rates:
+                return self.vector_rates[name]
+        raise OutsideDomainError(f"chip {self.name!r} states no vector rate in fp32 or fp64; add one to its entry")
+
+
+_STAND_INS = {"bf16": ("fp16",), "fp16": ("bf16",), "tf32": ("fp32",)}

@@ -1,0 +1,37 @@
+"""Links: what one chip can send and receive in one dimension of the network."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from volvelle.quantities import BytesPerSecond, Fraction, Seconds
+from volvelle.spread import Figure
+
+__all__ = ["Link"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """All links of one chip in one network dimension, taken together."""
+
+    name: str
+    rate: BytesPerSecond
+    """Raw rate in each direction."""
+    latency: Seconds = 0.0
+    """One step of a collective, software included."""
+    setup: Seconds = 0.0
+    """Time before the first step: launching the collective."""
+    efficiency: Fraction = 1.0
+    """Sustained fraction of the raw rate on large messages."""
+    fill: Seconds = 0.0
+    """Most that filling the pipeline of a long message costs, in the largest pieces the library uses."""
+    reduces: bool = False
+    """The network itself can add up what it forwards (NVLink SHARP, InfiniBand SHARP)."""
+    reduction_efficiency: Fraction = 1.0
+    """Rate while the network adds up, over the sustained rate."""
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    """How sure we are of the fields above, by name."""
+
+    @property
+    def sustained(self) -> BytesPerSecond:
+        """Rate in each direction that large messages see."""
+        return self.rate * self.efficiency

@@ -1,0 +1,12 @@
+"""Shapes of a network dimension, one a file."""
+
+from volvelle.system.topologies.base import AbstractTopology
+from volvelle.system.topologies.cube_mesh import CubeMesh
+from volvelle.system.topologies.dragonfly import Dragonfly
+from volvelle.system.topologies.fat_tree import FatTree
+from volvelle.system.topologies.fully_connected import FullyConnected
+from volvelle.system.topologies.ring import Ring
+from volvelle.system.topologies.switch import Switch
+from volvelle.system.topologies.torus import Torus
+
+__all__ = ["AbstractTopology", "CubeMesh", "Dragonfly", "FatTree", "FullyConnected", "Ring", "Switch", "Torus"]

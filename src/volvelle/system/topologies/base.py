@@ -1,0 +1,45 @@
+"""What every topology answers. All answers broadcast over the number of chips."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from volvelle.quantities import Count, Fraction
+
+__all__ = ["AbstractTopology", "doublings"]
+
+
+class AbstractTopology(ABC):
+    """The shape of one network dimension.
+
+    Rates are stated as fractions of what one chip can inject, so that a shape is independent of its links.
+    """
+
+    @abstractmethod
+    def steps(self, chips: Count) -> Count:
+        """Consecutive messages of a reduce-scatter or an all-gather by the algorithm natural to this shape."""
+
+    @abstractmethod
+    def bisection(self, chips: Count) -> Fraction:
+        """Rate across the worst half-half cut, one direction, over the injection rate of half the chips."""
+
+    @abstractmethod
+    def diameter(self, chips: Count) -> Count:
+        """Most links a message crosses."""
+
+    @abstractmethod
+    def links(self, chips: Count) -> Count:
+        """Cables, for pricing: chip to chip or chip to switch, each counted once."""
+
+    @abstractmethod
+    def switch_ports(self, chips: Count) -> Count:
+        """Ports on switches, for pricing."""
+
+    def neighbourly(self, chips: Count) -> Fraction:
+        """Fraction of the injection rate that a well-ordered ring of all chips sustains."""
+        return 1.0
+
+
+def doublings(chips: Count) -> Count:
+    """Steps in which a group doubles until it holds all chips: log2, rounded up."""
+    return np.ceil(np.log2(np.maximum(chips, 1.0)) - 1e-9)
