@@ -1,0 +1,1 @@
+"""The DECISION as a value: how a workload is laid out over a system."""

@@ -1,0 +1,174 @@
+"""Parallel layouts of a training step, one at a time or as a table of columns."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from volvelle.errors import MappingError
+
+__all__ = ["Mapping", "MappingTable", "Recompute", "Structure"]
+
+
+class Recompute(IntEnum):
+    """Which activations the backward pass computes again instead of keeping."""
+
+    NONE = 0
+    SELECTIVE = 1
+    """Those of the attention core."""
+    FULL = 2
+    """Everything but each layer's input."""
+
+    @property
+    def word(self) -> str:
+        """As written on the command line."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """The choices that change which operations run, not only how large they are."""
+
+    sequence_parallel: bool
+    recompute: Recompute
+    fused_attention: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """How one training step is laid out. Ranks are numbered tensor, then data, then pipeline."""
+
+    tensor: int = 1
+    """Chips that share every layer."""
+    pipeline: int = 1
+    """Stages, one behind the other."""
+    data: int = 1
+    """Replicas, each with its share of the batch."""
+    micro_batch: int = 1
+    """Sequences a replica works on at a time."""
+    interleave: int = 1
+    """Pieces each stage is cut into (virtual stages)."""
+    zero: int = 1
+    """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
+    overlap: bool = True
+    """Gradients are exchanged while the backward pass still runs."""
+    sequence_parallel: bool = True
+    """Between the tensor-parallel parts, positions are split over the same chips."""
+    recompute: Recompute = Recompute.SELECTIVE
+    fused_attention: bool = True
+    """The attention core runs as one kernel and keeps its scores on chip."""
+
+    def __post_init__(self) -> None:
+        for name in ("tensor", "pipeline", "data", "micro_batch", "interleave"):
+            value = getattr(self, name)
+            if value != int(value) or value < 1:
+                raise MappingError(f"{name} is {value!r}; it must be a whole number of at least 1")
+        if self.zero not in (0, 1, 2, 3):
+            raise MappingError(f"zero is {self.zero!r}; it must be 0, 1, 2 or 3")
+
+    @property
+    def chips(self) -> int:
+        """How many chips it takes."""
+        return self.tensor * self.pipeline * self.data
+
+    @property
+    def structure(self) -> Structure:
+        """The choices that change which operations run."""
+        return Structure(
+            sequence_parallel=self.sequence_parallel,
+            recompute=self.recompute,
+            fused_attention=self.fused_attention,
+        )
+
+
+_NUMBERS = ("tensor", "pipeline", "data", "micro_batch", "interleave", "zero", "overlap")
+_STRUCTURE = ("sequence_parallel", "recompute", "fused_attention")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingTable:
+    """Many mappings as columns of equal length."""
+
+    tensor: NDArray[np.float64]
+    pipeline: NDArray[np.float64]
+    data: NDArray[np.float64]
+    micro_batch: NDArray[np.float64]
+    interleave: NDArray[np.float64]
+    zero: NDArray[np.float64]
+    overlap: NDArray[np.float64]
+    sequence_parallel: NDArray[np.bool_]
+    recompute: NDArray[np.int8]
+    fused_attention: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.tensor)
+
+    @classmethod
+    def columns(cls, **given: ArrayLike) -> "MappingTable":
+        """From columns; what is not given takes the default of `Mapping`, what is single is repeated."""
+        unknown = set(given) - {*_NUMBERS, *_STRUCTURE}
+        if unknown:
+            raise MappingError(
+                f"a mapping has no column {', '.join(sorted(unknown))}; it has {', '.join((*_NUMBERS, *_STRUCTURE))}"
+            )
+        default = Mapping()
+        filled = {name: np.asarray(given.get(name, getattr(default, name))) for name in (*_NUMBERS, *_STRUCTURE)}
+        rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
+        kinds = {"sequence_parallel": np.bool_, "recompute": np.int8, "fused_attention": np.bool_}
+        return cls(
+            **{
+                name: np.ascontiguousarray(np.broadcast_to(column, rows), dtype=kinds.get(name, np.float64))
+                for name, column in filled.items()
+            }
+        )
+
+    @classmethod
+    def of(cls, mappings: Iterable[Mapping]) -> "MappingTable":
+        """From single mappings."""
+        rows = list(mappings)
+        return cls.columns(**{name: [getattr(mapping, name) for mapping in rows] for name in (*_NUMBERS, *_STRUCTURE)})
+
+    @classmethod
+    def every(cls, **options: Sequence[int | bool]) -> "MappingTable":
+        """Every combination of the given options."""
+        combinations = np.array(list(product(*options.values())), dtype=float).reshape(-1, len(options))
+        return cls.columns(**{name: combinations[:, index] for index, name in enumerate(options)})
+
+    def row(self, index: int) -> Mapping:
+        """One row as a mapping."""
+        return Mapping(
+            **{name: int(getattr(self, name)[index]) for name in _NUMBERS if name != "overlap"},
+            overlap=bool(self.overlap[index]),
+            sequence_parallel=bool(self.sequence_parallel[index]),
+            recompute=Recompute(int(self.recompute[index])),
+            fused_attention=bool(self.fused_attention[index]),
+        )
+
+    def take(self, rows: NDArray[np.intp] | slice) -> "MappingTable":
+        """Some of the rows."""
+        return MappingTable(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    def repeated(self, rows: int) -> "MappingTable":
+        """A table of one row, repeated."""
+        return MappingTable.columns(
+            **{field.name: np.broadcast_to(getattr(self, field.name), (rows,)) for field in fields(self)}
+        )
+
+    def structures(self) -> list[tuple[Structure, NDArray[np.intp] | slice]]:
+        """The structures there are, each with its rows."""
+        code = self.recompute.astype(np.int16) * 4 + self.sequence_parallel * 2 + self.fused_attention
+        found = np.flatnonzero(np.bincount(code, minlength=12))
+        return [
+            (
+                Structure(
+                    sequence_parallel=bool(value & 2),
+                    recompute=Recompute(int(value) // 4),
+                    fused_attention=bool(value & 1),
+                ),
+                slice(None) if len(found) == 1 else np.flatnonzero(code == value),
+            )
+            for value in found
+        ]
