@@ -1,0 +1,53 @@
+"""What training keeps in memory."""
+
+import numpy as np
+
+from volvelle.laws.citations import cites
+from volvelle.quantities import Bytes, Count
+
+__all__ = ["activation_bytes", "gradient_bytes", "optimiser_bytes", "weight_bytes"]
+
+
+@cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g+p")
+def weight_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
+    r"""Weights held by one chip: all of its share, or with ZeRO-3 one replica's part of it.
+
+    $$ M = \frac{\Psi\,e}{d} \ (z \ge 3), \qquad M = \Psi\,e \ (z < 3) $$
+
+    Assumes parts of equal size.
+    """
+    return parameters * each / np.where(np.asarray(zero) >= 3, data_parallel, 1.0)
+
+
+@cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g")
+def gradient_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
+    r"""Gradients held by one chip: all, or from ZeRO-2 on one replica's part.
+
+    $$ M = \frac{\Psi\,e}{d} \ (z \ge 2), \qquad M = \Psi\,e \ (z < 2) $$
+
+    Assumes gradients are accumulated in place over micro-batches.
+    """
+    return parameters * each / np.where(np.asarray(zero) >= 2, data_parallel, 1.0)
+
+
+@cites("rajbhandari2020zero", place="section 5, figure 1: P_os")
+def optimiser_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
+    r"""Optimiser state held by one chip: all, or from ZeRO-1 on one replica's part.
+
+    $$ M = \frac{\Psi\,e}{d} \ (z \ge 1), \qquad M = \Psi\,e \ (z < 1) $$
+
+    12 bytes a parameter for mixed-precision Adam: fp32 weights, momentum and variance. Assumes parts of equal size.
+    """
+    return parameters * each / np.where(np.asarray(zero) >= 1, data_parallel, 1.0)
+
+
+@cites("korthikanti2023recompute", place="section 4, activations of a pipeline stage")
+def activation_bytes(saved_per_layer: Bytes, *, layers: Count, in_flight: Count, working: Bytes = 0.0) -> Bytes:
+    r"""Activations held for the backward pass by one pipeline stage.
+
+    $$ M = a\,L\,f + w $$
+
+    a is what one layer saves for one micro-batch (derived from its operations), f the micro-batches in flight and w
+    the working set of the layer being recomputed. Assumes each is freed as soon as its backward has run.
+    """
+    return saved_per_layer * layers * in_flight + working

@@ -1,0 +1,196 @@
+"""Collectives over nested network dimensions: inside first, then between with what is left.
+
+A group that spans several dimensions is described by one :class:`Tier` a dimension, innermost first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from volvelle.laws.citations import cites
+from volvelle.laws.collectives import (
+    all_to_all_time,
+    in_network_all_reduce_time,
+    pipeline_fill_time,
+    stepped_gather_time,
+)
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Number, Seconds
+
+__all__ = [
+    "Tier",
+    "nested_all_gather_time",
+    "nested_all_reduce_time",
+    "nested_all_to_all_time",
+    "nested_reduce_scatter_time",
+    "ring_through_tiers_time",
+    "tier_volume",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tier:
+    """What a group of chips has of one network dimension."""
+
+    chips: Count
+    """Members of the group along this dimension."""
+    rate: BytesPerSecond
+    """Sustained by one chip, each direction."""
+    latency: Seconds
+    steps: Count
+    """Steps of a reduce-scatter among that many."""
+    bisection: Fraction = 1.0
+    setup: Seconds = 0.0
+    fill: Seconds = 0.0
+    """Most that filling the pipeline of a long message costs."""
+    reduces: bool = False
+    reduction_efficiency: Fraction = 1.0
+    """Rate while the network adds up, over `rate`."""
+
+
+def _setup(tiers: Sequence[Tier]) -> Seconds:
+    """Launching costs once: the dearest of the tiers the group really spans."""
+    found: Number = 0.0
+    for tier in tiers:
+        found = np.maximum(found, np.minimum(1.0, tier.chips - 1.0) * tier.setup)
+    return found
+
+
+def _combined(times: Sequence[tuple[Seconds, Seconds]], tiers: Sequence[Tier], *, pipelined: bool) -> Seconds:
+    """Latencies and fillings add; transfers of pipelined tiers run at once, of the others one after another."""
+    latency: Number = 0.0
+    transfer: Number = 0.0
+    for (wait, move), tier in zip(times, tiers, strict=True):
+        latency = latency + wait
+        if not (isinstance(tier.fill, float) and tier.fill == 0.0):
+            latency = latency + pipeline_fill_time(move, fill=tier.fill)
+        transfer = np.maximum(transfer, move) if pipelined else transfer + move
+    return latency + transfer
+
+
+def _ring_volumes(size: Bytes, tiers: Sequence[Tier]) -> list[Bytes]:
+    """What a chip sends in each dimension when rings pass all chips, each ring leaving a unit by another chip.
+
+    Of a ring's hops, 1 in P_{<i} leaves a unit below dimension i; those that also leave the unit of dimension i
+    belong to the next.
+    """
+    members: Number = 1.0
+    for tier in tiers:
+        members = members * tier.chips
+    passing = (members - 1.0) / members * size
+    volumes = []
+    inside: Number = 1.0
+    for tier in tiers:
+        through = inside * tier.chips
+        leaving = np.minimum(1.0, members / through - 1.0)
+        volumes.append(np.minimum(1.0, tier.chips - 1.0) * (1.0 / inside - leaving / through) * passing)
+        inside = through
+    return volumes
+
+
+def _ring_parts(size: Bytes, tiers: Sequence[Tier]) -> list[tuple[Seconds, Seconds]]:
+    volumes = _ring_volumes(size, tiers)
+    return [(tier.steps * tier.latency, volume / tier.rate) for tier, volume in zip(tiers, volumes, strict=True)]
+
+
+@cites("nccl-tuning", place="ncclTopoTuneModel, collectives other than all-reduce run as rings")
+def nested_reduce_scatter_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""Reduce-scatter around one ring through nested dimensions.
+
+    $$ t = \sigma + \sum_i (s_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       \frac{P-1}{P}\,\frac{n}{B_i}\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
+
+    P is the size of the group, with an index that of its part below or up to dimension i; the last term falls away in
+    the outermost dimension. f is the filling of the pipeline. Assumes as many rings at once as a unit has chips, each
+    leaving it by another chip's links; a library that nested its reduce-scatters would send only (p−1)/p of n/P_{<i}
+    through dimension i. Dimensions are passed in a pipeline (max) or one after the other (sum).
+    """
+    return _setup(tiers) + _combined(_ring_parts(size, tiers), tiers, pipelined=pipelined)
+
+
+@cites("nccl-tuning", place="ncclTopoTuneModel, collectives other than all-reduce run as rings")
+def nested_all_gather_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-gather around one ring through nested dimensions: the reduce-scatter run backwards.
+
+    $$ t = \sigma + \sum_i (s_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       \frac{P-1}{P}\,\frac{n}{B_i}\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
+
+    Assumes what the reduce-scatter assumes.
+    """
+    return _setup(tiers) + _combined(_ring_parts(size, tiers), tiers, pipelined=pipelined)
+
+
+@cites("cho2019blueconnect", place="section 3, all-reduce decomposed over network dimensions")
+def nested_all_reduce_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-reduce over nested dimensions: scatter inwards to outwards, gather back.
+
+    $$ t = \sigma + \sum_i (2 s_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       2\,\frac{p_i-1}{p_i}\,\frac{n}{P_{<i}\,B_i} $$
+
+    Where a dimension's network adds up by itself, its transfer is (p+1)/p at a rate of its own instead of 2(p−1)/p
+    when that takes less, and its steps are two. f is the filling of the pipeline. Assumes chunks pass the dimensions
+    in a pipeline (max) or one after the other (sum); two trees between units send as much.
+    """
+    parts = []
+    left: Number = size
+    for tier in tiers:
+        latency = 2.0 * tier.steps * tier.latency
+        transfer = 2.0 * stepped_gather_time(left, tier.chips, rate=tier.rate, latency=0.0, steps=0.0)
+        if tier.reduces:
+            rate = tier.rate * tier.reduction_efficiency
+            transfer = np.minimum(transfer, in_network_all_reduce_time(left, tier.chips, rate=rate, latency=0.0))
+            latency = np.minimum(latency, 2.0 * tier.latency)
+        parts.append((latency, transfer))
+        left = left / tier.chips
+    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
+
+
+@cites("patarasuk2009ring", place="theorem 2, on a tree of switches")
+def ring_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-reduce around one ring through nested dimensions, where a library is told to use no other algorithm.
+
+    $$ t = \sigma + \sum_i (2 s_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       2\,\frac{P-1}{P}\,\frac{n}{B_i}\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
+
+    Assumes what the reduce-scatter around one ring assumes; the network adds nothing up.
+    """
+    parts = [(2.0 * wait, 2.0 * move) for wait, move in _ring_parts(size, tiers)]
+    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
+
+
+@cites("dally2004interconnection", place="section 3.3, bisection bound, dimension by dimension")
+def nested_all_to_all_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-to-all over nested dimensions, each dimension carrying what has to cross it.
+
+    $$ n_i = n\,\frac{p_i - 1}{p_i} $$
+
+    of every chip's data leaves its unit of dimension i for another one. Assumes uniform shares; each chip sends
+    its own data through its own links at every dimension (no aggregation at a leader).
+    """
+    parts = []
+    for tier in tiers:
+        whole = all_to_all_time(size, tier.chips, rate=tier.rate, latency=0.0, bisection=tier.bisection)
+        wait = all_to_all_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
+        parts.append((wait, whole))
+    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
+
+
+@cites("cho2019blueconnect", place="section 3, volume in each dimension")
+def tier_volume(size: Bytes, tiers: Sequence[Tier], *, collective: Literal["gather", "all-reduce"]) -> list[Bytes]:
+    r"""Bytes each chip sends in each dimension; as many are received.
+
+    $$ v_i = 2\,\frac{p_i - 1}{p_i}\,\frac{n}{P_{<i}} \quad\text{or}\quad
+       v_i = \frac{P - 1}{P}\,n\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
+
+    for an all-reduce, nested, or a gather or scatter, around one ring (without the last term in the outermost
+    dimension). Assumes no reduction inside the network.
+    """
+    if collective == "gather":
+        return _ring_volumes(size, tiers)
+    volumes = []
+    left: Number = size
+    for tier in tiers:
+        volumes.append(2.0 * (tier.chips - 1.0) / tier.chips * left)
+        left = left / tier.chips
+    return volumes

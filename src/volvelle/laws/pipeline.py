@@ -1,0 +1,36 @@
+"""Pipelines: stages that work on micro-batches one behind the other."""
+
+import numpy as np
+
+from volvelle.laws.citations import cites
+from volvelle.quantities import Count, Seconds
+
+__all__ = ["bubble_time", "micro_batches_in_flight"]
+
+
+@cites("narayanan2021megatron", place="section 2.2, bubble of 1F1B and interleaved schedules")
+def bubble_time(whole: Seconds, slowest: Seconds, *, interleave: Count) -> Seconds:
+    r"""Time in which the slowest stage waits while the pipeline fills and drains.
+
+    $$ t_b = \frac{\sum_i t_i - \max_i t_i}{v} $$
+
+    `whole` is one micro-batch through all stages, forward and backward; v is the number of pieces each stage is
+    cut into. With p equal stages this is the paper's (p − 1)(t_f + t_b)/v. Assumes one forward, one backward at a
+    time; stages hand over without delay (the transfers are counted apart).
+    """
+    return (whole - slowest) / interleave
+
+
+@cites("korthikanti2023recompute", place="section 4.3, micro-batches kept by the first stage")
+def micro_batches_in_flight(stages: Count, *, stage: Count, interleave: Count, micro_batches: Count) -> Count:
+    r"""Micro-batches whose activations a stage holds at the worst moment, interleaved pieces counted as shares.
+
+    $$ f = \min\!\left(m,\; p - r\right) \ (v = 1), \qquad
+       f = \min\!\left(m,\; \frac{2(p - r - 1) + (v-1)p + 1}{v}\right) \ (v > 1) $$
+
+    for stage r = 0 … p − 1: for the first of an interleaved pipeline p(1 + (p−1)/(pv)), as in the paper. Assumes
+    one forward, one backward at a time.
+    """
+    plain = stages - stage
+    pieces = 2.0 * (stages - stage - 1.0) + (interleave - 1.0) * stages + 1.0
+    return np.minimum(micro_batches, np.where(np.asarray(interleave) > 1, pieces / interleave, plain))
