@@ -1,0 +1,174 @@
+"""From catalogue files to the values the rest of the package works with."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from volvelle.catalogue.figures import read_figure
+from volvelle.catalogue.schema import ChipFile, ClusterFile, Datum, DimensionFile, LinkFile, ModelFile
+from volvelle.errors import DescriptionError, SourceError
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    DOLLARS,
+    FLOP_PER_SECOND,
+    FRACTION,
+    SECONDS,
+    WATTS,
+    Quantity,
+)
+from volvelle.spread import Figure
+from volvelle.system.chip import Chip, Memory
+from volvelle.system.cluster import Cluster, Dimension, nested_sizes
+from volvelle.system.link import Link
+from volvelle.system.topologies import (
+    AbstractTopology,
+    CubeMesh,
+    Dragonfly,
+    FatTree,
+    FullyConnected,
+    Ring,
+    Switch,
+    Torus,
+)
+from volvelle.system.topologies.torus import nearly_cubic
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.families.transformer import Transformer
+
+__all__ = ["build_chip", "build_cluster", "build_link", "build_model"]
+
+
+class _Figures:
+    """Collects the figures of one entry by field name."""
+
+    def __init__(self, where: str, sources: Collection[str]) -> None:
+        self.where = where
+        self.sources = sources
+        self.found: dict[str, Figure] = {}
+
+    def read(self, name: str, datum: Datum, kind: Quantity | None) -> float:
+        figure = read_figure(datum, kind, where=f"{self.where}: {name}", sources=self.sources)
+        self.found[name] = figure
+        return figure.value
+
+    def known(self, name: str, source: str) -> None:
+        if source not in self.sources:
+            raise SourceError(f"{self.where}: {name} has the source {source!r}, which is in no references file")
+
+
+def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
+    """A chip from its file."""
+    figures = _Figures(f"chip {file.name!r}", sources)
+
+    def rates(name: str, table: Mapping[str, Datum]) -> dict[str, float]:
+        for element in table:
+            element_bytes(element)
+        return {element: figures.read(f"{name}.{element}", datum, FLOP_PER_SECOND) for element, datum in table.items()}
+
+    return Chip(
+        name=file.name,
+        matrix_rates=rates("matrix_rates", file.matrix_rate),
+        vector_rates=rates("vector_rates", file.vector_rate),
+        buffer=figures.read("buffer", file.buffer, BYTES),
+        memories=tuple(
+            Memory(
+                name=tier.name,
+                capacity=figures.read(f"memories.{index}.capacity", tier.capacity, BYTES),
+                rate=figures.read(f"memories.{index}.rate", tier.rate, BYTES_PER_SECOND),
+            )
+            for index, tier in enumerate(file.memories)
+        ),
+        matrix_efficiency=figures.read("matrix_efficiency", file.matrix_efficiency, FRACTION),
+        memory_efficiency=figures.read("memory_efficiency", file.memory_efficiency, FRACTION),
+        power=figures.read("power", file.power, WATTS) if file.power else None,
+        price=figures.read("price", file.price, DOLLARS) if file.price else None,
+        figures=figures.found,
+    )
+
+
+def build_link(file: LinkFile, sources: Collection[str]) -> Link:
+    """A link from its file."""
+    figures = _Figures(f"link {file.name!r}", sources)
+    if file.reduces:
+        figures.known("reduces", file.reduces_source)
+    return Link(
+        name=file.name,
+        rate=figures.read("rate", file.rate, BYTES_PER_SECOND),
+        latency=figures.read("latency", file.latency, SECONDS),
+        setup=figures.read("setup", file.setup, SECONDS) if file.setup else 0.0,
+        efficiency=figures.read("efficiency", file.efficiency, FRACTION),
+        fill=figures.read("fill", file.fill, SECONDS) if file.fill else 0.0,
+        reduces=file.reduces,
+        reduction_efficiency=(
+            figures.read("reduction_efficiency", file.reduction_efficiency, FRACTION)
+            if file.reduction_efficiency
+            else 1.0
+        ),
+        figures=figures.found,
+    )
+
+
+def build_cluster(
+    file: ClusterFile, *, count: int, chip: Chip, links: Mapping[str, Link], sources: Collection[str]
+) -> Cluster:
+    """A cluster of `count` accelerators from its template."""
+    figures = _Figures(f"cluster {file.name!r}", sources)
+    figures.known("count_source", file.count_source)
+    for dimension in file.dimensions:
+        if dimension.size != "rest":
+            figures.known(f"size of {dimension.name}", dimension.size_source)
+        if dimension.group:
+            figures.known(f"group of {dimension.name}", dimension.group_source)
+    sizes, notes = nested_sizes(
+        count, tuple(None if d.size == "rest" else d.size for d in file.dimensions), name=file.name
+    )
+    dimensions = []
+    for index, (dimension, size) in enumerate(zip(file.dimensions, sizes, strict=True)):
+        link = links[dimension.link]
+        if dimension.share:
+            share = figures.read(f"dimensions.{index}.share", dimension.share, FRACTION)
+            link = replace(link, rate=link.rate * share)
+        dimensions.append(
+            Dimension(name=dimension.name, size=size, topology=_topology(dimension, index, size, figures), link=link)
+        )
+    return Cluster(
+        name=f"{file.name}/{count}",
+        chip=chip,
+        dimensions=tuple(dimensions),
+        host_power=figures.read("host_power", file.host_power, WATTS) if file.host_power else 0.0,
+        pue=figures.read("pue", file.pue, None) if file.pue else 1.0,
+        figures=figures.found,
+        notes=notes,
+    )
+
+
+def _topology(dimension: DimensionFile, index: int, size: int, figures: _Figures) -> AbstractTopology:
+    match dimension.topology:
+        case "ring":
+            return Ring()
+        case "switch":
+            return Switch()
+        case "fully-connected":
+            return FullyConnected()
+        case "cube-mesh":
+            return CubeMesh()
+        case "torus":
+            return Torus(nearly_cubic(size, dimension.axes))
+        case "dragonfly":
+            if dimension.group < 1:
+                raise DescriptionError(
+                    f"{figures.where}: the dragonfly {dimension.name!r} needs group: N and group_source"
+                )
+            return Dragonfly(dimension.group)
+        case "fat-tree":
+            thin = dimension.oversubscription
+            factor = figures.read(f"dimensions.{index}.oversubscription", thin, None) if thin else 1.0
+            return FatTree(oversubscription=factor)
+
+
+def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
+    """A transformer from its file."""
+    figures = _Figures(f"model {file.name!r}", sources)
+    figures.known("architecture", file.architecture.source)
+    figures.read("parameters", file.parameters, None)
+    fields = file.architecture.model_dump(exclude={"source", "kind"})
+    return Transformer(name=file.name, **fields)

@@ -1,0 +1,174 @@
+"""Reads the catalogue: one YAML 1.2 file an entry, from the package and from folders of one's own."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from volvelle.catalogue.build import build_chip, build_cluster, build_link, build_model
+from volvelle.catalogue.schema import ChipFile, ClusterFile, LinkFile, ModelFile, Reference
+from volvelle.errors import DescriptionError, SourceError, UnknownNameError
+from volvelle.system.chip import Chip
+from volvelle.system.cluster import Cluster
+from volvelle.system.link import Link
+from volvelle.workload.families.transformer import Transformer
+
+__all__ = ["Catalogue"]
+
+File = TypeVar("File", bound=BaseModel)
+_ROOMS = ("chips", "links", "clusters", "models")
+
+
+class Catalogue:
+    """Chips, links, clusters and models by name.
+
+    Folders given are looked at before the package's own, so an entry of one's own may replace or extend it: a folder
+    holds ``chips/NAME.yaml``, ``clusters/NAME.yaml`` … and ``references/*.yaml``.
+    """
+
+    def __init__(self, *folders: Path) -> None:
+        for folder in folders:
+            if not folder.is_dir():
+                raise DescriptionError(f"the catalogue folder {str(folder)!r} does not exist")
+        self._roots: tuple[Traversable, ...] = (*folders, resources.files("volvelle.catalogue") / "data")
+        self._read: dict[tuple[str, str], BaseModel] = {}
+
+    # -- what there is -----------------------------------------------------------------------------------------
+
+    def names(self, room: str) -> tuple[str, ...]:
+        """Names of all entries of a room: chips, links, clusters or models."""
+        if room not in _ROOMS:
+            raise UnknownNameError.among("room of the catalogue", room, _ROOMS)
+        found = {
+            entry.name.removesuffix(".yaml")
+            for root in self._roots
+            if (root / room).is_dir()
+            for entry in (root / room).iterdir()
+            if entry.name.endswith(".yaml")
+        }
+        return tuple(sorted(found))
+
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        """Keys of all references, read without parsing the rest."""
+        keys: list[str] = []
+        for file in self._reference_files():
+            keys += [line.split(":")[0] for line in file.read_text("utf-8").splitlines() if line[:1].isalnum()]
+        twice = {key for key in keys if keys.count(key) > 1}
+        if twice:
+            raise SourceError(f"two references have the key {', '.join(sorted(twice))}; rename one")
+        return frozenset(keys)
+
+    @cached_property
+    def references(self) -> dict[str, Reference]:
+        """All references in full."""
+        found: dict[str, Reference] = {}
+        for file in self._reference_files():
+            for key, entry in (_read(file) or {}).items():
+                found[key] = _validated(entry, Reference, f"reference {key!r}")
+        return found
+
+    def _reference_files(self) -> Sequence[Traversable]:
+        return [
+            file
+            for root in self._roots
+            if (root / "references").is_dir()
+            for file in sorted((root / "references").iterdir(), key=lambda file: file.name)
+            if file.name.endswith(".yaml")
+        ]
+
+    # -- files as written --------------------------------------------------------------------------------------
+
+    def chip_file(self, name: str) -> ChipFile:
+        """A chip as its file states it."""
+        return self._file("chips", "chip", name, ChipFile)
+
+    def link_file(self, name: str) -> LinkFile:
+        """A link as its file states it."""
+        return self._file("links", "link", name, LinkFile)
+
+    def cluster_file(self, name: str) -> ClusterFile:
+        """A cluster template as its file states it."""
+        return self._file("clusters", "cluster", name, ClusterFile)
+
+    def model_file(self, name: str) -> ModelFile:
+        """A model as its file states it."""
+        return self._file("models", "model", name, ModelFile)
+
+    def _file(self, room: str, kind: str, name: str, schema: type[File]) -> File:
+        known = self._read.get((room, name))
+        if isinstance(known, schema):
+            return known
+        for root in self._roots:
+            file = root / room / f"{name}.yaml"
+            if file.is_file():
+                written = _read(file)
+                if written.get("name", name) != name:
+                    raise DescriptionError(
+                        f"{kind} {name!r} calls itself {written['name']!r}; name file and entry alike"
+                    )
+                entry = _validated(written, schema, f"{kind} {name!r}")
+                self._read[room, name] = entry
+                return entry
+        raise UnknownNameError.among(kind, name, self.names(room))
+
+    # -- values ------------------------------------------------------------------------------------------------
+
+    def chip(self, name: str) -> Chip:
+        """A chip."""
+        return build_chip(self.chip_file(name), self.sources)
+
+    def link(self, name: str) -> Link:
+        """A link."""
+        return build_link(self.link_file(name), self.sources)
+
+    def cluster(self, name: str) -> Cluster:
+        """A cluster: ``"dgx-a100/1024"`` has 1024 accelerators, ``"dgx-a100"`` as many as its entry says."""
+        template, slash, count = name.partition("/")
+        if slash and not (count.isdecimal() and int(count) > 0):
+            raise DescriptionError(
+                f"{name!r}: after the slash comes the number of accelerators, like {template + '/1024'!r}"
+            )
+        file = self.cluster_file(template)
+        return build_cluster(
+            file,
+            count=int(count) if slash else file.default_count,
+            chip=self.chip(file.chip),
+            links={dimension.link: self.link(dimension.link) for dimension in file.dimensions},
+            sources=self.sources,
+        )
+
+    def model(self, name: str) -> Transformer:
+        """A model's architecture."""
+        return build_model(self.model_file(name), self.sources)
+
+
+def _read(file: Traversable) -> dict[str, object]:
+    try:
+        found = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
+    except YAMLError as error:
+        raise DescriptionError(f"{file.name} is not YAML: {error}") from None
+    if not isinstance(found, dict):
+        raise DescriptionError(f"{file.name} holds {type(found).__name__}, not named fields")
+    return found
+
+
+def _validated(entry: object, schema: type[File], where: str) -> File:
+    try:
+        return schema.model_validate(entry)
+    except ValidationError as error:
+        lines = []
+        missing_source = False
+        for problem in error.errors():
+            path = ".".join(str(step) for step in problem["loc"])
+            missing_source |= problem["type"] == "missing" and path.endswith("source")
+            found = "" if problem["type"] == "missing" else f" (found {problem['input']!r})"
+            lines.append(f"  {path}: {problem['msg'].lower()}{found}")
+        kind = SourceError if missing_source else DescriptionError
+        raise kind(f"{where} does not load:\n" + "\n".join(lines)) from None

@@ -1,0 +1,165 @@
+"""What a catalogue file must look like. A number without a source does not load."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "ArchitectureFile",
+    "ChipFile",
+    "ClusterFile",
+    "Datum",
+    "DimensionFile",
+    "LinkFile",
+    "MemoryFile",
+    "ModelFile",
+    "Reference",
+    "SpreadFile",
+]
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SpreadFile(_Strict):
+    """How far a number may lie from its value: exactly one of these."""
+
+    interval: tuple[str | float, str | float] | None = None
+    normal: str | float | None = None
+    """One standard deviation."""
+    lognormal: float | None = None
+    """One standard deviation, as a factor."""
+
+
+class Datum(_Strict):
+    """A number: value with unit, what kind of evidence, and who says so."""
+
+    value: str | int | float
+    kind: Literal["measured", "vendor", "derived", "assumed"]
+    source: Text
+    spread: SpreadFile | None = None
+    note: str = ""
+
+
+class MemoryFile(_Strict):
+    """One tier of memory."""
+
+    name: Text
+    capacity: Datum
+    rate: Datum
+
+
+class ChipFile(_Strict):
+    """An accelerator."""
+
+    name: Text
+    title: Text
+    vendor: Text
+    family: Text
+    launched: str
+    matrix_rate: dict[str, Datum]
+    vector_rate: dict[str, Datum]
+    buffer: Datum
+    memories: Annotated[list[MemoryFile], Field(min_length=1)]
+    matrix_efficiency: Datum
+    memory_efficiency: Datum
+    power: Datum | None = None
+    price: Datum | None = None
+    notes: str = ""
+
+
+class LinkFile(_Strict):
+    """An interconnect as one accelerator sees it."""
+
+    name: Text
+    title: Text
+    rate: Datum
+    latency: Datum
+    efficiency: Datum
+    setup: Datum | None = None
+    fill: Datum | None = None
+    energy: Datum | None = None
+    reduces: bool = False
+    reduces_source: str = ""
+    reduction_efficiency: Datum | None = None
+    notes: str = ""
+
+
+class DimensionFile(_Strict):
+    """One level of a cluster's network."""
+
+    name: Text
+    topology: Literal["ring", "switch", "fully-connected", "torus", "dragonfly", "fat-tree", "cube-mesh"]
+    size: int | Literal["rest"]
+    size_source: str = ""
+    link: Text
+    share: Datum | None = None
+    oversubscription: Datum | None = None
+    axes: int = 3
+    group: int = 0
+    group_source: str = ""
+
+
+class ClusterFile(_Strict):
+    """A template of machines of any size."""
+
+    name: Text
+    title: Text
+    chip: Text
+    default_count: int
+    count_source: Text
+    dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
+    host_power: Datum | None = None
+    pue: Datum | None = None
+    notes: str = ""
+
+
+class ArchitectureFile(_Strict):
+    """Counts of a transformer, all from one source."""
+
+    source: Text
+    kind: Literal["measured", "vendor", "derived", "assumed"]
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int
+    vocabulary: int
+    sequence: int
+    activation: Literal["gelu", "relu", "swiglu", "geglu"]
+    norm: Literal["layernorm", "rmsnorm"]
+    norms_per_layer: Literal[1, 2, 4] = 2
+    norm_bias: bool
+    linear_bias: Literal["none", "qkv", "all"]
+    head_bias: bool = False
+    positions: Literal["learned", "rotary", "alibi", "none"]
+    position_slots: int = 0
+    embedding_norm: bool = False
+    qk_norm: bool = False
+    tied_embeddings: bool
+    parallel_block: bool = False
+    dropout: bool = False
+
+
+class ModelFile(_Strict):
+    """A language model."""
+
+    name: Text
+    title: Text
+    family: Literal["gpt", "llama"]
+    architecture: ArchitectureFile
+    parameters: Datum
+    notes: str = ""
+
+
+class Reference(_Strict):
+    """Where a number or a law comes from."""
+
+    title: Text
+    authors: Text
+    year: int
+    place: Text
