@@ -1,0 +1,1 @@
+"""(workload, system, mapping) → Estimate. Pure: no estimator reads a file or keeps state."""

@@ -1,0 +1,173 @@
+"""Whether a mapping can run at all: each check is one sentence about it, over whole tables."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimate.result import Violation
+from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["CHECKS", "Check", "divisors"]
+
+Case = tuple[TrainingStep, Cluster, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing a mapping must satisfy."""
+
+    name: str
+    struck: Callable[[Case, MappingTable], NDArray[np.bool_]]
+    explain: Callable[[Case, Mapping], Violation]
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors, in order."""
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def _near(options: Iterable[int], value: int) -> list[int]:
+    """The nearest option on each side."""
+    ordered = sorted(set(options))
+    below = [option for option in ordered if option < value][-1:]
+    above = [option for option in ordered if option > value][:1]
+    return below + above
+
+
+def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
+    return tuple(f"--{flag} {option}" for option in _near(options, value))
+
+
+# -- chips ---------------------------------------------------------------------------------------------------
+
+
+def _chips_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    return np.asarray(table.tensor * table.pipeline * table.data != float(case[1].accelerators))
+
+
+def _chips_explained(case: Case, mapping: Mapping) -> Violation:
+    have = case[1].accelerators
+    rest = have // (mapping.tensor * mapping.pipeline)
+    fits = rest * mapping.tensor * mapping.pipeline == have
+    return Violation(
+        name="chips",
+        problem=f"tensor {mapping.tensor} × pipeline {mapping.pipeline} × data {mapping.data} = {mapping.chips} chips, "
+        f"but {case[1].name} has {have}",
+        cures=(f"--dp {rest}",)
+        if fits
+        else (
+            *_offer("tp", divisors(have // gcd(have, mapping.pipeline)), mapping.tensor),
+            *_offer("pp", divisors(have // gcd(have, mapping.tensor)), mapping.pipeline),
+        ),
+    )
+
+
+# -- batch ---------------------------------------------------------------------------------------------------
+
+
+def _batch_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    each = table.data * table.micro_batch
+    whole = case[0].batch / each
+    return np.asarray(whole != np.floor(whole))
+
+
+def _batch_explained(case: Case, mapping: Mapping) -> Violation:
+    batch = case[0].batch
+    each = mapping.data * mapping.micro_batch
+    options = (
+        _offer("micro-batch", divisors(batch // mapping.data), mapping.micro_batch) if batch % mapping.data == 0 else ()
+    )
+    nearest = [size for size in (batch // each * each, (batch // each + 1) * each) if size]
+    return Violation(
+        name="batch",
+        problem=f"a batch of {batch} sequences does not divide into micro-batches of {mapping.micro_batch} on "
+        f"{mapping.data} replicas",
+        cures=(*options, *(f"--batch {size}" for size in nearest)),
+    )
+
+
+# -- split dimensions ----------------------------------------------------------------------------------------
+
+_PADDED = frozenset({"vocab"})
+"""Frameworks pad these to divide evenly."""
+
+
+def _split_sizes(case: Case) -> list[tuple[str, int]]:
+    workload, _, dims = case
+    return sorted((dim, workload.model.sizes[dim]) for dim in dims - _PADDED)
+
+
+def _split_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    bad = np.zeros(len(table), dtype=bool)
+    for size in sorted({size for _, size in _split_sizes(case)}):
+        each = size / table.tensor
+        bad |= each != np.floor(each)
+    return bad
+
+
+def _split_explained(case: Case, mapping: Mapping) -> Violation:
+    bad = [(dim, size) for dim, size in _split_sizes(case) if size % mapping.tensor]
+    common = 0
+    for _, size in _split_sizes(case):
+        common = gcd(common, size)
+    return Violation(
+        name="tensor split",
+        problem=f"tensor parallelism {mapping.tensor} does not divide "
+        + ", ".join(f"{dim} = {size}" for dim, size in bad),
+        cures=_offer("tp", divisors(common), mapping.tensor),
+    )
+
+
+# -- stages --------------------------------------------------------------------------------------------------
+
+
+def _layers(case: Case) -> int:
+    return max((block.repeat for block in case[0].model.blocks), default=1)
+
+
+def _stages_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    return np.asarray(table.pipeline > float(_layers(case)))
+
+
+def _stages_explained(case: Case, mapping: Mapping) -> Violation:
+    layers = _layers(case)
+    return Violation(
+        name="stages",
+        problem=f"{mapping.pipeline} pipeline stages for {layers} layers leave some stages empty",
+        cures=_offer("pp", [d for d in divisors(case[1].accelerators) if d <= layers], mapping.pipeline)[:1],
+    )
+
+
+def _interleave_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    pieces = _layers(case) / (table.pipeline * table.interleave)
+    micro_batches = case[0].batch / (table.data * table.micro_batch)
+    rounds = micro_batches / table.pipeline
+    uneven = (pieces != np.floor(pieces)) | (table.pipeline < 2) | (rounds != np.floor(rounds))
+    return np.asarray((table.interleave > 1) & uneven)
+
+
+def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
+    layers = _layers(case)
+    options = [v for v in divisors(layers) if layers % (mapping.pipeline * v) == 0] or [1]
+    return Violation(
+        name="interleaving",
+        problem=f"{mapping.interleave} pieces a stage need {layers} layers to divide by {mapping.pipeline} stages × "
+        f"{mapping.interleave} pieces, more than one stage, and micro-batches in multiples of the stages",
+        cures=_offer("interleave", options, mapping.interleave) or ("--interleave 1",),
+    )
+
+
+CHECKS: tuple[Check, ...] = (
+    Check(name="chips", struck=_chips_struck, explain=_chips_explained),
+    Check(name="batch", struck=_batch_struck, explain=_batch_explained),
+    Check(name="tensor split", struck=_split_struck, explain=_split_explained),
+    Check(name="stages", struck=_stages_struck, explain=_stages_explained),
+    Check(name="interleaving", struck=_interleave_struck, explain=_interleave_explained),
+)
+"""All but memory, which the estimator checks itself."""

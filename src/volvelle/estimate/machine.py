@@ -1,0 +1,118 @@
+"""The numbers of a cluster that a price depends on, each a float or a column of the table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.laws.nested_collectives import Tier
+from volvelle.mapping.placement import members
+from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number, Seconds
+from volvelle.system.cluster import Cluster
+from volvelle.system.topologies import AbstractTopology
+
+__all__ = ["Machine", "Wire"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """One network dimension, as one chip sees it."""
+
+    name: str
+    topology: AbstractTopology
+    rate: BytesPerSecond
+    latency: Seconds
+    setup: Seconds
+    fill: Seconds
+    reduces: bool
+    reduction_efficiency: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Sustained rates of a cluster."""
+
+    matrix_rate: FlopPerSecond
+    vector_rate: FlopPerSecond
+    memory_rate: BytesPerSecond
+    buffer: Bytes
+    capacity: Bytes
+    wires: tuple[Wire, ...]
+    spans: tuple[int, ...]
+
+    @classmethod
+    def of(cls, cluster: Cluster, element: str) -> "Machine":
+        """What a cluster sustains for products of one element type."""
+        chip = cluster.chip
+        return cls(
+            matrix_rate=chip.matrix_rate(element) * chip.matrix_efficiency,
+            vector_rate=chip.vector_rate(),
+            memory_rate=chip.memory.rate * chip.memory_efficiency,
+            buffer=chip.buffer,
+            capacity=chip.memory.capacity,
+            wires=tuple(
+                Wire(
+                    name=dimension.name,
+                    topology=dimension.topology,
+                    rate=dimension.link.sustained,
+                    latency=dimension.link.latency,
+                    setup=dimension.link.setup,
+                    fill=dimension.link.fill,
+                    reduces=dimension.link.reduces,
+                    reduction_efficiency=dimension.link.reduction_efficiency,
+                )
+                for dimension in cluster.dimensions
+            ),
+            spans=cluster.spans,
+        )
+
+    def rows(self) -> int:
+        """How many variants of the machine there are: the length of its columns, or one."""
+        values = [getattr(self, field.name) for field in fields(self)]
+        values += [getattr(wire, field.name) for wire in self.wires for field in fields(wire)]
+        return max([1, *(value.size for value in values if isinstance(value, np.ndarray))])
+
+    def take(self, rows: NDArray[np.intp] | slice) -> "Machine":
+        """The machine of some rows of the table."""
+
+        def cut(value: Number) -> Number:
+            return value[rows] if isinstance(value, np.ndarray) and value.size > 1 else value
+
+        wires = tuple(
+            replace(
+                wire,
+                rate=cut(wire.rate),
+                latency=cut(wire.latency),
+                setup=cut(wire.setup),
+                fill=cut(wire.fill),
+                reduction_efficiency=cut(wire.reduction_efficiency),
+            )
+            for wire in self.wires
+        )
+        return replace(
+            self,
+            matrix_rate=cut(self.matrix_rate),
+            vector_rate=cut(self.vector_rate),
+            memory_rate=cut(self.memory_rate),
+            buffer=cut(self.buffer),
+            capacity=cut(self.capacity),
+            wires=wires,
+        )
+
+    def tiers(self, group: Count, stride: Count, *, uniform: bool = True) -> Sequence[Tier]:
+        """What a group of ranks has of every network dimension; its bisection only if `uniform` traffic needs it."""
+        return [
+            Tier(
+                chips=chips,
+                rate=wire.rate * wire.topology.neighbourly(chips),
+                latency=wire.latency,
+                steps=wire.topology.steps(chips),
+                bisection=wire.topology.bisection(chips) if uniform else 1.0,
+                setup=wire.setup,
+                fill=wire.fill,
+                reduces=wire.reduces,
+                reduction_efficiency=wire.reduction_efficiency,
+            )
+            for wire, chips in zip(self.wires, members(group, stride, self.spans), strict=True)
+        ]
