@@ -1,0 +1,113 @@
+"""A working model of big machines: what is computed, where, how it is laid out — and what comes of it.
+
+>>> import volvelle
+>>> catalogue = volvelle.Catalogue()
+>>> step = volvelle.TrainingStep(model=volvelle.transformer(catalogue.model("gpt3-175b")), batch=1536)
+>>> cluster = catalogue.cluster("dgx-a100/1024")
+>>> answer = volvelle.ClosedForm().estimate(step, cluster, volvelle.Mapping(tensor=8, pipeline=8, data=16))
+>>> answer.feasible
+True
+"""
+
+from volvelle.catalogue import Catalogue
+from volvelle.errors import (
+    DescriptionError,
+    GraphError,
+    MappingError,
+    MissingExtraError,
+    OutsideDomainError,
+    SourceError,
+    UnitError,
+    UnknownNameError,
+    VolvelleError,
+)
+from volvelle.estimate.base import AbstractEstimator
+from volvelle.estimate.closed_form import ClosedForm
+from volvelle.estimate.costs import CostAssumptions, Costs, step_costs
+from volvelle.estimate.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
+from volvelle.estimate.under_uncertainty import UnderUncertainty
+from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute
+from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
+from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
+from volvelle.system.chip import Chip, Memory
+from volvelle.system.cluster import Cluster, Dimension
+from volvelle.system.link import Link
+from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
+from volvelle.workload.builder import BlockBuilder
+from volvelle.workload.families.transformer import Transformer, transformer
+from volvelle.workload.graph import Block, Tensor, Workload
+from volvelle.workload.layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
+from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Pointwise
+from volvelle.workload.training import TrainingStep
+from volvelle.workload.transforms import with_backward
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PARTIAL",
+    "REPLICATED",
+    "AbstractEstimator",
+    "Block",
+    "BlockBuilder",
+    "Catalogue",
+    "Chip",
+    "ClosedForm",
+    "Cluster",
+    "Collective",
+    "Contraction",
+    "Contribution",
+    "Conversion",
+    "CostAssumptions",
+    "Costs",
+    "DescriptionError",
+    "Dimension",
+    "Dragonfly",
+    "Estimate",
+    "EstimateTable",
+    "Evidence",
+    "Exact",
+    "FatTree",
+    "Figure",
+    "FullyConnected",
+    "GraphError",
+    "Interval",
+    "Layout",
+    "Link",
+    "LogNormal",
+    "Lookup",
+    "Mapping",
+    "MappingError",
+    "MappingTable",
+    "Memory",
+    "MemoryPart",
+    "MissingExtraError",
+    "Normal",
+    "Normalisation",
+    "Operation",
+    "OutsideDomainError",
+    "Pointwise",
+    "Range",
+    "Recompute",
+    "Ring",
+    "ShardedBlock",
+    "SourceError",
+    "Switch",
+    "Tensor",
+    "Torus",
+    "TrainingStep",
+    "Transformer",
+    "UnderUncertainty",
+    "UnitError",
+    "UnknownNameError",
+    "Violation",
+    "VolvelleError",
+    "Workload",
+    "all_shardings",
+    "by_dimension",
+    "conversion",
+    "shard",
+    "split",
+    "step_costs",
+    "transformer",
+    "with_backward",
+]

@@ -1,0 +1,62 @@
+"""The command ``volvelle``, one file a verb. It decides nothing; it asks, and shows what is answered."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from volvelle.errors import VolvelleError
+
+__all__ = ["main"]
+
+_VERBS = {
+    "calibrate": "Fit constants again from the measurements that ship with the package.",
+    "catalogue": "Show chips, links, clusters, models and where each number comes from.",
+    "estimate": "How long one training step takes, what fits, and where the time goes.",
+    "schema": "Print the JSON Schema of what --json prints.",
+    "validate": "Hold the model against measurements, worst rows first.",
+}
+
+
+class _Verbs(click.Group):
+    """Loads a verb only when it is used, so that the command starts fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _VERBS:
+            return None
+        command = getattr(import_module(f"volvelle.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(sorted(_VERBS.items()))
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="volvelle")
+def _volvelle() -> None:
+    """A working model of big machines.
+
+    What is computed, where it runs, how it is laid out: how long it takes, what fits, what it costs, and how sure we
+    are.
+
+    Exit status: 0 answered, 1 answered but the mapping cannot run, 2 the question made no sense.
+    """
+
+
+def main() -> None:
+    """Entry point of the command."""
+    try:
+        sys.exit(_volvelle(standalone_mode=False))
+    except VolvelleError as error:
+        click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)

@@ -1,0 +1,117 @@
+"""``volvelle estimate MODEL --on SYSTEM …``."""
+
+from pathlib import Path
+
+import click
+
+from volvelle.catalogue import Catalogue
+from volvelle.errors import MappingError
+from volvelle.estimate.closed_form import ClosedForm
+from volvelle.estimate.costs import step_costs
+from volvelle.estimate.under_uncertainty import UnderUncertainty
+from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.report.answer import Answer
+from volvelle.workload.families.transformer import transformer
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["estimate"]
+
+
+@click.command(short_help="How long a step takes, what fits, where the time goes.")
+@click.argument("model")
+@click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/1024.")
+@click.option("--batch", required=True, type=click.IntRange(1), help="Sequences in the global batch.")
+@click.option("--tp", default=1, type=click.IntRange(1), show_default=True, help="Tensor parallelism.")
+@click.option("--pp", default=1, type=click.IntRange(1), show_default=True, help="Pipeline stages.")
+@click.option("--dp", default=None, type=click.IntRange(1), help="Replicas. [default: what is left of the chips]")
+@click.option("--micro-batch", default=1, type=click.IntRange(1), show_default=True, help="Sequences at a time.")
+@click.option("--seq", default=None, type=click.IntRange(1), help="Sequence length. [default: the model's own]")
+@click.option("--interleave", default=1, type=click.IntRange(1), show_default=True, help="Pieces a stage is cut into.")
+@click.option("--zero", default=1, type=click.IntRange(0, 3), show_default=True, help="ZeRO stage.")
+@click.option(
+    "--recompute",
+    default="selective",
+    show_default=True,
+    type=click.Choice([choice.word for choice in Recompute]),
+    help="Activations computed again in the backward pass.",
+)
+@click.option(
+    "--sequence-parallel/--no-sequence-parallel", default=True, show_default=True, help="Split positions too."
+)
+@click.option("--fused-attention/--no-fused-attention", default=True, show_default=True, help="Scores stay on chip.")
+@click.option("--overlap/--no-overlap", default=True, show_default=True, help="Exchange gradients while computing.")
+@click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
+@click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the uncertainty samples.")
+@click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
+@click.pass_context
+def estimate(
+    ctx: click.Context,
+    *,
+    model: str,
+    system: str,
+    batch: int,
+    tp: int,
+    pp: int,
+    dp: int | None,
+    micro_batch: int,
+    seq: int | None,
+    interleave: int,
+    zero: int,
+    recompute: str,
+    sequence_parallel: bool,
+    fused_attention: bool,
+    overlap: bool,
+    element: str,
+    folder: Path | None,
+    seed: int,
+    detail: bool,
+    as_json: bool,
+) -> None:
+    """How long one training step of MODEL takes, what fits, and where the time goes.
+
+    MODEL is a name from the catalogue (volvelle catalogue models).
+    """
+    catalogue = Catalogue(*([folder] if folder else []))
+    cluster = catalogue.cluster(system)
+    shape = catalogue.model(model)
+    if dp is None:
+        if tp * pp > cluster.accelerators:
+            raise MappingError(
+                f"tensor {tp} × pipeline {pp} needs {tp * pp} accelerators, but {cluster.name} has "
+                f"{cluster.accelerators}; lower --tp or --pp, or ask for {system.partition('/')[0]}/{tp * pp}"
+            )
+        dp = cluster.accelerators // (tp * pp)
+    step = TrainingStep(model=transformer(shape, sequence=seq), batch=batch, element=element)
+    mapping = Mapping(
+        tensor=tp,
+        pipeline=pp,
+        data=dp,
+        micro_batch=micro_batch,
+        interleave=interleave,
+        zero=zero,
+        overlap=overlap,
+        sequence_parallel=sequence_parallel and tp > 1,
+        recompute=Recompute[recompute.upper()],
+        fused_attention=fused_attention,
+    )
+    found = UnderUncertainty(estimator=ClosedForm(), seed=seed).estimate(step, cluster, mapping)
+    answer = Answer(
+        model=shape.name,
+        step=step,
+        cluster=cluster,
+        estimate=found,
+        costs=step_costs(found, cluster),
+        references=catalogue.references,
+    )
+    if as_json:
+        from volvelle.report.estimate_json import estimate_json  # noqa: PLC0415 - not needed for text
+
+        click.echo(estimate_json(answer))
+    else:
+        from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON
+
+        print_estimate(answer, detail=detail)
+    if not found.feasible:
+        ctx.exit(1)

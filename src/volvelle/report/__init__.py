@@ -1,0 +1,1 @@
+"""Answers made readable: text, tables, JSON. Computes nothing."""

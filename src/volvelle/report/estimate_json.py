@@ -1,0 +1,189 @@
+"""An estimate as JSON, with its schema."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from volvelle.laws.citations import LAWS
+from volvelle.quantities import format as written
+from volvelle.report.answer import Answer
+
+__all__ = ["EstimateDocument", "estimate_json"]
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ContributionEntry(_Closed):
+    """Where a part of the time goes."""
+
+    name: str
+    part: str
+    seconds: float = Field(ge=0)
+    exposed: bool
+    resource: str
+    law: str
+
+
+class MemoryEntry(_Closed):
+    """What a part of the memory is for."""
+
+    name: str
+    bytes: float = Field(ge=0)
+    law: str
+
+
+class ViolationEntry(_Closed):
+    """Why the mapping cannot run."""
+
+    name: str
+    problem: str
+    cures: list[str]
+
+
+class RangeEntry(_Closed):
+    """Where the time lies when inputs vary."""
+
+    low: float
+    high: float
+    level: float
+    varied: list[str]
+
+
+class MappingEntry(_Closed):
+    """The layout."""
+
+    tensor: int
+    pipeline: int
+    data: int
+    micro_batch: int
+    interleave: int
+    zero: int
+    overlap: bool
+    sequence_parallel: bool
+    recompute: Literal["none", "selective", "full"]
+    fused_attention: bool
+
+
+class InputEntry(_Closed):
+    """A number the answer rests on."""
+
+    name: str
+    value: str
+    low: str | None
+    high: str | None
+    evidence: Literal["measured", "vendor", "derived", "assumed"]
+    source: str
+    note: str
+
+
+class LawEntry(_Closed):
+    """A formula that was used."""
+
+    name: str
+    function: str
+    paper: str
+    place: str
+
+
+class EstimateDocument(_Closed):
+    """What ``volvelle estimate --json`` prints. Times in seconds, memory in bytes, energy in joules, money in USD."""
+
+    version: Literal[1] = 1
+    model: str
+    parameters: int
+    batch: int
+    sequence: int
+    system: str
+    accelerators: int
+    mapping: MappingEntry
+    feasible: bool
+    seconds: float = Field(gt=0)
+    range: RangeEntry | None
+    tokens_per_second: float
+    utilisation: float
+    memory_bytes: float
+    memory_capacity: float
+    worst_rank: str
+    joules: float | None
+    dollars: float | None
+    contributions: list[ContributionEntry]
+    memory: list[MemoryEntry]
+    violations: list[ViolationEntry]
+    inputs: list[InputEntry]
+    laws: list[LawEntry]
+
+
+def document(answer: Answer) -> EstimateDocument:
+    """The answer as a document."""
+    found, mapping = answer.estimate, answer.estimate.mapping
+    spread = found.time_range
+    return EstimateDocument(
+        model=answer.model,
+        parameters=answer.step.model.parameters(),
+        batch=answer.step.batch,
+        sequence=answer.step.model.sizes.get("position", 1),
+        system=answer.cluster.name,
+        accelerators=answer.cluster.accelerators,
+        mapping=MappingEntry(
+            tensor=mapping.tensor,
+            pipeline=mapping.pipeline,
+            data=mapping.data,
+            micro_batch=mapping.micro_batch,
+            interleave=mapping.interleave,
+            zero=mapping.zero,
+            overlap=mapping.overlap,
+            sequence_parallel=mapping.sequence_parallel,
+            recompute=mapping.recompute.word,  # type: ignore[arg-type]
+            fused_attention=mapping.fused_attention,
+        ),
+        feasible=found.feasible,
+        seconds=found.time,
+        range=None
+        if spread is None
+        else RangeEntry(low=spread.low, high=spread.high, level=spread.level, varied=list(spread.varied)),
+        tokens_per_second=found.tokens_per_second,
+        utilisation=found.utilisation,
+        memory_bytes=found.memory_bytes,
+        memory_capacity=found.capacity,
+        worst_rank=found.worst_rank,
+        joules=None if answer.costs.energy is None else float(answer.costs.energy),
+        dollars=None if answer.costs.dollars is None else float(answer.costs.dollars),
+        contributions=[
+            ContributionEntry(
+                name=line.name,
+                part=line.part,
+                seconds=line.time,
+                exposed=line.exposed,
+                resource=line.resource,
+                law=line.law,
+            )
+            for line in found.contributions
+        ],
+        memory=[MemoryEntry(name=part.name, bytes=part.bytes, law=part.law) for part in found.memory],
+        violations=[
+            ViolationEntry(name=one.name, problem=one.problem, cures=list(one.cures)) for one in found.violations
+        ],
+        inputs=[
+            InputEntry(
+                name=one.name,
+                value=written(one.figure.value, one.kind),
+                low=None if one.figure.spread is None else written(one.figure.bounds(0.8)[0], one.kind),
+                high=None if one.figure.spread is None else written(one.figure.bounds(0.8)[1], one.kind),
+                evidence=one.figure.evidence.word,  # type: ignore[arg-type]
+                source=one.figure.source,
+                note=one.figure.note,
+            )
+            for one in answer.inputs()
+        ],
+        laws=[
+            LawEntry(name=name, function=LAWS[name].path, paper=LAWS[name].paper, place=LAWS[name].place)
+            for name in answer.laws()
+        ],
+    )
+
+
+def estimate_json(answer: Answer) -> str:
+    """The answer as JSON text."""
+    return document(answer).model_dump_json(indent=2)

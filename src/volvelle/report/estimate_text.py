@@ -1,0 +1,218 @@
+"""An estimate as a person enjoys reading it."""
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from volvelle.estimate.result import Estimate
+from volvelle.laws.citations import LAWS
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
+from volvelle.report.answer import Answer
+
+__all__ = ["print_estimate"]
+
+_BAR = 8
+_WIDTH = 100
+
+
+def print_estimate(answer: Answer, *, detail: bool = False, console: Console | None = None) -> None:
+    """Print an estimate: the answer first, then where time and memory go, then what it rests on."""
+    console = console or Console(highlight=False)
+    console.width = min(console.width, _WIDTH)
+    console.print(_headline(answer))
+    if answer.estimate.violations:
+        console.print(_violations(answer.estimate))
+    console.print(_time(answer, detail=detail))
+    console.print(_memory(answer))
+    console.print(_inputs(answer))
+    console.print(_laws(answer))
+    console.print(_assumptions(answer))
+
+
+def _headline(answer: Answer) -> Panel:
+    estimate, mapping = answer.estimate, answer.estimate.mapping
+    step, cluster = answer.step, answer.cluster
+    text = Text()
+    shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in cluster.dimensions)
+    text.append(f"{answer.model}", style="bold")
+    text.append(
+        f"  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
+        f"{step.model.sizes.get('position', 1)} a step\n"
+    )
+    text.append(f"{cluster.name}", style="bold")
+    text.append(f"  {cluster.accelerators} × {cluster.chip.name}: {shape}\n")
+    for note in cluster.notes:
+        text.append(f"note: {note}\n", style="yellow")
+    text.append("layout", style="bold")
+    text.append(
+        f"  tensor {mapping.tensor} × data {mapping.data} × pipeline {mapping.pipeline}"
+        f"{f' (interleaved {mapping.interleave})' if mapping.interleave > 1 else ''}, micro-batch "
+        f"{mapping.micro_batch}, ZeRO-{mapping.zero}, recompute {mapping.recompute.word}, "
+        f"{'fused' if mapping.fused_attention else 'unfused'} attention"
+        f"{', sequence parallel' if mapping.sequence_parallel else ''}"
+        f"{'' if mapping.overlap else ', no overlap'}\n\n"
+    )
+    text.append(f"{show(estimate.time, SECONDS)} a step", style="bold green" if estimate.feasible else "bold red")
+    if estimate.time_range:
+        found = estimate.time_range
+        text.append(
+            f"   {show(found.low, SECONDS)} … {show(found.high, SECONDS)} in {100 * found.level:.0f} % of what its "
+            "inputs allow\n"
+        )
+    else:
+        text.append("   (no input states a spread)\n")
+    text.append(
+        f"{estimate.tokens_per_second:,.0f} tokens/s   "
+        f"{100 * estimate.utilisation:.1f} % of peak (MFU)   "
+        f"{estimate.work / estimate.time / estimate.chips / 1e12:.1f} TFLOP/s a chip\n"
+    )
+    fits = "fits" if estimate.memory_bytes <= estimate.capacity else "does not fit"
+    text.append(
+        f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
+        f"({estimate.worst_rank}): {fits}\n"
+    )
+    text.append(_money(answer))
+    title = "cannot run" if not estimate.feasible else "one training step"
+    return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
+
+
+def _money(answer: Answer) -> str:
+    costs = answer.costs
+    if costs.energy is None:
+        return f"energy and money: not known ({', '.join(costs.missing)} not in the catalogue)"
+    power = show(float(costs.energy) / answer.estimate.time, WATTS)
+    energy = f"{power}, {show(float(costs.energy), JOULES)} a step"
+    if costs.dollars is None:
+        return f"{energy}; money: not known ({', '.join(costs.missing)} not in the catalogue)"
+    return f"{energy}, {show(float(costs.dollars), DOLLARS)} a step on machines of one's own"
+
+
+def _violations(estimate: Estimate) -> Panel:
+    text = Text()
+    for index, violation in enumerate(estimate.violations):
+        text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
+        text.append("  cure: " + "\n  or:   ".join(violation.cures))
+    return Panel(text, title="why it cannot run", border_style="red", title_align="left")
+
+
+def _bar(share: float) -> Text:
+    filled = share * _BAR
+    whole = int(filled)
+    part = "▏▎▍▌▋▊▉"[int((filled - whole) * 8) - 1] if int((filled - whole) * 8) else ""
+    return Text("█" * whole + part, style="cyan")
+
+
+def _table(title: str) -> Table:
+    return Table(title="\n" + title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+
+
+def _bound(resource: str) -> str:
+    return resource.removeprefix("network: ").removesuffix(" units").replace(" units and", ",")
+
+
+def _time(answer: Answer, *, detail: bool) -> Table:
+    estimate = answer.estimate
+    number = {name: f"[{index}]" for index, name in enumerate(answer.laws(), start=1)}
+    table = _table("Where the time goes")
+    table.add_column("part", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("", width=_BAR, no_wrap=True)
+    table.add_column("bound by")
+    table.add_column("law", no_wrap=True, style="dim")
+    for part, time in estimate.parts().items():
+        lines = [line for line in estimate.contributions if line.part == part and line.exposed]
+        share = time / estimate.time
+        bounds = list(dict.fromkeys(word for line in lines for word in line.resource.split(" and ")))
+        laws = list(dict.fromkeys(number[line.law] for line in lines))
+        table.add_row(
+            Text(part, style="bold"),
+            show(time, SECONDS),
+            f"{100 * share:.1f} %",
+            _bar(share),
+            ", ".join(map(_bound, bounds[:2])) if len(laws) == 1 else "",
+            laws[0] if len(laws) == 1 else "",
+        )
+        if detail or len(laws) > 1:
+            for line in sorted(lines, key=lambda line: -line.time):
+                table.add_row(
+                    Text("  " + line.name.removeprefix("layer: ").removesuffix(" of activations"), style="dim"),
+                    show(line.time, SECONDS),
+                    f"{100 * line.time / estimate.time:.1f} %",
+                    "",
+                    _bound(line.resource),
+                    number[line.law],
+                )
+    for line in estimate.contributions:
+        if not line.exposed:
+            table.add_row(
+                f"hidden: {line.name}",
+                show(line.time, SECONDS),
+                "",
+                "",
+                _bound(line.resource),
+                number[line.law],
+                style="dim",
+            )
+    return table
+
+
+def _memory(answer: Answer) -> Table:
+    estimate = answer.estimate
+    number = {name: f"[{index}]" for index, name in enumerate(answer.laws(), start=1)}
+    table = _table(f"What the fullest rank holds ({estimate.worst_rank})")
+    table.add_column("part", no_wrap=True, min_width=24)
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("of memory", justify="right", no_wrap=True)
+    table.add_column("", width=_BAR, no_wrap=True)
+    table.add_column("law", no_wrap=True, style="dim")
+    for part in sorted(estimate.memory, key=lambda part: -part.bytes):
+        share = part.bytes / estimate.capacity
+        row = (
+            part.name,
+            show(part.bytes, BYTES),
+            f"{100 * share:.1f} %",
+            _bar(min(share, 1.0)),
+            number[part.law],
+        )
+        table.add_row(*row)
+    return table
+
+
+def _inputs(answer: Answer) -> Table:
+    table = _table("What it rests on")
+    table.add_column("number")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("between (80 %)", no_wrap=True)
+    table.add_column("evidence", style="dim", overflow="fold")
+    for found in answer.inputs():
+        figure = found.figure
+        low, high = figure.bounds(0.8)
+        between = "" if figure.spread is None else f"{show(low, found.kind)} … {show(high, found.kind)}"
+        evidence = f"{figure.evidence.word}: {answer.cite(figure.source)}"
+        table.add_row(found.name, show(figure.value, found.kind), between, evidence)
+    return table
+
+
+def _laws(answer: Answer) -> Table:
+    table = _table("Laws")
+    table.add_column("", no_wrap=True)
+    table.add_column("law", no_wrap=True)
+    table.add_column("where it stands", overflow="fold", style="dim")
+    for index, name in enumerate(answer.laws(), start=1):
+        law = LAWS[name]
+        table.add_row(f"[{index}]", name, f"{answer.cite(law.paper)}, {law.place}")
+    return table
+
+
+def _assumptions(answer: Answer) -> Text:
+    given = answer.costs.assumptions
+    return Text(
+        f"\nMoney: chips written off over {float(given.life) / 31_557_600:.0f} years "
+        f"at {100 * float(given.use):.0f} % use, "
+        f"hosts and network {100 * float(given.overhead):.0f} % of the chips' price, "
+        f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power. "
+        "The range covers what is uncertain in the inputs above, not what the model leaves out.",
+        style="dim",
+    )

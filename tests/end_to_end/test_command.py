@@ -1,0 +1,93 @@
+"""The command, run as a person runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+QUESTION = ("estimate", "gpt3-175b", "--on", "dgx-a100/1024", "--tp", "8", "--pp", "8", "--batch", "1536")
+
+
+def volvelle(*words: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "volvelle"
+    environment = {**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1"}
+    return subprocess.run([str(command), *words], capture_output=True, text=True, check=False, env=environment)
+
+
+def test_an_estimate_is_explained_within_eighty_columns() -> None:
+    done = volvelle(*QUESTION)
+    assert done.returncode == 0, done.stderr
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+    for words in ("a step", "Where the time goes", "What the fullest rank holds", "What it rests on", "Laws", "MFU"):
+        assert words in done.stdout
+    assert "…" not in done.stdout.split("What the fullest")[0].split("Where the time goes")[1], "a name was cut"
+
+
+def test_json_follows_its_published_schema() -> None:
+    schema = json.loads(volvelle("schema", "estimate").stdout)
+    for more in ((), ("--dp", "3"), ("--recompute", "none", "--zero", "0", "--micro-batch", "8", "--pp", "1")):
+        done = volvelle(*QUESTION, "--json", *more)
+        found = json.loads(done.stdout)
+        jsonschema.validate(found, schema)
+        assert done.returncode == (0 if found["feasible"] else 1)
+        exposed = sum(line["seconds"] for line in found["contributions"] if line["exposed"])
+        assert exposed == pytest.approx(found["seconds"])
+
+
+def test_text_and_json_say_the_same() -> None:
+    seconds = json.loads(volvelle(*QUESTION, "--json").stdout)["seconds"]
+    assert f"{seconds:.1f} s a step" in volvelle(*QUESTION).stdout
+
+
+def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
+    done = volvelle("estimate", "llama3-405b", "--on", "dgx-h100/16", "--tp", "8", "--batch", "8")
+    assert done.returncode == 1
+    assert "why it cannot run" in done.stdout
+    assert "cure: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("estimate", "gpt3", "--on", "dgx-a100", "--batch", "8"), "did you mean 'gpt2'"),
+        (("estimate", "gpt2", "--on", "dgx-a101", "--batch", "8"), "did you mean 'dgx-a100'"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--tp", "16"), "lower --tp or --pp"),
+        (
+            ("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--element", "fp4"),
+            "no dense matrix rate for fp4",
+        ),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--catalogue", "/nowhere"), "does not exist"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8"), "--batch"),
+        (("catalogue", "chips", "h100"), "did you mean"),
+        (("estimat",), "No such command"),
+    ],
+)
+def test_a_question_that_makes_no_sense_gets_status_two_and_advice(words: tuple[str, ...], says: str) -> None:
+    done = volvelle(*words)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("room", ["chips", "links", "clusters", "models"])
+def test_the_catalogue_shows_each_room_and_each_number_its_source(room: str) -> None:
+    listed = volvelle("catalogue", room)
+    assert listed.returncode == 0, listed.stderr
+    assert max(len(line) for line in listed.stdout.splitlines()) <= 80
+    names = json.loads(volvelle("catalogue", "--json").stdout)[room]
+    assert all(name in listed.stdout for name in names)
+    shown = volvelle("catalogue", room, names[0])
+    assert shown.returncode == 0, shown.stderr
+    assert "sources" in shown.stdout
+    entry = json.loads(volvelle("catalogue", room, names[0], "--json").stdout)
+    assert entry["name"] == names[0]
+
+
+def test_help_names_every_verb() -> None:
+    done = volvelle("--help")
+    for verb in ("estimate", "catalogue", "schema", "validate", "calibrate"):
+        assert verb in done.stdout
