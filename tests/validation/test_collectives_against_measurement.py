@@ -1,0 +1,95 @@
+"""The model of collective communication, held against published timings."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from volvelle import Catalogue
+from volvelle.catalogue.measurements import CollectiveMeasurement, collective_measurements
+from volvelle.cli.validate import validate
+from volvelle.study.collective_fit import STAGES, FittedConstant, fit_collectives
+from volvelle.study.collective_validation import CollectiveValidation, validate_collectives
+
+# The figures when held-out rows were first scored, after everything was frozen. They may only be lowered.
+HELD_OUT_MEDIAN = 0.213
+CALIBRATION_MEDIAN = 0.103
+
+PAGE = Path(__file__).parents[2] / "docs" / "validation" / "collectives.md"
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[CollectiveMeasurement, ...]:
+    return collective_measurements()
+
+
+@pytest.fixture(scope="module")
+def fitted(rows: tuple[CollectiveMeasurement, ...]) -> tuple[FittedConstant, ...]:
+    return fit_collectives(rows)
+
+
+@pytest.fixture(scope="module")
+def scored() -> CollectiveValidation:
+    return validate_collectives()
+
+
+def test_the_fit_run_again_gives_the_constants_of_the_catalogue(fitted: tuple[FittedConstant, ...]) -> None:
+    catalogue = Catalogue()
+    for constant in fitted:
+        held = getattr(catalogue.link(constant.link), constant.name)
+        assert held == pytest.approx(constant.value, rel=0.01), f"{constant.link}: {constant.name}"
+
+
+def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: tuple[FittedConstant, ...]) -> None:
+    catalogue = Catalogue()
+    for constant in fitted:
+        figure = catalogue.link(constant.link).figures[constant.name]
+        assert figure.source == "volvelle-collectives-fit"
+        assert figure.spread is not None
+
+
+def test_held_out_rows_do_not_reach_the_fit(
+    rows: tuple[CollectiveMeasurement, ...], fitted: tuple[FittedConstant, ...]
+) -> None:
+    spoilt = [
+        replace(row, time=1e3 * row.time) if row.split != "calibration" and row.time is not None else row
+        for row in rows
+    ]
+    assert fit_collectives(spoilt) == fitted
+    assert fit_collectives([row for row in rows if row.split == "calibration"]) == fitted
+
+
+def test_no_row_is_held_out_that_measures_again_what_was_fitted(rows: tuple[CollectiveMeasurement, ...]) -> None:
+    groups = {group for stage in STAGES for group in stage.groups}
+    fitted_to = {(row.group, row.accelerator, row.chips) for row in rows if row.split == "calibration"}
+    held = {(row.group, row.accelerator, row.chips) for row in rows if row.split == "heldout" and row.group in groups}
+    assert not held & fitted_to
+
+
+def test_long_held_out_messages_are_no_further_off_than_when_first_scored(scored: CollectiveValidation) -> None:
+    assert scored.overall("heldout").median_abs_error <= HELD_OUT_MEDIAN
+
+
+def test_long_calibration_messages_are_no_further_off_than_when_fitted(scored: CollectiveValidation) -> None:
+    assert scored.overall("calibration").median_abs_error <= CALIBRATION_MEDIAN
+
+
+def test_every_row_is_scored_or_says_why_not(
+    rows: tuple[CollectiveMeasurement, ...], scored: CollectiveValidation
+) -> None:
+    found = [each.row.row_id for each in (*scored.rows, *scored.skipped)]
+    assert sorted(found) == sorted(row.row_id for row in rows)
+    assert all(each.reason for each in scored.skipped)
+    assert all(np.isfinite(each.predicted) and each.predicted > 0 for each in scored.rows)
+
+
+def test_groups_come_worst_first(scored: CollectiveValidation) -> None:
+    held = [score.median_abs_error for score in scored.groups() if score.split == "heldout" and score.rows]
+    assert held == sorted(held, reverse=True)
+
+
+def test_the_page_shows_what_the_command_prints() -> None:
+    printed = CliRunner().invoke(validate, ["collectives", "--markdown"], catch_exceptions=False).output
+    assert printed.strip() in PAGE.read_text("utf-8")
