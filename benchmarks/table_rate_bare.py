@@ -21,7 +21,7 @@ class _Bare:
         self.batch = float(step.batch)
         self.layers = float(step.model.block("layer").repeat)
         self.s, self.h, self.f, self.v = (float(size[dim]) for dim in ("position", "hidden", "ffn", "vocab"))
-        self.slots, self.d, self.a = float(size["slots"]), float(size["head_dim"]), float(size["kv_heads"])
+        self.slots, self.d, self.a = float(size["places"]), float(size["head_dim"]), float(size["kv_heads"])
         chip = cluster.chip
         self.matrix = float(chip.matrix_rate("bf16") * chip.matrix_efficiency)
         self.vector = float(chip.vector_rate())

@@ -26,7 +26,7 @@ from volvelle.estimate.closed_form import ClosedForm
 from volvelle.estimate.costs import CostAssumptions, Costs, step_costs
 from volvelle.estimate.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
 from volvelle.estimate.under_uncertainty import UnderUncertainty
-from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute
+from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute, Schedule
 from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
 from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
 from volvelle.system.chip import Chip, Memory
@@ -34,10 +34,11 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
 from volvelle.workload.builder import BlockBuilder
-from volvelle.workload.families.transformer import Transformer, transformer
+from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
+from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
 from volvelle.workload.layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
-from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Pointwise
+from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
 
@@ -66,11 +67,13 @@ __all__ = [
     "EstimateTable",
     "Evidence",
     "Exact",
+    "Experts",
     "FatTree",
     "Figure",
     "FullyConnected",
     "GraphError",
     "Interval",
+    "LatentAttention",
     "Layout",
     "Link",
     "LogNormal",
@@ -85,10 +88,13 @@ __all__ = [
     "Normalisation",
     "Operation",
     "OutsideDomainError",
+    "Phase",
     "Pointwise",
     "Range",
     "Recompute",
     "Ring",
+    "Routing",
+    "Schedule",
     "ShardedBlock",
     "SourceError",
     "Switch",

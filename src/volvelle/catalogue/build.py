@@ -135,6 +135,7 @@ def build_cluster(
         chip=chip,
         dimensions=tuple(dimensions),
         host_power=figures.read("host_power", file.host_power, WATTS) if file.host_power else 0.0,
+        host_rate=links[file.host_link].sustained if file.host_link else None,
         pue=figures.read("pue", file.pue, None) if file.pue else 1.0,
         figures=figures.found,
         notes=notes,

@@ -140,7 +140,7 @@ class Catalogue:
             file,
             count=int(count) if slash else file.default_count,
             chip=self.chip(file.chip),
-            links={dimension.link: self.link(dimension.link) for dimension in file.dimensions},
+            links={name: self.link(name) for name in {*(d.link for d in file.dimensions), file.host_link} if name},
             sources=self.sources,
         )
 

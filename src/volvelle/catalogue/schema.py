@@ -112,6 +112,8 @@ class ClusterFile(_Strict):
     default_count: int
     count_source: Text
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
+    host_link: str = ""
+    """Link to host memory, as one accelerator sees it."""
     host_power: Datum | None = None
     pue: Datum | None = None
     notes: str = ""

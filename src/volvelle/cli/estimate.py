@@ -9,7 +9,7 @@ from volvelle.errors import MappingError
 from volvelle.estimate.closed_form import ClosedForm
 from volvelle.estimate.costs import step_costs
 from volvelle.estimate.under_uncertainty import UnderUncertainty
-from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.mapping.parallelism import Mapping, Recompute, Schedule
 from volvelle.report.answer import Answer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
@@ -24,9 +24,18 @@ __all__ = ["estimate"]
 @click.option("--tp", default=1, type=click.IntRange(1), show_default=True, help="Tensor parallelism.")
 @click.option("--pp", default=1, type=click.IntRange(1), show_default=True, help="Pipeline stages.")
 @click.option("--dp", default=None, type=click.IntRange(1), help="Replicas. [default: what is left of the chips]")
+@click.option("--cp", default=1, type=click.IntRange(1), show_default=True, help="Chips that share a sequence.")
+@click.option("--ep", default=1, type=click.IntRange(1), show_default=True, help="Replicas that share experts.")
 @click.option("--micro-batch", default=1, type=click.IntRange(1), show_default=True, help="Sequences at a time.")
 @click.option("--seq", default=None, type=click.IntRange(1), help="Sequence length. [default: the model's own]")
 @click.option("--interleave", default=1, type=click.IntRange(1), show_default=True, help="Pieces a stage is cut into.")
+@click.option(
+    "--schedule",
+    default="1f1b",
+    show_default=True,
+    type=click.Choice([choice.word for choice in Schedule]),
+    help="Order of forward and backward in the pipeline.",
+)
 @click.option("--zero", default=1, type=click.IntRange(0, 3), show_default=True, help="ZeRO stage.")
 @click.option(
     "--recompute",
@@ -34,6 +43,16 @@ __all__ = ["estimate"]
     show_default=True,
     type=click.Choice([choice.word for choice in Recompute]),
     help="Activations computed again in the backward pass.",
+)
+@click.option(
+    "--recompute-every", default=1, type=click.IntRange(1), show_default=True, help="Layers between inputs kept."
+)
+@click.option("--shard", default=0, type=click.IntRange(0), help="Replicas ZeRO shares out over. [default: all]")
+@click.option(
+    "--offload",
+    multiple=True,
+    type=click.Choice(["weights", "optimiser", "activations"]),
+    help="What lives in host memory (may be given several times).",
 )
 @click.option(
     "--sequence-parallel/--no-sequence-parallel", default=True, show_default=True, help="Split positions too."
@@ -55,11 +74,17 @@ def estimate(
     tp: int,
     pp: int,
     dp: int | None,
+    cp: int,
+    ep: int,
     micro_batch: int,
     seq: int | None,
     interleave: int,
+    schedule: str,
     zero: int,
+    shard: int,
     recompute: str,
+    recompute_every: int,
+    offload: tuple[str, ...],
     sequence_parallel: bool,
     fused_attention: bool,
     overlap: bool,
@@ -77,24 +102,33 @@ def estimate(
     cluster = catalogue.cluster(system)
     shape = catalogue.model(model)
     if dp is None:
-        if tp * pp > cluster.accelerators:
+        others = tp * pp * cp
+        if others > cluster.accelerators:
             raise MappingError(
-                f"tensor {tp} × pipeline {pp} needs {tp * pp} accelerators, but {cluster.name} has "
-                f"{cluster.accelerators}; lower --tp or --pp, or ask for {system.partition('/')[0]}/{tp * pp}"
+                f"tensor {tp} × pipeline {pp} × context {cp} needs {others} accelerators, but {cluster.name} has "
+                f"{cluster.accelerators}; lower --tp or --pp, or ask for {system.partition('/')[0]}/{others}"
             )
-        dp = cluster.accelerators // (tp * pp)
+        dp = cluster.accelerators // others
     step = TrainingStep(model=transformer(shape, sequence=seq), batch=batch, element=element)
     mapping = Mapping(
         tensor=tp,
         pipeline=pp,
         data=dp,
+        context=cp,
+        expert=ep,
         micro_batch=micro_batch,
         interleave=interleave,
+        schedule=next(choice for choice in Schedule if choice.word == schedule),
         zero=zero,
+        shard=shard,
         overlap=overlap,
         sequence_parallel=sequence_parallel and tp > 1,
         recompute=Recompute[recompute.upper()],
+        recompute_every=recompute_every,
         fused_attention=fused_attention,
+        offload_weights="weights" in offload,
+        offload_optimiser="optimiser" in offload,
+        offload_activations="activations" in offload,
     )
     found = UnderUncertainty(estimator=ClosedForm(), seed=seed).estimate(step, cluster, mapping)
     answer = Answer(

@@ -1,13 +1,18 @@
 """What a block costs, as terms: everything that can be worked out before any number of chips is known.
 
 For one structure (which operations run, how they are split) a block becomes a list of kernels, collectives and
-saved tensors. Each size is a `Term`, a coefficient times powers of the micro-batch and of the tensor-parallel
-share, so that pricing a million mappings costs a few array operations a kernel.
+saved tensors. Each size is a `Term`, a coefficient times powers of the micro-batch and of the shares that the axes of
+chips leave to one, so that pricing a million mappings costs a few array operations a kernel.
+
+Three axes cut a block, each by dimensions that its operations name: tensor parallelism by heads, inner widths and
+vocabulary (and positions in between), context parallelism by positions, expert parallelism by experts (and batch in
+between). What each has to exchange follows from the declarations.
 """
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
+from enum import Enum
 from math import prod
 
 from volvelle.mapping.parallelism import Recompute, Structure
@@ -17,32 +22,45 @@ from volvelle.workload.graph import Block, Role, Workload
 from volvelle.workload.layout import REPLICATED, Collective, split
 from volvelle.workload.operations import Contraction, Lookup, Operation, Phase, Unit
 
-__all__ = ["BlockPlan", "Exchange", "Kernel", "Term", "plan_block"]
+__all__ = ["Axis", "BlockPlan", "Exchange", "Kernel", "Powers", "Term", "plan_block"]
 
-TENSOR_DIMS = ("kv_heads", "ffn", "vocab")
+TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab")
 """What tensor parallelism splits."""
 SEQUENCE_DIM = "position"
-"""What sequence parallelism splits where the tensor dimensions do not occur."""
+"""What sequence parallelism splits where the tensor dimensions do not occur, and context parallelism everywhere."""
+CONTEXT_DIMS = (SEQUENCE_DIM, "slots")
+EXPERT_DIM = "experts"
+
+
+class Axis(Enum):
+    """A way to cut a block over chips."""
+
+    TENSOR = 1
+    CONTEXT = 2
+    EXPERT = 3
+
+
+Powers = tuple[int, int, int, int]
+"""Powers of the micro-batch, and of the shares of tensor, context and expert parallelism."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Term:
-    """coefficient · batch^b · (1/tensor)^s."""
+    """coefficient · batch^b · (1/tensor)^t · (1/context)^c · (1/expert)^e."""
 
     coefficient: float
-    batch: int = 0
-    share: int = 0
-
-    @property
-    def powers(self) -> tuple[int, int]:
-        """(b, s)."""
-        return self.batch, self.share
+    powers: Powers = (0, 0, 0, 0)
 
     def __mul__(self, other: "Term") -> "Term":
-        return Term(self.coefficient * other.coefficient, self.batch + other.batch, self.share + other.share)
+        return Term(self.coefficient * other.coefficient, _shifted(self.powers, other.powers, 1))
 
     def __truediv__(self, other: "Term") -> "Term":
-        return Term(self.coefficient / other.coefficient, self.batch - other.batch, self.share - other.share)
+        return Term(self.coefficient / other.coefficient, _shifted(self.powers, other.powers, -1))
+
+
+def _shifted(first: Powers, second: Powers, sign: int) -> Powers:
+    b, t, c, e = (one + sign * other for one, other in zip(first, second, strict=True))
+    return b, t, c, e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +77,21 @@ class Kernel:
     instances: Term = Term(1.0)
     traffic: tuple[Term, ...] = ()
     """Bytes moved, where they do not depend on the buffer."""
+    rows: Term = Term(1.0)
+    """Rows, columns and depth of one instance of a matrix product."""
+    columns: Term = Term(1.0)
+    depth: Term = Term(1.0)
+    of_weight: bool = False
+    """Makes a weight's gradient, which nothing waits for before the step's end."""
+    core: bool = False
+    """Belongs to a region between projections, behind which context exchanges hide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A collective over the tensor-parallel chips."""
+    """A collective over the chips of one axis."""
 
+    axis: Axis
     collective: Collective
     size: Term
     phase: Phase
@@ -87,7 +114,9 @@ class BlockPlan:
     working: tuple[Term, ...]
     """Bytes that live again while one repetition is recomputed."""
     weights: tuple[Term, ...]
-    """Parameters."""
+    """Parameters that all replicas hold."""
+    expert_weights: tuple[Term, ...]
+    """Parameters that replicas share out among them."""
     tied: tuple[Term, ...]
     """Parameters that are another block's, held again if that block is on another chip."""
     handed: tuple[Term, ...]
@@ -99,19 +128,33 @@ class BlockPlan:
 def plan_block(workload: Workload, block: Block, structure: Structure) -> BlockPlan:
     """Work a block (with its backward operations) out for one structure."""
     sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
-    sharded = shard(
-        block,
-        by_dimension(block, TENSOR_DIMS, otherwise=SEQUENCE_DIM if sequence else None),
-        boundary=split(SEQUENCE_DIM) if sequence else REPLICATED,
-    )
-    return _Planner(workload.sizes, sharded, structure).plan()
+    has_positions = SEQUENCE_DIM in workload.sizes
+    sharded = {
+        Axis.TENSOR: shard(
+            block,
+            by_dimension(block, TENSOR_DIMS, otherwise=SEQUENCE_DIM if sequence else None),
+            boundary=split(SEQUENCE_DIM) if sequence else REPLICATED,
+        ),
+        Axis.CONTEXT: shard(
+            block,
+            by_dimension(block, CONTEXT_DIMS),
+            boundary=split(SEQUENCE_DIM) if has_positions else REPLICATED,
+        ),
+        Axis.EXPERT: shard(block, by_dimension(block, (EXPERT_DIM,), otherwise="batch"), boundary=split("batch")),
+    }
+    return _Planner(workload.sizes, block, sharded, structure).plan()
 
 
 class _Planner:
-    def __init__(self, sizes: Map[str, int], sharded: ShardedBlock, structure: Structure) -> None:
+    def __init__(
+        self, sizes: Map[str, float], block: Block, sharded: Map[Axis, ShardedBlock], structure: Structure
+    ) -> None:
         self.sizes = sizes
         self.sharded = sharded
-        self.block = sharded.block
+        self.block = block
+        self.weight_gradients = {
+            name for op in block.operations for name in op.inputs if op.name in _gradients_of_weights(block)
+        }
         self.forward = [op for op in self.block.operations if op.phase is Phase.FORWARD]
         self.backward = [op for op in self.block.operations if op.phase is Phase.BACKWARD]
         self.fused_regions = {op.region for op in self.forward if op.region} if structure.fused_attention else set()
@@ -143,25 +186,35 @@ class _Planner:
             exchanges=tuple(self._exchanges(repeat_forward=everything)),
             saved=self._grouped(block.inputs if everything else needed),
             working=self._grouped(name for name in needed if name not in block.inputs) if everything else (),
-            weights=_merged([self._elements(t.name) for t in weights if not t.tied_to]),
+            weights=_merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
+            expert_weights=_merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=_merged([self._elements(t.name) for t in weights if t.tied_to]),
             handed=self._grouped(block.outputs),
-            split_dims=frozenset(
-                dim
-                for op, dim in self.sharded.dims.items()
-                if dim and dim in self.block.operation_of[op].kind.signature.dims
-            ),
+            split_dims=frozenset(dim for dim in self.sharded[Axis.TENSOR].dims.values() if dim),
         )
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
-    def _dims(self, dims: Sequence[str], divided: str | None) -> Term:
-        """Points of the named dimensions on one chip."""
+    def _dims(self, dims: Sequence[str], divided: Map[Axis, str | None]) -> Term:
+        """Points of the named dimensions on one chip, when each axis divides one of them.
+
+        Experts are dealt out among replicas that bring their batches along: an expert's chip has fewer experts and
+        as many more sequences, so only what has no batch (weights) gets smaller.
+        """
         fixed = prod(self.sizes[dim] for dim in dims if dim != "batch")
-        return Term(float(fixed), int("batch" in dims), int(divided in dims))
+        batched = "batch" in dims
+        expert = int(divided.get(Axis.EXPERT) == EXPERT_DIM and EXPERT_DIM in dims and not batched)
+        tensor, context = (int(divided.get(axis) in dims) for axis in (Axis.TENSOR, Axis.CONTEXT))
+        return Term(float(fixed), (int(batched), tensor, context, expert))
+
+    def _laid(self, tensor: str) -> dict[Axis, str | None]:
+        return {axis: sharded.layouts[tensor].dim for axis, sharded in self.sharded.items()}
+
+    def _split(self, op: Operation) -> dict[Axis, str | None]:
+        return {axis: sharded.dims[op.name] for axis, sharded in self.sharded.items()}
 
     def _elements(self, tensor: str) -> Term:
-        return self._dims(self.block.tensor_of[tensor].dims, self.sharded.layouts[tensor].dim)
+        return self._dims(self.block.tensor_of[tensor].dims, self._laid(tensor))
 
     def _bytes(self, tensor: str) -> Term:
         return self._elements(tensor) * Term(element_bytes(self.block.tensor_of[tensor].element))
@@ -172,7 +225,7 @@ class _Planner:
     def _local(self, op: Operation, name: str, dims: Sequence[str]) -> Term:
         """Bytes of a tensor as this operation sees it on one chip."""
         each = element_bytes(self.block.tensor_of[name].element)
-        return self._dims(dims, self.sharded.dims[op.name]) * Term(each)
+        return self._dims(dims, self._split(op)) * Term(each)
 
     # -- what is kept --------------------------------------------------------------------------------------
 
@@ -208,7 +261,7 @@ class _Planner:
         work = op.kind.work()
         if work.unit is not unit or work.per_point == 0:
             return None
-        return self._dims(work.dims, self.sharded.dims[op.name]) * Term(work.per_point)
+        return self._dims(work.dims, self._split(op)) * Term(work.per_point)
 
     def _kernel(self, op: Operation, phase: Phase) -> Kernel:
         signature = op.kind.signature
@@ -220,11 +273,22 @@ class _Planner:
             phase=phase,
             matrix_work=self._work(op, Unit.MATRIX),
             vector_work=self._work(op, Unit.VECTOR),
+            of_weight=bool(self.weight_gradients & set(op.outputs)),
+            core=bool(op.region),
         )
         if isinstance(op.kind, Contraction):
-            instances = self._dims(signature.shared, self.sharded.dims[op.name])
+            divided = self._split(op)
+            instances = self._dims(signature.shared, divided)
             first, second, result = (size / instances for size in moved)
-            return replace(base, product=(first, second, result), instances=instances)
+            left, right = (set(dims) - set(signature.shared) - set(signature.summed) for dims in signature.inputs)
+            return replace(
+                base,
+                product=(first, second, result),
+                instances=instances,
+                rows=self._dims(_ordered(signature.dims, left), divided),
+                columns=self._dims(_ordered(signature.dims, right), divided),
+                depth=self._dims(signature.summed, divided),
+            )
         if isinstance(op.kind, Lookup) and not op.kind.scatter:
             moved[1] = moved[2]  # only the rows that are looked up are read
         return replace(base, traffic=_merged(moved))
@@ -252,6 +316,7 @@ class _Planner:
             matrix_work=matrix[0] if matrix else None,
             vector_work=vector[0] if vector else None,
             traffic=self._grouped([*read, *left]),
+            core=True,
         )
 
     def _remade(self, region: str) -> list[Operation]:
@@ -268,27 +333,41 @@ class _Planner:
 
     def _exchanges(self, *, repeat_forward: bool) -> list[Exchange]:
         exchanges = []
-        for found in self.sharded.conversions:
-            exchanges.append(self._exchange(found))
-            if repeat_forward and found.phase is Phase.FORWARD:
-                exchanges.append(replace(self._exchange(found), phase=Phase.RECOMPUTE))
+        for axis, sharded in self.sharded.items():
+            for found in sharded.conversions:
+                if axis is not Axis.TENSOR and found.of_weight:
+                    continue  # replicas' gradients are exchanged with all the others, once a step
+                exchange = self._exchange(axis, found)
+                exchanges.append(exchange)
+                if repeat_forward and found.phase is Phase.FORWARD:
+                    exchanges.append(replace(exchange, phase=Phase.RECOMPUTE))
         return exchanges
 
-    def _exchange(self, found: Conversion) -> Exchange:
+    def _exchange(self, axis: Axis, found: Conversion) -> Exchange:
+        """A collective; its size is the whole tensor along its own axis, and one chip's part along the others."""
         tensor = self.block.tensor_of[found.tensor]
+        others = {other: dim for other, dim in self._laid(found.tensor).items() if other is not axis}
         return Exchange(
+            axis=axis,
             collective=found.collective,
-            size=self._dims(tensor.dims, None) * Term(element_bytes(tensor.element)),
+            size=self._dims(tensor.dims, others) * Term(element_bytes(tensor.element)),
             phase=found.phase,
             again=found.again,
             once=found.of_weight,
         )
 
 
+def _gradients_of_weights(block: Block) -> set[str]:
+    return {f"{tensor.name}.grad" for tensor in block.weights()}
+
+
+def _ordered(dims: Sequence[str], chosen: set[str]) -> tuple[str, ...]:
+    return tuple(dim for dim in dims if dim in chosen)
+
+
 def _merged(terms: Sequence[Term]) -> tuple[Term, ...]:
     """Terms with equal powers, added."""
-    found: dict[tuple[int, int], float] = {}
+    found: dict[Powers, float] = {}
     for term in terms:
-        key = (term.batch, term.share)
-        found[key] = found.get(key, 0.0) + term.coefficient
-    return tuple(Term(coefficient, *key) for key, coefficient in found.items())
+        found[term.powers] = found.get(term.powers, 0.0) + term.coefficient
+    return tuple(Term(coefficient, powers) for powers, coefficient in found.items())

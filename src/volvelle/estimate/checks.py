@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimate.result import Violation
-from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.mapping.parallelism import Mapping, MappingTable, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -48,16 +48,19 @@ def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
 
 
 def _chips_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    return np.asarray(table.tensor * table.pipeline * table.data != float(case[1].accelerators))
+    return np.asarray(table.tensor * table.pipeline * table.data * table.context != float(case[1].accelerators))
 
 
 def _chips_explained(case: Case, mapping: Mapping) -> Violation:
     have = case[1].accelerators
-    rest = have // (mapping.tensor * mapping.pipeline)
-    fits = rest * mapping.tensor * mapping.pipeline == have
+    others = mapping.tensor * mapping.pipeline * mapping.context
+    rest = have // others
+    fits = rest * others == have
+    context = f" × context {mapping.context}" if mapping.context > 1 else ""
     return Violation(
         name="chips",
-        problem=f"tensor {mapping.tensor} × pipeline {mapping.pipeline} × data {mapping.data} = {mapping.chips} chips, "
+        problem=f"tensor {mapping.tensor} × pipeline {mapping.pipeline} × data {mapping.data}{context} = "
+        f"{mapping.chips} chips, "
         f"but {case[1].name} has {have}",
         cures=(f"--dp {rest}",)
         if fits
@@ -100,7 +103,7 @@ _PADDED = frozenset({"vocab"})
 
 def _split_sizes(case: Case) -> list[tuple[str, int]]:
     workload, _, dims = case
-    return sorted((dim, workload.model.sizes[dim]) for dim in dims - _PADDED)
+    return sorted((dim, int(workload.model.sizes[dim])) for dim in dims - _PADDED)
 
 
 def _split_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
@@ -163,11 +166,80 @@ def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
     )
 
 
+# -- context, experts, schedules, off-load ---------------------------------------------------------------------
+
+
+def _context_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    length = float(case[0].model.sizes.get("position", 1))
+    each = length / (table.context * np.where(table.sequence_parallel, table.tensor, 1.0))
+    return np.asarray((table.context > 1) & (each != np.floor(each)))
+
+
+def _context_explained(case: Case, mapping: Mapping) -> Violation:
+    length = int(case[0].model.sizes.get("position", 1))
+    return Violation(
+        name="context",
+        problem=f"a sequence of {length} does not divide over {mapping.context} chips of context parallelism"
+        + (f" and {mapping.tensor} of sequence parallelism" if mapping.sequence_parallel else ""),
+        cures=_offer("cp", divisors(length), mapping.context),
+    )
+
+
+def _experts_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    experts = float(case[0].model.sizes.get("experts", 1))
+    each = experts / table.expert
+    copies = table.data * table.context / table.expert
+    return np.asarray((table.expert > 1) & ((each != np.floor(each)) | (copies != np.floor(copies))))
+
+
+def _experts_explained(case: Case, mapping: Mapping) -> Violation:
+    experts = int(case[0].model.sizes.get("experts", 1))
+    copies = mapping.data * mapping.context
+    return Violation(
+        name="experts",
+        problem=f"{experts} experts do not divide over {mapping.expert} of {copies} replicas",
+        cures=_offer("ep", divisors(gcd(experts, copies)), mapping.expert),
+    )
+
+
+def _schedule_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    dual = table.schedule == Schedule.DUAL_PIPE
+    other = (table.schedule != Schedule.ONE_FORWARD_ONE_BACKWARD) & (table.interleave > 1)
+    return np.asarray((dual & (table.pipeline % 2 != 0)) | other)
+
+
+def _schedule_explained(case: Case, mapping: Mapping) -> Violation:
+    word = mapping.schedule.word
+    if mapping.interleave > 1:
+        problem = f"the {word} schedule is not defined for stages in {mapping.interleave} pieces"
+        return Violation(name="schedule", problem=problem, cures=("--interleave 1", "--schedule 1f1b"))
+    problem = f"the {word} schedule needs an even number of stages, not {mapping.pipeline}"
+    return Violation(name="schedule", problem=problem, cures=("--schedule 1f1b", f"--pp {mapping.pipeline + 1}"))
+
+
+def _host_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
+    return np.asarray((offloaded > 0) & (case[1].host_rate is None))
+
+
+def _host_explained(case: Case, mapping: Mapping) -> Violation:
+    return Violation(
+        name="host memory",
+        problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host link for "
+        f"{case[1].name}",
+        cures=("keep them on the chip", "state host_link in the cluster's entry"),
+    )
+
+
 CHECKS: tuple[Check, ...] = (
     Check(name="chips", struck=_chips_struck, explain=_chips_explained),
     Check(name="batch", struck=_batch_struck, explain=_batch_explained),
     Check(name="tensor split", struck=_split_struck, explain=_split_explained),
     Check(name="stages", struck=_stages_struck, explain=_stages_explained),
     Check(name="interleaving", struck=_interleave_struck, explain=_interleave_explained),
+    Check(name="context", struck=_context_struck, explain=_context_explained),
+    Check(name="experts", struck=_experts_struck, explain=_experts_explained),
+    Check(name="schedule", struck=_schedule_struck, explain=_schedule_explained),
+    Check(name="host memory", struck=_host_struck, explain=_host_explained),
 )
 """All but memory, which the estimator checks itself."""

@@ -14,9 +14,10 @@ from volvelle.estimate.block_plan import BlockPlan, plan_block
 from volvelle.estimate.checks import CHECKS, Case
 from volvelle.estimate.machine import Machine
 from volvelle.estimate.result import Contribution, Estimate, EstimateTable, MemoryPart, Violation
-from volvelle.estimate.training_price import MEMORY_PARTS, Price, price
+from volvelle.estimate.stage_memory import MEMORY_PARTS, RANKS
+from volvelle.estimate.training_price import Price, price
 from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute, Structure
-from volvelle.quantities import BYTES, Count, show
+from volvelle.quantities import BYTES, SECONDS, Count, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Workload
@@ -59,7 +60,7 @@ class ClosedForm(AbstractEstimator):
             mapping=mapping,
             contributions=_contributions(found),
             memory=memory,
-            worst_rank="first stage" if bool(np.all(found.first_is_fullest)) else "last stage",
+            worst_rank=RANKS[int(found.fullest[0])],
             capacity=float(np.max(machine.capacity)),
             violations=violations,
             work=workload.flops,
@@ -95,11 +96,11 @@ class ClosedForm(AbstractEstimator):
         cures = []
         if options:
             table = self.table(workload, system, MappingTable.of([option for _, option in options]))
-            fits = table.feasible
+            fitting = sorted(np.flatnonzero(table.feasible), key=lambda row: float(table.time[row]))
             cures = [
-                f"{flags} ({show(float(table.memory_bytes[row]), BYTES)})"
-                for row, (flags, _) in enumerate(options)
-                if fits[row]
+                f"{options[row][0]} ({show(float(table.memory_bytes[row]), BYTES)}, "
+                f"{show(float(table.time[row]), SECONDS)} a step)"
+                for row in fitting
             ]
         return Violation(
             name="memory",
@@ -110,7 +111,11 @@ class ClosedForm(AbstractEstimator):
 
 def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str:
     """How many chips it takes at the very least, all states shared out and no activations kept."""
-    each = element_bytes(workload.element) + element_bytes(workload.gradient_element) + float(workload.optimiser_state)
+    each = (
+        element_bytes(workload.weight_element)
+        + element_bytes(workload.gradient_element)
+        + float(workload.optimiser_state)
+    )
     states = workload.model.parameters() * each
     least = int(np.ceil(states / capacity))
     if least > system.accelerators:

@@ -1,16 +1,21 @@
 """Prices of kernels: roofline on the sizes that one structure's terms take for a table of mappings."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from volvelle.estimate.block_plan import Kernel, Term
+from volvelle.estimate.block_plan import Kernel, Powers, Term
 from volvelle.estimate.machine import Machine
+from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic
-from volvelle.quantities import Bytes, Number
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.quantities import Bytes, Fraction, Number
 
-__all__ = ["KernelPrices", "Sizes", "counted", "total"]
+__all__ = ["KernelPrice", "KernelPrices", "Sizes", "counted", "total"]
+
+_ONE: Powers = (0, 0, 0, 0)
 
 
 def total(values: Iterable[Number]) -> Number:
@@ -36,33 +41,46 @@ def counted(times: Iterable[Number]) -> Number:
 class Sizes:
     """Values of terms, each product of powers computed once."""
 
-    def __init__(self, micro_batch: Number, tensor: Number) -> None:
-        share = 1.0 / tensor
-        self._micro_batch = micro_batch
-        self._share = share
-        self._powers: dict[tuple[int, int], Number] = {
-            (0, 0): 1.0,
-            (1, 0): micro_batch,
-            (0, 1): share,
-            (1, 1): micro_batch * share,
-        }
+    def __init__(self, table: MappingTable) -> None:
+        self._bases: tuple[Number, ...] = (
+            table.micro_batch,
+            1.0 / table.tensor,
+            _share(table.context),
+            _share(table.expert),
+        )
+        self._powers: dict[Powers, Number] = {_ONE: 1.0}
 
-    def power(self, key: tuple[int, int]) -> Number:
-        """batch^b · (1/tensor)^s."""
-        if key not in self._powers:
-            self._powers[key] = self._micro_batch ** float(key[0]) * self._share ** float(key[1])
-        return self._powers[key]
+    def power(self, powers: Powers) -> Number:
+        """batch^b · (1/tensor)^t · (1/context)^c · (1/expert)^e."""
+        if powers not in self._powers:
+            found: Number = 1.0
+            for base, power in zip(self._bases, powers, strict=True):
+                if power and not (isinstance(base, float) and base == 1.0):
+                    found = found * (base if power == 1 else base ** float(power))
+            self._powers[powers] = found
+        return self._powers[powers]
 
     def __call__(self, term: Term) -> Number:
         """Value of one term."""
-        return term.coefficient if term.powers == (0, 0) else term.coefficient * self.power(term.powers)
+        return term.coefficient if term.powers == _ONE else term.coefficient * self.power(term.powers)
 
     def total(self, terms: Sequence[Term]) -> Number:
         """Value of a sum of terms."""
-        found: Number = 0.0
-        for term in terms:
-            found = found + self(term)
-        return found
+        return total(self(term) for term in terms)
+
+
+def _share(degree: Number) -> Number:
+    """1 / degree; a plain one where nothing is shared, so that it costs nothing."""
+    return 1.0 if np.all(degree == 1.0) else 1.0 / degree
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPrice:
+    """Seconds of a kernel, and what arithmetic and memory would take alone (zero unless asked for)."""
+
+    time: Number
+    arithmetic: Number
+    memory: Number
 
 
 class KernelPrices:
@@ -72,45 +90,80 @@ class KernelPrices:
         self._sizes = sizes
         self._machine = machine
         self._alone = alone
-        self._known: dict[object, tuple[Number, Number, Number]] = {}
+        self._known: dict[object, KernelPrice] = {}
 
-    def price(self, kernel: Kernel) -> tuple[Number, Number, Number]:
-        """Time, and what arithmetic and memory would take alone (zero unless asked for)."""
+    def price(self, kernel: Kernel) -> KernelPrice:
+        """The kernel's price, from an equal one where there was one."""
         product = None if kernel.product is None else (*sorted(kernel.product[:2]), kernel.product[2])
-        key = (kernel.matrix_work, kernel.vector_work, product, kernel.instances, kernel.traffic)
+        sides = (*sorted((kernel.rows, kernel.columns)), kernel.depth)
+        fused = kernel.core and kernel.product is None
+        key = (kernel.matrix_work, kernel.vector_work, product, sides, kernel.instances, kernel.traffic, fused)
         if key not in self._known:
             self._known[key] = self._price(kernel)
         return self._known[key]
 
-    def _price(self, kernel: Kernel) -> tuple[Number, Number, Number]:
+    def _price(self, kernel: Kernel) -> KernelPrice:
         traffic = self._traffic(kernel)
+        shape = self._shape_efficiency(kernel)
         if not isinstance(traffic, tuple):
-            return self._roofline(kernel, self._sizes, traffic)
+            return self._roofline(kernel, self._sizes, traffic, shape)
         works = [work for work in (kernel.matrix_work, kernel.vector_work) if work is not None]
         powers = {term.powers for term in (*works, *traffic)}
-        if len(powers) > 1:
-            return self._roofline(kernel, self._sizes, self._sizes.total(traffic))
+        if len(powers) > 1 or not isinstance(shape, float):
+            return self._roofline(kernel, self._sizes, self._sizes.total(traffic), shape)
         # Everything grows alike, so the law is asked once and its answer scaled.
         scale = self._sizes.power(powers.pop())
         moved = sum(term.coefficient for term in traffic)
-        time, arithmetic, memory = self._roofline(kernel, lambda term: term.coefficient, moved)
-        return time * scale, arithmetic * scale, memory * scale
+        unit = self._roofline(kernel, lambda term: term.coefficient, moved, shape, launch=0.0)
+        time = unit.time * scale
+        if not (isinstance(self._machine.launch, float) and self._machine.launch == 0.0):
+            time = time + self._machine.launch
+        return KernelPrice(time, unit.arithmetic * scale, unit.memory * scale)
 
     def _roofline(
-        self, kernel: Kernel, value: Callable[[Term], Number], traffic: Bytes
-    ) -> tuple[Number, Number, Number]:
+        self,
+        kernel: Kernel,
+        value: Callable[[Term], Number],
+        traffic: Bytes,
+        shape: Fraction,
+        *,
+        launch: Number | None = None,
+    ) -> KernelPrice:
         machine = self._machine
         vector = 0.0 if kernel.vector_work is None else value(kernel.vector_work)
         if kernel.matrix_work is None:
             work, rate = vector, machine.vector_rate
         else:
             work, rate = value(kernel.matrix_work), machine.matrix_rate
+            if kernel.core and kernel.product is None:
+                rate = rate * machine.attention_efficiency
+            if not (isinstance(shape, float) and shape == 1.0):
+                rate = rate * shape
         time = kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)
         if kernel.matrix_work is not None and kernel.vector_work is not None:
             time = np.maximum(time, vector / machine.vector_rate)
+        launch = machine.launch if launch is None else launch
+        if not (isinstance(launch, float) and launch == 0.0):
+            time = time + launch
         if not self._alone:
-            return time, 0.0, 0.0
-        return time, work / rate, traffic / machine.memory_rate
+            return KernelPrice(time, 0.0, 0.0)
+        return KernelPrice(time, work / rate, traffic / machine.memory_rate)
+
+    def _shape_efficiency(self, kernel: Kernel) -> Fraction:
+        """How well a matrix product's shape fills the chip, 1 where the chip is not cut into units."""
+        machine, sizes = self._machine, self._sizes
+        if machine.units is None or kernel.product is None:
+            return 1.0
+        filled = wave_efficiency(
+            sizes(kernel.rows),
+            sizes(kernel.columns),
+            sizes(kernel.instances),
+            units=machine.units,
+            tile_rows=float(machine.tile[0]),
+            tile_columns=float(machine.tile[1]),
+        )
+        found = filled * depth_efficiency(sizes(kernel.depth), half=machine.depth_half)
+        return float(found) if np.ndim(found) == 0 else found
 
     def _traffic(self, kernel: Kernel) -> tuple[Term, ...] | Bytes:
         """Bytes moved: as terms where they are proportional to powers, as a value where the buffer decides."""
@@ -118,9 +171,9 @@ class KernelPrices:
             return kernel.traffic
         first, second, result = kernel.product
         buffer = self._machine.buffer
-        if first.powers == second.powers == result.powers == (0, 0) and not isinstance(buffer, np.ndarray):
+        if first.powers == second.powers == result.powers == _ONE and not isinstance(buffer, np.ndarray):
             each = float(tiled_traffic(first.coefficient, second.coefficient, result.coefficient, buffer=buffer))
-            return (Term(each * kernel.instances.coefficient, kernel.instances.batch, kernel.instances.share),)
+            return (Term(each * kernel.instances.coefficient, kernel.instances.powers),)
         sizes = self._sizes
         each_instance = tiled_traffic(sizes(first), sizes(second), sizes(result), buffer=buffer)
         return each_instance if kernel.instances == Term(1.0) else each_instance * sizes(kernel.instances)

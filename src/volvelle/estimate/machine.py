@@ -38,6 +38,12 @@ class Machine:
     memory_rate: BytesPerSecond
     buffer: Bytes
     capacity: Bytes
+    units: Count | None
+    tile: tuple[int, int]
+    depth_half: Count
+    launch: Seconds
+    attention_efficiency: Fraction
+    host_rate: BytesPerSecond | None
     wires: tuple[Wire, ...]
     spans: tuple[int, ...]
 
@@ -51,6 +57,12 @@ class Machine:
             memory_rate=chip.memory.rate * chip.memory_efficiency,
             buffer=chip.buffer,
             capacity=chip.memory.capacity,
+            units=chip.units,
+            tile=chip.tile,
+            depth_half=chip.depth_half,
+            launch=chip.launch,
+            attention_efficiency=chip.attention_efficiency,
+            host_rate=cluster.host_rate,
             wires=tuple(
                 Wire(
                     name=dimension.name,
@@ -97,6 +109,9 @@ class Machine:
             memory_rate=cut(self.memory_rate),
             buffer=cut(self.buffer),
             capacity=cut(self.capacity),
+            depth_half=cut(self.depth_half),
+            launch=cut(self.launch),
+            attention_efficiency=cut(self.attention_efficiency),
             wires=wires,
         )
 

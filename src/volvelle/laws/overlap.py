@@ -3,9 +3,9 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Fraction, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Fraction, Seconds
 
-__all__ = ["hidden_time"]
+__all__ = ["hidden_time", "streamed_time"]
 
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
@@ -17,3 +17,14 @@ def hidden_time(communication: Seconds, window: Seconds, *, overlap: Fraction = 
     ω is the usable share of the window; the rest, c − h, is exposed. Assumes the two do not slow each other down.
     """
     return np.minimum(communication, overlap * window)
+
+
+@cites("ren2021offload", place="section 4, transfers beside computation")
+def streamed_time(moved: Bytes, window: Seconds, *, rate: BytesPerSecond) -> Seconds:
+    r"""What a stream to and from host memory adds to the computation it runs beside.
+
+    $$ t = \max\left(0,\; \frac{Q}{B} - w\right) $$
+
+    Assumes the stream is evenly spread over the window and does not slow the computation down.
+    """
+    return np.maximum(moved / rate - window, 0.0)

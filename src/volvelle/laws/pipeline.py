@@ -5,7 +5,7 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Seconds
 
-__all__ = ["bubble_time", "micro_batches_in_flight"]
+__all__ = ["bubble_time", "dual_pipe_bubble_time", "micro_batches_in_flight", "zero_bubble_time"]
 
 
 @cites("narayanan2021megatron", place="section 2.2, bubble of 1F1B and interleaved schedules")
@@ -19,6 +19,30 @@ def bubble_time(whole: Seconds, slowest: Seconds, *, interleave: Count) -> Secon
     time; stages hand over without delay (the transfers are counted apart).
     """
     return (whole - slowest) / interleave
+
+
+@cites("qi2024zerobubble", place="table 2, ZB-H1")
+def zero_bubble_time(whole: Seconds, slowest: Seconds, weight_gradients: Seconds, *, stages: Count) -> Seconds:
+    r"""Bubble left when weight gradients fill the gaps, with no more memory than 1F1B.
+
+    $$ t_b = \sum_i t_i - \max_i t_i - 2(p-1)\,t_W $$
+
+    For p equal stages (p − 1)(t_F + t_B − 2 t_W), where the backward t_B includes the weight gradients t_W. Assumes
+    a micro-batch's weight gradients can wait until the pipeline drains.
+    """
+    return np.maximum(whole - slowest - 2.0 * (stages - 1.0) * weight_gradients, 0.0)
+
+
+@cites("deepseek2024v3", place="table 2, DualPipe")
+def dual_pipe_bubble_time(forward: Seconds, backward: Seconds, weight_gradients: Seconds, *, stages: Count) -> Seconds:
+    r"""Bubble when micro-batches enter from both ends and a forward runs beside a backward.
+
+    $$ t_b = \left(\frac{p}{2} - 1\right)(t_{F+B} + t_B - 3 t_W) $$
+
+    Times are of one stage; the backward includes the weight gradients. Assumes an even number of stages, and that a
+    forward and a backward side by side take the sum of their times less what communication they hide.
+    """
+    return np.maximum(stages / 2.0 - 1.0, 0.0) * np.maximum(forward + 2.0 * backward - 3.0 * weight_gradients, 0.0)
 
 
 @cites("korthikanti2023recompute", place="section 4.3, micro-batches kept by the first stage")

@@ -4,13 +4,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from volvelle.errors import MappingError
 
-__all__ = ["Mapping", "MappingTable", "Recompute", "Structure"]
+__all__ = ["Mapping", "MappingTable", "Recompute", "Schedule", "Structure"]
+
+
+class Schedule(IntEnum):
+    """In which order a stage works on forward and backward micro-batches."""
+
+    ONE_FORWARD_ONE_BACKWARD = 0
+    """1F1B, or interleaved where a stage is cut into pieces (Narayanan et al. 2021)."""
+    GPIPE = 1
+    """All forward, then all backward (Huang et al. 2019)."""
+    ZERO_BUBBLE = 2
+    """Weight gradients fill the gaps (Qi et al. 2024, ZB-H1: memory as 1F1B)."""
+    DUAL_PIPE = 3
+    """Micro-batches enter from both ends, communication behind computation (DeepSeek-V3, 2024)."""
+
+    @property
+    def word(self) -> str:
+        """As written on the command line."""
+        return {0: "1f1b", 1: "gpipe", 2: "zero-bubble", 3: "dualpipe"}[int(self)]
 
 
 class Recompute(IntEnum):
@@ -39,7 +58,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """How one training step is laid out. Ranks are numbered tensor, then data, then pipeline."""
+    """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     tensor: int = 1
     """Chips that share every layer."""
@@ -47,12 +66,19 @@ class Mapping:
     """Stages, one behind the other."""
     data: int = 1
     """Replicas, each with its share of the batch."""
+    context: int = 1
+    """Chips that share every sequence."""
+    expert: int = 1
+    """Replicas among which experts are shared out; a part of `data` × `context`."""
     micro_batch: int = 1
     """Sequences a replica works on at a time."""
     interleave: int = 1
     """Pieces each stage is cut into (virtual stages)."""
+    schedule: Schedule = Schedule.ONE_FORWARD_ONE_BACKWARD
     zero: int = 1
     """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
+    shard: int = 0
+    """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
     overlap: bool = True
     """Gradients are exchanged while the backward pass still runs."""
     sequence_parallel: bool = True
@@ -60,9 +86,17 @@ class Mapping:
     recompute: Recompute = Recompute.SELECTIVE
     fused_attention: bool = True
     """The attention core runs as one kernel and keeps its scores on chip."""
+    recompute_every: int = 1
+    """With full recomputation: layers between two kept inputs."""
+    offload_weights: bool = False
+    """Weights and gradients live in host memory and stream in a layer at a time."""
+    offload_optimiser: bool = False
+    """Optimiser state lives in host memory, and the step runs on the host."""
+    offload_activations: bool = False
+    """Saved activations are written to host memory and read back."""
 
     def __post_init__(self) -> None:
-        for name in ("tensor", "pipeline", "data", "micro_batch", "interleave"):
+        for name in ("tensor", "pipeline", "data", "context", "expert", "micro_batch", "interleave", "recompute_every"):
             value = getattr(self, name)
             if value != int(value) or value < 1:
                 raise MappingError(f"{name} is {value!r}; it must be a whole number of at least 1")
@@ -72,7 +106,12 @@ class Mapping:
     @property
     def chips(self) -> int:
         """How many chips it takes."""
-        return self.tensor * self.pipeline * self.data
+        return self.tensor * self.pipeline * self.data * self.context
+
+    @property
+    def offloaded(self) -> tuple[str, ...]:
+        """What lives in host memory."""
+        return tuple(name for name in ("weights", "optimiser", "activations") if getattr(self, f"offload_{name}"))
 
     @property
     def structure(self) -> Structure:
@@ -84,7 +123,29 @@ class Mapping:
         )
 
 
-_NUMBERS = ("tensor", "pipeline", "data", "micro_batch", "interleave", "zero", "overlap")
+_NUMBERS = (
+    "tensor",
+    "pipeline",
+    "data",
+    "context",
+    "expert",
+    "micro_batch",
+    "interleave",
+    "schedule",
+    "zero",
+    "shard",
+    "overlap",
+    "recompute_every",
+    "offload_weights",
+    "offload_optimiser",
+    "offload_activations",
+)
+_TRUTHS = ("overlap", "offload_weights", "offload_optimiser", "offload_activations")
+_PYTHON: dict[str, type] = {
+    **dict.fromkeys((*_TRUTHS, "sequence_parallel", "fused_attention"), bool),
+    "schedule": Schedule,
+    "recompute": Recompute,
+}
 _STRUCTURE = ("sequence_parallel", "recompute", "fused_attention")
 
 
@@ -95,10 +156,18 @@ class MappingTable:
     tensor: NDArray[np.float64]
     pipeline: NDArray[np.float64]
     data: NDArray[np.float64]
+    context: NDArray[np.float64]
+    expert: NDArray[np.float64]
     micro_batch: NDArray[np.float64]
     interleave: NDArray[np.float64]
+    schedule: NDArray[np.float64]
     zero: NDArray[np.float64]
+    shard: NDArray[np.float64]
     overlap: NDArray[np.float64]
+    recompute_every: NDArray[np.float64]
+    offload_weights: NDArray[np.float64]
+    offload_optimiser: NDArray[np.float64]
+    offload_activations: NDArray[np.float64]
     sequence_parallel: NDArray[np.bool_]
     recompute: NDArray[np.int8]
     fused_attention: NDArray[np.bool_]
@@ -120,7 +189,7 @@ class MappingTable:
         kinds = {"sequence_parallel": np.bool_, "recompute": np.int8, "fused_attention": np.bool_}
         return cls(
             **{
-                name: np.ascontiguousarray(np.broadcast_to(column, rows), dtype=kinds.get(name, np.float64))
+                name: np.broadcast_to(np.ascontiguousarray(column, dtype=kinds.get(name, np.float64)), rows)
                 for name, column in filled.items()
             }
         )
@@ -140,16 +209,17 @@ class MappingTable:
     def row(self, index: int) -> Mapping:
         """One row as a mapping."""
         return Mapping(
-            **{name: int(getattr(self, name)[index]) for name in _NUMBERS if name != "overlap"},
-            overlap=bool(self.overlap[index]),
-            sequence_parallel=bool(self.sequence_parallel[index]),
-            recompute=Recompute(int(self.recompute[index])),
-            fused_attention=bool(self.fused_attention[index]),
+            **{name: _PYTHON.get(name, int)(getattr(self, name)[index]) for name in (*_NUMBERS, *_STRUCTURE)}
         )
 
     def take(self, rows: NDArray[np.intp] | slice) -> "MappingTable":
-        """Some of the rows."""
-        return MappingTable(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+        """Some of the rows; a column that is one value repeated stays so, and costs nothing."""
+        count = len(range(len(self))[rows]) if isinstance(rows, slice) else len(rows)
+
+        def cut(column: NDArray[Any]) -> NDArray[Any]:
+            return np.broadcast_to(column[:1], (count,)) if column.strides == (0,) else column[rows]
+
+        return MappingTable(**{field.name: cut(getattr(self, field.name)) for field in fields(self)})
 
     def repeated(self, rows: int) -> "MappingTable":
         """A table of one row, repeated."""

@@ -70,13 +70,16 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: Layout = RE
         collective = conversion(layouts[tensor], wanted)
         if collective is None or (tensor, wanted, phase) in found:
             return
+        again = phase is Phase.BACKWARD and (tensor, wanted, Phase.FORWARD) in found
+        if again and collective is Collective.ALL_TO_ALL:
+            return  # what an all-to-all made is as small as what it was made of, so it is kept instead
         found[tensor, wanted, phase] = Conversion(
             tensor=tensor,
             collective=collective,
             phase=phase,
             found=layouts[tensor],
             wanted=wanted,
-            again=phase is Phase.BACKWARD and (tensor, wanted, Phase.FORWARD) in found,
+            again=again,
             of_weight=of_weight,
         )
 

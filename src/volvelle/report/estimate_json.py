@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from volvelle.laws.citations import LAWS
+from volvelle.quantities import Quantity
 from volvelle.quantities import format as written
 from volvelle.report.answer import Answer
 
@@ -57,13 +58,19 @@ class MappingEntry(_Closed):
     tensor: int
     pipeline: int
     data: int
+    context: int
+    expert: int
     micro_batch: int
     interleave: int
+    schedule: Literal["1f1b", "gpipe", "zero-bubble", "dualpipe"]
     zero: int
+    shard: int
     overlap: bool
     sequence_parallel: bool
     recompute: Literal["none", "selective", "full"]
+    recompute_every: int
     fused_attention: bool
+    offload: list[Literal["weights", "optimiser", "activations"]]
 
 
 class InputEntry(_Closed):
@@ -115,6 +122,11 @@ class EstimateDocument(_Closed):
     laws: list[LawEntry]
 
 
+def _neat(value: float, kind: Quantity) -> str:
+    """A quantity without the last digits that arithmetic left."""
+    return written(float(f"{value:.10g}"), kind)
+
+
 def document(answer: Answer) -> EstimateDocument:
     """The answer as a document."""
     found, mapping = answer.estimate, answer.estimate.mapping
@@ -123,20 +135,26 @@ def document(answer: Answer) -> EstimateDocument:
         model=answer.model,
         parameters=answer.step.model.parameters(),
         batch=answer.step.batch,
-        sequence=answer.step.model.sizes.get("position", 1),
+        sequence=int(answer.step.model.sizes.get("position", 1)),
         system=answer.cluster.name,
         accelerators=answer.cluster.accelerators,
         mapping=MappingEntry(
             tensor=mapping.tensor,
             pipeline=mapping.pipeline,
             data=mapping.data,
+            context=mapping.context,
+            expert=mapping.expert,
             micro_batch=mapping.micro_batch,
             interleave=mapping.interleave,
+            schedule=mapping.schedule.word,  # type: ignore[arg-type]
             zero=mapping.zero,
+            shard=mapping.shard,
             overlap=mapping.overlap,
             sequence_parallel=mapping.sequence_parallel,
             recompute=mapping.recompute.word,  # type: ignore[arg-type]
+            recompute_every=mapping.recompute_every,
             fused_attention=mapping.fused_attention,
+            offload=list(mapping.offloaded),  # type: ignore[arg-type]
         ),
         feasible=found.feasible,
         seconds=found.time,
@@ -168,9 +186,9 @@ def document(answer: Answer) -> EstimateDocument:
         inputs=[
             InputEntry(
                 name=one.name,
-                value=written(one.figure.value, one.kind),
-                low=None if one.figure.spread is None else written(one.figure.bounds(0.8)[0], one.kind),
-                high=None if one.figure.spread is None else written(one.figure.bounds(0.8)[1], one.kind),
+                value=_neat(one.figure.value, one.kind),
+                low=None if one.figure.spread is None else _neat(one.figure.bounds(0.8)[0], one.kind),
+                high=None if one.figure.spread is None else _neat(one.figure.bounds(0.8)[1], one.kind),
                 evidence=one.figure.evidence.word,  # type: ignore[arg-type]
                 source=one.figure.source,
                 note=one.figure.note,

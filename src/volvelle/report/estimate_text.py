@@ -7,6 +7,7 @@ from rich.text import Text
 
 from volvelle.estimate.result import Estimate
 from volvelle.laws.citations import LAWS
+from volvelle.mapping.parallelism import Mapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.report.answer import Answer
 
@@ -45,14 +46,7 @@ def _headline(answer: Answer) -> Panel:
     for note in cluster.notes:
         text.append(f"note: {note}\n", style="yellow")
     text.append("layout", style="bold")
-    text.append(
-        f"  tensor {mapping.tensor} × data {mapping.data} × pipeline {mapping.pipeline}"
-        f"{f' (interleaved {mapping.interleave})' if mapping.interleave > 1 else ''}, micro-batch "
-        f"{mapping.micro_batch}, ZeRO-{mapping.zero}, recompute {mapping.recompute.word}, "
-        f"{'fused' if mapping.fused_attention else 'unfused'} attention"
-        f"{', sequence parallel' if mapping.sequence_parallel else ''}"
-        f"{'' if mapping.overlap else ', no overlap'}\n\n"
-    )
+    text.append(f"  {_layout(mapping)}\n\n")
     text.append(f"{show(estimate.time, SECONDS)} a step", style="bold green" if estimate.feasible else "bold red")
     if estimate.time_range:
         found = estimate.time_range
@@ -75,6 +69,35 @@ def _headline(answer: Answer) -> Panel:
     text.append(_money(answer))
     title = "cannot run" if not estimate.feasible else "one training step"
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
+
+
+def _layout(mapping: Mapping) -> str:
+    """A layout in words, defaults left out where they say nothing."""
+    degrees = [f"tensor {mapping.tensor}"]
+    if mapping.context > 1:
+        degrees.append(f"context {mapping.context}")
+    degrees += [f"data {mapping.data}", f"pipeline {mapping.pipeline}"]
+    words = [" × ".join(degrees)]
+    if mapping.expert > 1:
+        words.append(f"experts over {mapping.expert}")
+    if mapping.pipeline > 1:
+        pieces = f" in {mapping.interleave} pieces" if mapping.interleave > 1 else ""
+        words.append(f"{mapping.schedule.word}{pieces}")
+    words.append(f"micro-batch {mapping.micro_batch}")
+    words.append(f"ZeRO-{mapping.zero}" + (f" over {mapping.shard}" if mapping.shard else ""))
+    again = f"recompute {mapping.recompute.word}"
+    if mapping.recompute is Recompute.SELECTIVE and mapping.fused_attention:
+        again += " (nothing left to do: attention is fused)"
+    if mapping.recompute_every > 1:
+        again += f" every {mapping.recompute_every} layers"
+    words += [again, "fused attention" if mapping.fused_attention else "unfused attention"]
+    if mapping.sequence_parallel:
+        words.append("sequence parallel")
+    if not mapping.overlap:
+        words.append("no overlap")
+    if mapping.offloaded:
+        words.append(f"{' and '.join(mapping.offloaded)} in host memory")
+    return ", ".join(words)
 
 
 def _money(answer: Answer) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from volvelle.errors import OutsideDomainError
-from volvelle.quantities import Bytes, BytesPerSecond, Dollars, FlopPerSecond, Fraction, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Fraction, Seconds, Watts
 from volvelle.spread import Figure
 
 __all__ = ["Chip", "Memory"]
@@ -36,6 +36,16 @@ class Chip:
     """Sustained fraction of the dense peak on large matrix products."""
     memory_efficiency: Fraction = 1.0
     """Sustained fraction of the peak rate of memory."""
+    units: Count | None = None
+    """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
+    tile: tuple[int, int] = (128, 256)
+    """Rows and columns of such a tile."""
+    depth_half: Count = 0.0
+    """Inner steps of a product that starting and writing a tile is worth."""
+    launch: Seconds = 0.0
+    """Time a kernel takes beyond its work: launching it, and starting and ending on all units."""
+    attention_efficiency: Fraction = 1.0
+    """Rate of a fused attention kernel over that of large matrix products."""
     power: Watts | None = None
     price: Dollars | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from math import prod
 from operator import mul
 
 from volvelle.errors import DescriptionError
-from volvelle.quantities import Watts
+from volvelle.quantities import BytesPerSecond, Watts
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.link import Link
@@ -36,6 +36,8 @@ class Cluster:
     dimensions: tuple[Dimension, ...]
     host_power: Watts = 0.0
     """Each chip's share of what is not chips: hosts, fans, switches."""
+    host_rate: BytesPerSecond | None = None
+    """What one chip sustains to and from host memory, each direction; None: there is none."""
     pue: float = 1.0
     """Power at the meter over power in the racks."""
     figures: Mapping[str, Figure] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from volvelle.workload.operations import (
     Normalisation,
     Operation,
     Pointwise,
+    Routing,
 )
 from volvelle.workload.signature import Signature
 
@@ -122,6 +123,18 @@ class BlockBuilder:
     def look_up(self, name: str, signature: str, indices: str, table: str) -> str:
         """Table rows by index."""
         return self.add(name, Lookup(Signature.parse(signature)), (indices, table))
+
+    def route(self, name: str, signature: str, *inputs: str, flops: float = 0.0) -> str:
+        """Rows to where a router sends them, or back."""
+        left, _, right = signature.partition("->")
+        dims = [tuple(tuple(part.split()) for part in side.split(",")) for side in (left, right)]
+        return self.add(name, Routing(Signature(*dims), flops=flops), inputs)
+
+    def join(self, name: str, parts: str, dim: str, *inputs: str) -> str:
+        """Tensors side by side along a new dimension `dim`; what a part lacks is repeated."""
+        dims = tuple(tuple(part.split()) for part in parts.split(","))
+        made = (*dims[0][:-1], dim)
+        return self.add(name, Pointwise(Signature(dims, (made,)), flops=3.0), inputs)
 
     def build(self, *, outputs: tuple[str, ...], repeat: int = 1) -> Block:
         """The block."""

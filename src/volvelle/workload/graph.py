@@ -34,11 +34,11 @@ class Tensor:
     tied_to: str = ""
     """For a weight that is another block's weight: ``"block.tensor"``. It is counted once, there."""
 
-    def elements(self, sizes: Mapping[str, int]) -> int:
+    def elements(self, sizes: Mapping[str, float]) -> float:
         """How many elements it has."""
         return prod(sizes[dim] for dim in self.dims)
 
-    def bytes(self, sizes: Mapping[str, int]) -> float:
+    def bytes(self, sizes: Mapping[str, float]) -> float:
         """How many bytes it takes."""
         return self.elements(sizes) * element_bytes(self.element)
 
@@ -76,7 +76,7 @@ class Block:
         """The tensors that are learned."""
         return tuple(tensor for tensor in self.tensors if tensor.role is Role.WEIGHT)
 
-    def flops(self, sizes: Mapping[str, int], *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
+    def flops(self, sizes: Mapping[str, float], *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
         """FLOP of one repetition, in one phase, on one kind of unit."""
         works = (op.kind.work() for op in self.operations if op.phase is phase)
         return sum(work.flops(sizes) for work in works if work.unit is unit)
@@ -87,7 +87,7 @@ class Workload:
     """What is computed: blocks one after another, and the sizes of their named dimensions."""
 
     name: str
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, float]
     blocks: tuple[Block, ...]
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ class Workload:
                 return block
         raise UnknownNameError.among("block", name, [block.name for block in self.blocks])
 
-    def with_sizes(self, **sizes: int) -> "Workload":
+    def with_sizes(self, **sizes: float) -> "Workload":
         """The same computation at other sizes."""
         for name in sizes:
             if name not in self.sizes:
@@ -109,11 +109,13 @@ class Workload:
 
     def parameters(self) -> int:
         """Learned numbers, each counted once."""
-        return sum(
-            block.repeat * tensor.elements(self.sizes)
-            for block in self.blocks
-            for tensor in block.weights()
-            if not tensor.tied_to
+        return round(
+            sum(
+                block.repeat * tensor.elements(self.sizes)
+                for block in self.blocks
+                for tensor in block.weights()
+                if not tensor.tied_to
+            )
         )
 
     def flops(self, *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:

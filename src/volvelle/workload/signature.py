@@ -57,7 +57,7 @@ class Signature:
         """The dimensions in every input and output: one independent instance for each of their points."""
         return tuple(dim for dim in self.dims if all(dim in dims for dims in (*self.inputs, *self.outputs)))
 
-    def points(self, sizes: Mapping[str, int]) -> int:
+    def points(self, sizes: Mapping[str, float]) -> float:
         """How many index combinations there are."""
         return prod(sizes[dim] for dim in self.dims)
 

@@ -21,7 +21,9 @@ class TrainingStep:
     batch: int
     """Sequences in the global batch."""
     element: str = "bf16"
-    """Element type of weights and matrix products."""
+    """Element type of matrix products."""
+    weight_element: str = "bf16"
+    """Element type weights are kept, gathered and read in."""
     gradient_element: str = "fp32"
     """Element type gradients are accumulated and exchanged in."""
     optimiser_state: Bytes = 12.0
@@ -36,6 +38,7 @@ class TrainingStep:
             )
         element_bytes(self.element)
         element_bytes(self.gradient_element)
+        element_bytes(self.weight_element)
 
     @property
     def flops(self) -> float:
@@ -46,4 +49,4 @@ class TrainingStep:
     @property
     def tokens(self) -> int:
         """Tokens in the global batch, where the model has positions."""
-        return self.batch * self.model.sizes.get("position", 1)
+        return self.batch * int(self.model.sizes.get("position", 1))

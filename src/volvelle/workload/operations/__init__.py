@@ -13,6 +13,7 @@ from volvelle.workload.operations.contraction import Contraction
 from volvelle.workload.operations.lookup import Lookup
 from volvelle.workload.operations.normalisation import Normalisation
 from volvelle.workload.operations.pointwise import Pointwise
+from volvelle.workload.operations.routing import Routing
 
 __all__ = [
     "AbstractKind",
@@ -23,6 +24,7 @@ __all__ = [
     "Operation",
     "Phase",
     "Pointwise",
+    "Routing",
     "SplitChoice",
     "Unit",
     "Work",

@@ -35,7 +35,7 @@ class Work:
     per_point: float
     dims: tuple[str, ...]
 
-    def flops(self, sizes: Mapping[str, int]) -> float:
+    def flops(self, sizes: Mapping[str, float]) -> float:
         """FLOP at the given sizes."""
         return self.per_point * prod(sizes[dim] for dim in self.dims)
 

@@ -1,0 +1,54 @@
+"""Names of contributions: what a breakdown shows, line by line."""
+
+from dataclasses import dataclass
+
+from volvelle.laws.collectives import point_to_point_time
+from volvelle.laws.nested_collectives import nested_all_gather_time, nested_all_reduce_time
+from volvelle.laws.optimiser import optimiser_step_time
+from volvelle.laws.overlap import hidden_time, streamed_time
+from volvelle.laws.pipeline import bubble_time
+
+__all__ = [
+    "BUBBLE",
+    "CONTEXT",
+    "DATA",
+    "EXPERT",
+    "GRADIENTS",
+    "GRADIENTS_HIDDEN",
+    "HAND_OVER",
+    "HOST",
+    "ONCE",
+    "OPTIMISER",
+    "PIPELINE",
+    "REPEATED",
+    "REPEATED_HIDDEN",
+    "TENSOR",
+    "Line",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Identity of a contribution."""
+
+    name: str
+    part: str
+    exposed: bool
+    law: str
+
+
+TENSOR = "tensor-parallel communication"
+CONTEXT = "context-parallel communication"
+EXPERT = "expert-parallel communication"
+DATA = "data-parallel communication"
+PIPELINE = "pipeline"
+
+REPEATED = Line("all-gather again", TENSOR, True, nested_all_gather_time.__name__)
+REPEATED_HIDDEN = Line("all-gather again", TENSOR, False, nested_all_gather_time.__name__)
+ONCE = Line("all-reduce, shared weights", TENSOR, True, nested_all_reduce_time.__name__)
+HAND_OVER = Line("stage hand-over", PIPELINE, True, point_to_point_time.__name__)
+BUBBLE = Line("bubble", PIPELINE, True, bubble_time.__name__)
+GRADIENTS = Line("gradients, replicas", DATA, True, nested_all_reduce_time.__name__)
+GRADIENTS_HIDDEN = Line("gradients, replicas", DATA, False, hidden_time.__name__)
+HOST = Line("stream to host memory", "off-load", True, streamed_time.__name__)
+OPTIMISER = Line("optimiser step", "optimiser", True, optimiser_step_time.__name__)

@@ -1,0 +1,69 @@
+"""What replicas exchange: gradients, and with ZeRO the weights they share out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from volvelle.laws.nested_collectives import (
+    Tier,
+    nested_all_gather_time,
+    nested_all_reduce_time,
+    nested_reduce_scatter_time,
+)
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.quantities import Count, Number, Seconds
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Replicas", "replicas"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicas:
+    """Copies of a set of weights."""
+
+    count: Count
+    """Chips that hold the same weights."""
+    sharing: Count
+    """Chips among which ZeRO shares them out: all copies, or fewer (hybrid sharding)."""
+    tiers: Sequence[Tier]
+    sharing_tiers: Sequence[Tier]
+    between_tiers: Sequence[Tier] | None
+    """Between groups of sharing chips, where those are fewer than all."""
+
+    def exchange_time(
+        self, parameters: Number, workload: TrainingStep, table: MappingTable, micro_batches: Number
+    ) -> Seconds:
+        """Seconds a step: gradients summed; with ZeRO weights gathered, with ZeRO-2 and 3 every micro-batch."""
+        gradients = parameters * element_bytes(workload.gradient_element)
+        weights = parameters * element_bytes(workload.weight_element)
+        time: Number = nested_all_reduce_time(gradients, self.tiers)
+        if np.any(table.zero >= 1):
+            scattered = nested_reduce_scatter_time(gradients, self.sharing_tiers)
+            gathered = nested_all_gather_time(weights, self.sharing_tiers)
+            rest: Number = 0.0
+            if self.between_tiers is not None:
+                rest = nested_all_reduce_time(gradients / self.sharing, self.between_tiers)
+            time = np.where(table.zero < 1, time, scattered + gathered + rest)
+            if np.any(table.zero >= 2):
+                time = np.where(table.zero == 2, micro_batches * scattered + gathered + rest, time)
+                time = np.where(table.zero == 3, micro_batches * (scattered + 2.0 * gathered) + rest, time)
+        return np.where(self.count > 1.0, time, 0.0)
+
+
+def replicas(
+    count: Count, stride: Count, table: MappingTable, tiers: Callable[[Count, Count], Sequence[Tier]]
+) -> Replicas:
+    """Copies at a distance of `stride` ranks, sharing out among all or among `table.shard` of them."""
+    every = tiers(count, stride)
+    if not np.any(table.shard > 0):
+        return Replicas(count=count, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
+    sharing = np.where(table.shard > 0, np.minimum(table.shard, count), count)
+    return Replicas(
+        count=count,
+        sharing=sharing,
+        tiers=every,
+        sharing_tiers=tiers(sharing, stride),
+        between_tiers=tiers(np.maximum(np.floor(count / sharing), 1.0), stride * sharing),
+    )

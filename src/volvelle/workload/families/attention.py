@@ -1,0 +1,131 @@
+"""Attention: grouped heads, or heads from low-rank latents."""
+
+from volvelle.workload.builder import BlockBuilder
+from volvelle.workload.families.pieces import STREAM, bias, dropout, norm
+from volvelle.workload.families.shape import LatentAttention, Transformer
+
+__all__ = ["ATTENTION_CORE", "attention"]
+
+ATTENTION_CORE = "attention core"
+"""Region of the operations between the query, key, value projections and the output projection."""
+
+_Q = "batch position kv_heads group head_dim"
+_K = "batch position kv_heads head_dim"
+_SCORES = "batch kv_heads group position key"
+
+
+def attention(b: BlockBuilder, shape: Transformer, x: str) -> str:
+    """From the normed stream to what attention adds to it."""
+    b.part = "attention"
+    if shape.latent is not None:
+        q, k, v = _latent(b, shape, shape.latent, x)
+        across, value = "qk_dim", "value_dim"
+    else:
+        q, k, v = _grouped(b, shape, x)
+        across, value = "head_dim", "head_dim"
+    b.part = "attention"
+    b.region = ATTENTION_CORE
+    query, keyed = f"batch position kv_heads group {across}", f"batch key kv_heads {across}"
+    scores = b.contract("scores", f"{query}, {keyed} -> {_SCORES}", q, k)
+    probabilities = b.normalise("softmax", f"{_SCORES} -> {_SCORES}", scores, along="key", saves_output=True)
+    if shape.dropout:
+        probabilities = dropout(b, "attention_dropout", _SCORES, probabilities)
+    made = f"batch position kv_heads group {value}"
+    context = b.contract("context", f"{_SCORES}, batch key kv_heads {value} -> {made}", probabilities, v)
+    b.region = ""
+    out = b.contract(
+        "attention_out",
+        f"{made}, kv_heads group {value} hidden -> {STREAM}",
+        context,
+        b.weight("attention_out_weight", f"kv_heads group {value} hidden"),
+    )
+    if shape.linear_bias == "all":
+        out = bias(b, "attention_out_bias", STREAM, "hidden", out)
+    return dropout(b, "attention_out_dropout", STREAM, out) if shape.dropout else out
+
+
+def _grouped(b: BlockBuilder, shape: Transformer, x: str) -> tuple[str, str, str]:
+    """Queries, keys and values; several query heads may share one of keys and values."""
+    q = b.contract(
+        "query",
+        f"{STREAM}, hidden kv_heads group head_dim -> {_Q}",
+        x,
+        b.weight("query_weight", "hidden kv_heads group head_dim"),
+    )
+    k, v = (
+        b.contract(
+            name,
+            f"{STREAM}, hidden kv_heads head_dim -> {_K}",
+            x,
+            b.weight(f"{name}_weight", "hidden kv_heads head_dim"),
+        )
+        for name in ("key_proj", "value")
+    )
+    if shape.linear_bias in ("all", "qkv"):
+        q = bias(b, "query_bias", _Q, "kv_heads group head_dim", q)
+        k = bias(b, "key_bias", _K, "kv_heads head_dim", k)
+        v = bias(b, "value_bias", _K, "kv_heads head_dim", v)
+    if shape.qk_norm:
+        for_q, for_k = (b.weight(f"{name}_norm_weight", "head_dim") for name in ("query", "key"))
+        q = b.normalise("query_norm", f"{_Q}, head_dim -> {_Q}", q, for_q, along="head_dim")
+        k = b.normalise("key_norm", f"{_K}, head_dim -> {_K}", k, for_k, along="head_dim")
+    if shape.positions == "rotary":
+        q = b.pointwise("query_rotation", f"{_Q} -> {_Q}", q, flops=3.0)
+        k = b.pointwise("key_rotation", f"{_K} -> {_K}", k, flops=3.0)
+    return q, k, v
+
+
+def _latent(b: BlockBuilder, shape: Transformer, latent: LatentAttention, x: str) -> tuple[str, str, str]:
+    """Queries, keys and values from latents; a part of each key carries the position and is shared by all heads."""
+    heads = "batch position kv_heads group"
+    if latent.query_rank:
+        low = b.contract(
+            "query_down",
+            f"{STREAM}, hidden query_rank -> batch position query_rank",
+            x,
+            b.weight("query_down_weight", "hidden query_rank"),
+        )
+        low = norm(b, shape, "query_latent_norm", low, dims="batch position query_rank", along="query_rank")
+        b.part = "attention"
+        q = b.contract(
+            "query_up",
+            f"batch position query_rank, query_rank kv_heads group qk_dim -> {heads} qk_dim",
+            low,
+            b.weight("query_up_weight", "query_rank kv_heads group qk_dim"),
+        )
+    else:
+        q = b.contract(
+            "query",
+            f"{STREAM}, hidden kv_heads group qk_dim -> {heads} qk_dim",
+            x,
+            b.weight("query_weight", "hidden kv_heads group qk_dim"),
+        )
+    low = b.contract(
+        "kv_down",
+        f"{STREAM}, hidden kv_rank -> batch position kv_rank",
+        x,
+        b.weight("kv_down_weight", "hidden kv_rank"),
+    )
+    placed = b.contract(
+        "key_place",
+        f"{STREAM}, hidden rotary_dim -> batch position rotary_dim",
+        x,
+        b.weight("key_place_weight", "hidden rotary_dim"),
+    )
+    low = norm(b, shape, "kv_latent_norm", low, dims="batch position kv_rank", along="kv_rank")
+    b.part = "attention"
+    content = b.contract(
+        "key_up",
+        "batch position kv_rank, kv_rank kv_heads head_dim -> batch position kv_heads head_dim",
+        low,
+        b.weight("key_up_weight", "kv_rank kv_heads head_dim"),
+    )
+    v = b.contract(
+        "value_up",
+        "batch position kv_rank, kv_rank kv_heads value_dim -> batch position kv_heads value_dim",
+        low,
+        b.weight("value_up_weight", "kv_rank kv_heads value_dim"),
+    )
+    q = b.pointwise("query_rotation", f"{heads} qk_dim -> {heads} qk_dim", q, flops=3.0)
+    k = b.join("key_join", "batch position kv_heads head_dim, batch position rotary_dim", "qk_dim", content, placed)
+    return q, k, v

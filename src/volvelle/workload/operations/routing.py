@@ -1,0 +1,89 @@
+"""Routing: tokens to experts and back — mixture of experts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from volvelle.workload.layout import PARTIAL, REPLICATED, Layout, split
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, SplitChoice, Unit, Work
+from volvelle.workload.signature import Signature
+
+__all__ = ["Routing"]
+
+
+@final
+@dataclass(frozen=True)
+class Routing(AbstractKind):
+    """Rows moved to where a router sends them: ``"batch position hidden -> batch experts slots hidden"``.
+
+    A row's place along one dimension becomes a place along another (`carries`: position ↔ slots), so splitting one
+    splits the other. Further inputs are weights of the rows (``batch position choices``). No arithmetic but the
+    weighting; each row that is sent is read and written once.
+    """
+
+    signature: Signature
+    carries: tuple[str, str] = ("position", "slots")
+    """A dimension before and the dimension after into which it is dealt out."""
+    flops: float = 0.0
+    """FLOP for every point of the larger side."""
+
+    def work(self) -> Work:
+        """The weighting, on the vector units."""
+        sides = (self.signature.inputs[0], self.signature.outputs[0])
+        return Work(Unit.VECTOR, self.flops, max(sides, key=len))
+
+    def whole(self) -> frozenset[str]:
+        """Which expert a row goes to is not known before, so experts cannot be split here."""
+        return frozenset(dim for dim in self.signature.dims if dim not in self._able())
+
+    def _able(self) -> set[str]:
+        return (set(self.signature.inputs[0]) & set(self.signature.outputs[0])) | set(self.carries)
+
+    def sums(self) -> bool:
+        """Moving rows is linear, but weights are not."""
+        return False
+
+    def choices(self) -> tuple[SplitChoice, ...]:
+        """Split a dimension that both sides have, or one that is carried into the other."""
+        found = []
+        for dim in self.signature.dims:
+            if dim not in self._able() or dim == self.carries[1]:
+                continue
+            also = self.carries[1] if dim == self.carries[0] else dim
+
+            def laid(dims: tuple[str, ...], otherwise: Layout, dim: str = dim, also: str = also) -> Layout:
+                return split(dim) if dim in dims else split(also) if also in dims else otherwise
+
+            found.append(
+                SplitChoice(
+                    dim,
+                    tuple(laid(dims, REPLICATED) for dims in self.signature.inputs),
+                    tuple(laid(dims, PARTIAL) for dims in self.signature.outputs),
+                )
+            )
+        whole = (REPLICATED,) * len(self.signature.inputs), (REPLICATED,) * len(self.signature.outputs)
+        return (*found, SplitChoice(None, *whole))
+
+    def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
+        """Gradients go back the way the rows came; weights get theirs from rows and gradients."""
+        targets = [index for index, want in enumerate(wanted) if want]
+        if not targets:
+            return Gradients()
+        outputs = tuple(f"{op.name}.backward.{op.inputs[index]}" for index in targets)
+        inputs = (f"{op.outputs[0]}.grad", *(op.inputs if len(op.inputs) > 1 else ()))
+        dims = (self.signature.outputs[0], *(self.signature.inputs if len(op.inputs) > 1 else ()))
+        backward = Operation(
+            name=f"{op.name}.backward",
+            kind=Routing(
+                Signature(dims, tuple(self.signature.inputs[index] for index in targets)),
+                carries=self.carries,
+                flops=self.flops,
+            ),
+            inputs=inputs,
+            outputs=outputs,
+            phase=Phase.BACKWARD,
+            of=op.name,
+            part=op.part,
+            region=op.region,
+        )
+        return Gradients((backward,), dict(zip(targets, outputs, strict=True)))

@@ -1,0 +1,60 @@
+"""The documentation is true: what it shows was run, what it lists is there, and what it tells one to write loads."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import volvelle
+from tests.conftest import ROOT
+from volvelle import Catalogue, ClosedForm, Mapping, TrainingStep, transformer
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+
+
+def test_generated_pages_are_current() -> None:
+    done = run("scripts/generate_pages.py", "--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])
+def test_an_example_prints_what_is_shown_beside_it(example: Path) -> None:
+    done = run("-W", "error", str(example))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == example.with_suffix(".out").read_text("utf-8")
+
+
+def test_a_catalogue_of_ones_own_loads_as_the_how_to_says() -> None:
+    catalogue = Catalogue(ROOT / "examples" / "own_catalogue")
+    cluster = catalogue.cluster("orion-tray/256")
+    assert cluster.chip.name == "orion-x1"
+    assert [dimension.size for dimension in cluster.dimensions] == [16, 16]
+    step = TrainingStep(model=transformer(catalogue.model("llama3-70b")), batch=512)
+    assert ClosedForm().estimate(step, cluster, Mapping(tensor=8, data=32)).feasible
+
+
+def test_the_python_page_lists_the_public_names_and_no_others() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+    listed = re.findall(r"^### (\w+)$", page, re.MULTILINE)
+    assert sorted(listed) == sorted(volvelle.__all__)
+    sections = re.split(r"^### \w+$", page, flags=re.MULTILINE)[1:]
+    for name, section in zip(listed, sections, strict=True):
+        assert len(section.split()) > 3, f"{name} is listed but not documented"
+
+
+def test_the_readme_names_only_files_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    targets = re.findall(r"\]\(([^)#:]+)\)", readme)
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert len(readme.splitlines()) <= 120
