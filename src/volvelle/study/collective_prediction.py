@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.build import build_cluster
 from volvelle.catalogue.measurements import CollectiveMeasurement
-from volvelle.catalogue.schema import ClusterFile
 from volvelle.estimate.machine import Machine
 from volvelle.laws.collectives import (
     all_to_all_time,
@@ -26,7 +24,6 @@ from volvelle.laws.nested_collectives import (
     ring_through_tiers_time,
 )
 from volvelle.quantities import Bytes, Seconds
-from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.system.topologies import FullyConnected
@@ -73,8 +70,6 @@ class Clusters:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._files: dict[str, ClusterFile] = {}
-        self._chips: dict[str, Chip] = {}
         self._links: dict[str, Link] = {}
         self._built: dict[tuple[str, int], Cluster] = {}
 
@@ -87,15 +82,7 @@ class Clusters:
     def cluster(self, name: str, count: int) -> Cluster:
         """A cluster of so many chips."""
         if (name, count) not in self._built:
-            if name not in self._files:
-                self._files[name] = self._catalogue.cluster_file(name)
-            file = self._files[name]
-            if file.chip not in self._chips:
-                self._chips[file.chip] = self._catalogue.chip(file.chip)
-            links = {dimension.link: self.link(dimension.link) for dimension in file.dimensions}
-            self._built[name, count] = build_cluster(
-                file, count=count, chip=self._chips[file.chip], links=links, sources=self._catalogue.sources
-            )
+            self._built[name, count] = self._catalogue.cluster(f"{name}/{count}")
         return self._built[name, count]
 
 
