@@ -14,7 +14,7 @@ from volvelle.study.collective_fit import STAGES, FittedConstant, fit_collective
 from volvelle.study.collective_validation import CollectiveValidation, validate_collectives
 
 # The figures when held-out rows were first scored, after everything was frozen. They may only be lowered.
-HELD_OUT_MEDIAN = 0.213
+HELD_OUT_MEDIAN = 0.194
 CALIBRATION_MEDIAN = 0.103
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "collectives.md"

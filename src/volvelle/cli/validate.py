@@ -1,14 +1,19 @@
-"""``volvelle validate collectives``."""
+"""``volvelle validate collectives``, ``training``, ``layouts`` and ``memory``."""
 
 import json
 import math
 import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from volvelle.catalogue.training_measurements import TrainingMeasurements
+    from volvelle.estimate.base import AbstractEstimator
     from volvelle.study.collective_validation import CollectiveValidation, Score
+    from volvelle.study.training_validation import ScoredRun, TrainingValidation
 
 __all__ = ["validate"]
 
@@ -193,3 +198,202 @@ def _print(found: "CollectiveValidation", above: float, worst: int) -> None:
     for reason, (out, others) in _reasons(found).items():
         table.add_row(reason, str(out), str(others))
     console.print(table)
+
+
+# -- training ------------------------------------------------------------------------------------------------
+
+_SAMPLES = 32
+"""Of the machine's uncertain numbers, for the range of each prediction."""
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OUTPUT = click.Path(dir_okay=False, writable=True, path_type=Path)
+_SCORE = ("rows", "skipped", "median", "mean", "bias")
+
+
+@validate.command(short_help="Training steps against published runs.")
+@click.option("--data", type=_FILE, metavar="FILE.csv", help="Runs of your own, in the columns of the shipped tables.")
+@click.option("--group", default="", metavar="G", help="Only publications whose names start like this.")
+@click.option("--worst", default=15, show_default=True, type=click.IntRange(0), help="Rows to show.")
+@click.option("--markdown", is_flag=True, help="Print the tables of the documentation page.")
+@click.option("--html", type=_OUTPUT, metavar="FILE", help="Write a page with all rows, worst first.")
+@click.option("--plot", type=_OUTPUT, metavar="FILE", help="Write predicted against measured (.svg or .png).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def training(
+    *, data: Path | None, group: str, worst: int, markdown: bool, html: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    """Predict the time of every measured training step; held-out and calibration rows apart."""
+    from volvelle.catalogue.training_measurements import training_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.estimate.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
+    from volvelle.estimate.under_uncertainty import UnderUncertainty  # noqa: PLC0415 - short start-up
+    from volvelle.report.scatter import (  # noqa: PLC0415 - short start-up
+        training_markdown,
+        training_page,
+        training_picture,
+    )
+    from volvelle.study.training_validation import training_document  # noqa: PLC0415 - short start-up
+
+    if plot is not None and plot.suffix not in (".svg", ".png"):
+        raise click.BadParameter(f"{plot.name!r} ends neither in .svg nor in .png", param_hint="--plot")
+    measured = _only(training_measurements(data), (group,) if group else ())
+    found = _with_bar(measured, UnderUncertainty(estimator=ClosedForm(), samples=_SAMPLES))
+    if html is not None:
+        html.write_text(training_page(found), "utf-8")
+    if plot is not None:
+        _write_picture(plot, training_picture(found))
+    if as_json:
+        click.echo(json.dumps(training_document(found), indent=2))
+    elif markdown:
+        click.echo(training_markdown(found))
+    else:
+        _print_training(found, worst)
+
+
+def _only(measured: "TrainingMeasurements", starts: tuple[str, ...]) -> "TrainingMeasurements":
+    """The publications whose names start like that; all without any."""
+    from volvelle.catalogue.training_measurements import TrainingMeasurements  # noqa: PLC0415 - short start-up
+
+    if not starts:
+        return measured
+    rows = tuple(row for row in measured.rows if row.group.startswith(starts))
+    if not rows:
+        known = sorted({row.group for row in measured.rows})
+        raise click.BadParameter(f"no group starts like {starts[0]!r}; there are {', '.join(known)}")
+    return TrainingMeasurements(rows=rows, unread=tuple(row for row in measured.unread if row.group.startswith(starts)))
+
+
+def _with_bar(measured: "TrainingMeasurements", estimator: "AbstractEstimator") -> "TrainingValidation":
+    """Predict all rows, with a bar where somebody watches."""
+    from rich.console import Console  # noqa: PLC0415 - short start-up
+    from rich.progress import Progress  # noqa: PLC0415 - short start-up
+
+    from volvelle.study.training_validation import validate_training  # noqa: PLC0415 - short start-up
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("predicting", total=len(measured.rows))
+        return validate_training(measured, estimator=estimator, advance=lambda: bar.advance(task))
+
+
+def _write_picture(file: Path, picture: str) -> None:
+    from importlib import import_module  # noqa: PLC0415 - short start-up
+
+    from volvelle.errors import MissingExtraError  # noqa: PLC0415 - short start-up
+
+    if file.suffix == ".svg":
+        file.write_text(picture, "utf-8")
+        return
+    try:
+        converter = import_module("cairosvg")
+    except (ImportError, OSError):
+        raise MissingExtraError(
+            "a picture ending in .png needs the package cairosvg (pip install cairosvg); one in .svg needs nothing"
+        ) from None
+    converter.svg2png(bytestring=picture.encode("utf-8"), write_to=str(file), scale=2)
+
+
+def _show(title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: columns of words, then columns of numbers."""
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - short start-up
+    from rich.console import Console  # noqa: PLC0415 - short start-up
+    from rich.table import Table  # noqa: PLC0415 - short start-up
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    console.width = min(console.width, _WIDTH)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for name in words:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _print_training(found: "TrainingValidation", worst: int) -> None:
+    from volvelle.quantities import SECONDS, show  # noqa: PLC0415 - short start-up
+    from volvelle.report.scatter import score_cells  # noqa: PLC0415 - short start-up
+
+    _show("all rows", ("split",), _SCORE, ((split, *score_cells(found.overall(split))) for split in found.splits))
+    for split in found.splits:
+        if split != "excluded":
+            scores = (score for score in found.groups() if score.split == split)
+            rows = ((score.group, *score_cells(score)) for score in scores)
+            _show(f"{split} rows by publication, worst first", ("group",), _SCORE, rows)
+    if worst:
+        _show(
+            "rows furthest off",
+            ("row", "group", "split"),
+            ("chips", "measured", "predicted", "error"),
+            (
+                (
+                    each.row.row_id,
+                    each.row.group,
+                    each.row.split,
+                    str(each.row.chips),
+                    show(each.measured, SECONDS),
+                    show(each.predicted, SECONDS),
+                    f"{each.error:+.0%}",
+                )
+                for each in found.worst_first()[:worst]
+            ),
+        )
+    if found.skipped:
+        rows = ((reason, str(sum(counts.values()))) for reason, counts in found.reasons().items())
+        _show("rows not scored", ("reason",), ("rows",), rows)
+
+
+# -- layouts and memory --------------------------------------------------------------------------------------
+
+
+@validate.command(short_help="Whether the layout ranked first was the fastest.")
+@click.option("--data", type=_FILE, metavar="FILE.csv", help="Runs of your own, in the columns of the shipped tables.")
+@click.option("--worst", default=15, show_default=True, type=click.IntRange(0), help="Sets of runs to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def layouts(*, data: Path | None, worst: int, as_json: bool) -> None:
+    """Rank runs that differ only in their layout, and hold the first choice against the fastest."""
+    from volvelle.catalogue.training_measurements import training_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.estimate.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
+    from volvelle.study import layout_validation as study  # noqa: PLC0415 - short start-up
+
+    groups = study.LAYOUT_GROUPS if data is None else None
+    found = _with_bar(_only(training_measurements(data), groups or ()), ClosedForm())
+    contests = study.validate_layouts(found, groups=groups)
+    if as_json:
+        click.echo(json.dumps(study.layout_document(contests, found), indent=2))
+        return
+    total = study.layout_score(contests)
+    click.echo(
+        f"The layout ranked first runs {total.mean_regret:.1%} slower than the fastest in the mean, "
+        f"{total.max_regret:.1%} at most,\nover {total.groups} sets of runs ({total.rows} rows). It is the fastest in "
+        f"{total.best_chosen:.0%} of them. Median rank correlation: {total.median_rank_correlation:.2f}\n"
+    )
+    rows = (
+        (
+            contest.name,
+            _layout_words(contest.chosen),
+            _layout_words(contest.best),
+            f"{contest.regret:.1%}",
+            f"{contest.rank_correlation:.2f}",
+        )
+        for contest in contests[:worst]
+    )
+    columns = ("runs that share", "ranked first", "fastest")
+    _show("sets of runs, worst first", columns, ("slower by", "correlation"), rows)
+
+
+def _layout_words(run: "ScoredRun") -> str:
+    mapping = run.asked.mapping
+    return f"tp{mapping.tensor} pp{mapping.pipeline} dp{mapping.data} mb{mapping.micro_batch}"
+
+
+@validate.command(short_help="Memory against published amounts.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def memory(*, as_json: bool) -> None:
+    """Predict what weights, optimiser and activations take, and hold it against what was measured."""
+    from volvelle.report.scatter import score_cells  # noqa: PLC0415 - short start-up
+    from volvelle.study.memory_validation import memory_document, validate_memory  # noqa: PLC0415 - short start-up
+
+    found = validate_memory()
+    if as_json:
+        click.echo(json.dumps(memory_document(found), indent=2))
+        return
+    rows = ((score.quantity or "all", *score_cells(score)) for score in (*found.quantities(), found.overall()))
+    _show("memory by quantity, worst first", ("quantity",), _SCORE, rows)

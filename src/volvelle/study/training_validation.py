@@ -1,0 +1,283 @@
+"""An estimator held against every measured training run.
+
+Rows are scored apart by split: constants may be fitted to calibration rows, held-out rows are only ever reported.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+import numpy as np
+
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.training_measurements import (
+    TrainingMeasurement,
+    TrainingMeasurements,
+    TrainingSplit,
+    training_measurements,
+)
+from volvelle.errors import VolvelleError
+from volvelle.estimate.base import AbstractEstimator
+from volvelle.estimate.closed_form import ClosedForm
+from volvelle.estimate.result import Estimate
+from volvelle.study.training_rows import Question, question
+
+__all__ = [
+    "ScoredRun",
+    "SkippedRun",
+    "TrainingScore",
+    "TrainingValidation",
+    "score",
+    "training_document",
+    "validate_training",
+]
+
+_ORDER: tuple[TrainingSplit, ...] = (
+    "given",
+    "heldout",
+    "heldout_interp",
+    "heldout_secondary",
+    "calibration",
+    "calibration_noisy",
+    "excluded",
+)
+assert set(_ORDER) == set(get_args(TrainingSplit))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRun:
+    """One measured run and what the estimator says."""
+
+    row: TrainingMeasurement
+    asked: Question
+    measured: float
+    """Seconds a step."""
+    predicted: float
+    low: float | None
+    high: float | None
+    violations: tuple[str, ...]
+    """Why the estimator would have refused the run: it was run, so these are the estimator's errors too."""
+
+    @property
+    def error(self) -> float:
+        """Relative to what was measured; above zero where the estimator is too slow."""
+        return self.predicted / self.measured - 1.0
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether what was measured lies between low and high; None without them."""
+        return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedRun:
+    """A row that could not be predicted, and why."""
+
+    row_id: str
+    group: str
+    split: TrainingSplit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingScore:
+    """How far off the estimator is on some rows; the errors are NaN where there are none."""
+
+    rows: int
+    skipped: int
+    median_abs_error: float
+    mean_abs_error: float
+    bias: float
+    """Mean of the signed errors."""
+    coverage: float
+    """Share of the rows with an interval that lie in it."""
+    group: str = ""
+    split: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingValidation:
+    """All rows, scored or skipped."""
+
+    rows: tuple[ScoredRun, ...]
+    skipped: tuple[SkippedRun, ...] = field(default=())
+
+    @property
+    def splits(self) -> tuple[TrainingSplit, ...]:
+        """The splits there are, held-out first."""
+        present = {each.row.split for each in self.rows} | {each.split for each in self.skipped}
+        return tuple(split for split in _ORDER if split in present)
+
+    def overall(self, split: TrainingSplit | None = None) -> TrainingScore:
+        """Over all rows of a split, or of all of them."""
+        rows = [each for each in self.rows if split in (None, each.row.split)]
+        skipped = sum(split in (None, each.split) for each in self.skipped)
+        return score(rows, skipped=skipped, split=split or "")
+
+    def groups(self) -> tuple[TrainingScore, ...]:
+        """One score a publication and split: held-out first, worst first, unscored last."""
+        rows: dict[tuple[TrainingSplit, str], list[ScoredRun]] = {}
+        for each in self.rows:
+            rows.setdefault((each.row.split, each.row.group), []).append(each)
+        skipped: dict[tuple[TrainingSplit, str], int] = {}
+        for one in self.skipped:
+            skipped[one.split, one.group] = skipped.get((one.split, one.group), 0) + 1
+        found = [
+            score(rows.get(key, []), skipped=skipped.get(key, 0), split=key[0], group=key[1])
+            for key in dict.fromkeys((*rows, *skipped))
+        ]
+        places: dict[str, int] = {split: place for place, split in enumerate(_ORDER)}
+        return tuple(
+            sorted(found, key=lambda each: (places[each.split], -np.nan_to_num(each.median_abs_error, nan=-1.0)))
+        )
+
+    def worst_first(self) -> tuple[ScoredRun, ...]:
+        """All scored rows, furthest off first."""
+        return tuple(sorted(self.rows, key=lambda each: -abs(each.error)))
+
+    def only(self, group: str) -> "TrainingValidation":
+        """Rows of the groups whose names start like that."""
+        return TrainingValidation(
+            rows=tuple(each for each in self.rows if each.row.group.startswith(group)),
+            skipped=tuple(each for each in self.skipped if each.group.startswith(group)),
+        )
+
+    def reasons(self) -> dict[str, dict[str, int]]:
+        """Skipped rows by reason, most frequent first, each by split."""
+        found: dict[str, dict[str, int]] = {}
+        for each in self.skipped:
+            by_split = found.setdefault(each.reason, {})
+            by_split[each.split] = by_split.get(each.split, 0) + 1
+        return dict(sorted(found.items(), key=lambda item: -sum(item[1].values())))
+
+
+def training_document(found: TrainingValidation) -> dict[str, object]:
+    """A validation as plain values, for JSON: numbers that are none are None."""
+    return {
+        "unit": "seconds a step",
+        "overall": {
+            **_numbers(found.overall()),
+            **{str(split): _numbers(found.overall(split)) for split in found.splits},
+        },
+        "groups": [{"group": each.group, "split": each.split, **_numbers(each)} for each in found.groups()],
+        "rows": [
+            {
+                "row_id": each.row.row_id,
+                "group": each.row.group,
+                "split": each.row.split,
+                "measured": each.measured,
+                "predicted": each.predicted,
+                "low": each.low,
+                "high": each.high,
+                "error": each.error,
+                "assumed": list(each.asked.assumed),
+                "violations": list(each.violations),
+                "source": each.row.source,
+            }
+            for each in found.worst_first()
+        ],
+        "skipped": [
+            {"row_id": each.row_id, "group": each.group, "split": each.split, "reason": each.reason}
+            for each in found.skipped
+        ],
+    }
+
+
+def _numbers(found: TrainingScore) -> dict[str, object]:
+    errors = ("median_abs_error", "mean_abs_error", "bias", "coverage")
+    values = {name: float(getattr(found, name)) for name in errors}
+    return {
+        "rows": found.rows,
+        "skipped": found.skipped,
+        **{name: None if np.isnan(value) else value for name, value in values.items()},
+    }
+
+
+def score(
+    rows: Sequence[ScoredRun], *, skipped: int = 0, split: TrainingSplit | str = "", group: str = ""
+) -> TrainingScore:
+    """Median, mean and signed mean of the relative errors of some rows."""
+    errors = np.array([each.error for each in rows]) if rows else np.array([np.nan])
+    inside = [each.inside for each in rows if each.inside is not None]
+    return TrainingScore(
+        rows=len(rows),
+        skipped=skipped,
+        median_abs_error=float(np.median(np.abs(errors))),
+        mean_abs_error=float(np.mean(np.abs(errors))),
+        bias=float(np.mean(errors)),
+        coverage=float(np.mean(inside)) if inside else float("nan"),
+        split=split,
+        group=group,
+    )
+
+
+def validate_training(
+    measured: TrainingMeasurements | None = None,
+    *,
+    estimator: AbstractEstimator | None = None,
+    catalogue: Catalogue | None = None,
+    interval: tuple[float, float] | None = None,
+    splits: Iterable[TrainingSplit] | None = None,
+    advance: Callable[[], None] | None = None,
+) -> TrainingValidation:
+    """Predict every row that can be, and say of every other why not.
+
+    Low and high are the estimator's own range where it gives one (:class:`volvelle.UnderUncertainty` does), or
+    `interval` times the prediction, such as ``(0.85, 1.2)``. With `splits`, other rows are left out altogether.
+    `advance` is called after every row.
+    """
+    measured = training_measurements() if measured is None else measured
+    estimator = ClosedForm() if estimator is None else estimator
+    catalogue = Catalogue() if catalogue is None else catalogue
+    wanted = set(get_args(TrainingSplit) if splits is None else splits)
+    scored: list[ScoredRun] = []
+    skipped = [
+        SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason=row.reason)
+        for row in measured.unread
+        if row.split in wanted
+    ]
+    for row in measured.rows:
+        if row.split in wanted:
+            found = _scored(row, estimator, catalogue, interval)
+            if isinstance(found, ScoredRun):
+                scored.append(found)
+            else:
+                skipped.append(found)
+        if advance is not None:
+            advance()
+    return TrainingValidation(rows=tuple(scored), skipped=tuple(skipped))
+
+
+def _scored(
+    row: TrainingMeasurement,
+    estimator: AbstractEstimator,
+    catalogue: Catalogue,
+    interval: tuple[float, float] | None,
+) -> ScoredRun | SkippedRun:
+    asked = question(row, catalogue)
+    if isinstance(asked, str):
+        return SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason=asked)
+    try:
+        answer = estimator.estimate(asked.step, asked.cluster, asked.mapping)
+    except VolvelleError as error:
+        return SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason=f"the estimator refuses: {error}")
+    assert row.seconds is not None, "a row without a time puts no question"
+    if not np.isfinite(answer.time) or answer.time <= 0:
+        return SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason="the estimator gives no time")
+    low, high = _bounds(answer, interval)
+    return ScoredRun(
+        row=row,
+        asked=asked,
+        measured=row.seconds,
+        predicted=answer.time,
+        low=low,
+        high=high,
+        violations=tuple(violation.name for violation in answer.violations),
+    )
+
+
+def _bounds(answer: Estimate, interval: tuple[float, float] | None) -> Iterator[float | None]:
+    if interval is not None:
+        return (factor * answer.time for factor in interval)
+    found = answer.time_range
+    return iter((None, None) if found is None else (found.low, found.high))

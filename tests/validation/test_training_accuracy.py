@@ -1,0 +1,81 @@
+"""How far off whole training steps are. The bars may only be lowered; held-out rows were never fitted to."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from volvelle import Catalogue, ClosedForm, DescriptionError
+from volvelle.catalogue.training_measurements import training_measurements
+from volvelle.study.layout_validation import LAYOUT_GROUPS, layout_score, validate_layouts
+from volvelle.study.memory_validation import validate_memory
+from volvelle.study.training_fit import BOUNDS, fit_family, training_cases, training_losses
+from volvelle.study.training_validation import TrainingValidation, validate_training
+
+BARS = {
+    # (split, group): (measure, the figure when first scored; lower it when the model gets better)
+    ("heldout_interp", "vtrain-single"): ("mean_abs_error", 0.080),
+    ("heldout_secondary", "megatron-sc21-table2"): ("mean_abs_error", 0.034),
+    ("heldout", "korthikanti22-table5"): ("mean_abs_error", 0.088),
+    ("heldout", "vtrain-multi"): ("mean_abs_error", 0.110),
+}
+HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.154, 0.207
+CALIBRATION_MEDIAN = 0.092
+MEAN_REGRET, LARGEST_REGRET, RANK_CORRELATION = 0.031, 0.281, 0.92
+MEMORY_MEAN = 0.053
+
+
+@pytest.fixture(scope="module")
+def scored() -> TrainingValidation:
+    return validate_training(estimator=ClosedForm())
+
+
+def test_held_out_publications_are_no_further_off_than_when_first_scored(scored: TrainingValidation) -> None:
+    groups = {(group.split, group.group): group for group in scored.groups()}
+    for key, (measure, bar) in BARS.items():
+        assert getattr(groups[key], measure) <= bar, key
+
+
+def test_all_held_out_rows_together_are_no_further_off_than_when_first_scored(scored: TrainingValidation) -> None:
+    held_out, fitted = scored.overall("heldout"), scored.overall("calibration")
+    assert held_out.median_abs_error is not None
+    assert held_out.mean_abs_error is not None
+    assert fitted.median_abs_error is not None
+    assert held_out.median_abs_error <= HELD_OUT_MEDIAN
+    assert held_out.mean_abs_error <= HELD_OUT_MEAN
+    assert fitted.median_abs_error <= CALIBRATION_MEDIAN
+
+
+def test_the_layout_ranked_first_is_no_worse_than_when_first_scored(scored: TrainingValidation) -> None:
+    found = layout_score(validate_layouts(scored, groups=LAYOUT_GROUPS))
+    assert found.mean_regret <= MEAN_REGRET
+    assert found.max_regret <= LARGEST_REGRET
+    assert found.median_rank_correlation >= RANK_CORRELATION
+
+
+def test_memory_is_no_further_off_than_when_first_scored() -> None:
+    score = validate_memory().overall()
+    assert score.mean_abs_error is not None
+    assert score.mean_abs_error <= MEMORY_MEAN
+
+
+@pytest.mark.parametrize(
+    ("family", "chip", "link"),
+    [("ampere", "a100-sxm4-80gb", "infiniband-hdr200"), ("hopper", "h100-sxm", "infiniband-ndr400")],
+)
+def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
+    catalogue: Catalogue, family: str, chip: str, link: str
+) -> None:
+    runs = [run for run in training_measurements().rows if run.split == "calibration"]
+    fit = fit_family(family, runs, catalogue, starts=1, rounds=3, candidates=24)
+    held = {name: np.array([float(getattr(catalogue.chip(chip), name, 0.0))]) for name in BOUNDS}
+    held["contention"] = np.array([float(catalogue.link(link).contention)])
+    cases = training_cases(family, runs, catalogue)
+    best = training_losses(cases, {name: np.array([value]) for name, value in fit.constants.items()})
+    assert float(training_losses(cases, held)[0]) <= 1.05 * float(best[0])
+
+
+def test_a_fit_refuses_held_out_rows(catalogue: Catalogue) -> None:
+    runs = list(training_measurements().rows[:3])
+    with pytest.raises(DescriptionError, match="calibration rows only"):
+        fit_family("ampere", [replace(run, split="heldout") for run in runs], catalogue)

@@ -1,0 +1,253 @@
+"""The harness that holds the training estimator against published runs: complete, and right about its own sums."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from volvelle import Catalogue, ClosedForm, UnderUncertainty
+from volvelle.catalogue.training_measurements import TrainingMeasurements, training_measurements
+from volvelle.cli.validate import validate
+from volvelle.study.layout_validation import layout_score, ranks, spearman, validate_layouts
+from volvelle.study.memory_validation import validate_memory
+from volvelle.study.training_rows import Question, question
+from volvelle.study.training_validation import ScoredRun, TrainingValidation, score, validate_training
+
+LONG_TABLE = """\
+row_id,source_group,model,n_layers,hidden,n_heads,ffn_hidden,glu,vocab,seq_len,accel,n_accel,TP,PP,DP,micro_batch,\
+global_batch,framework,precision,recompute,step_time_s,tokens_per_s_per_accel
+A,mine,gpt,24,2048,16,8192,0,51200,2048,A100-SXM4-80GB,8,2,1,4,4,64,Megatron-LM,bf16,full,1.5,
+B,mine,gpt,24,2048,16,8192,0,51200,2048,A100-SXM4-80GB,8,4,1,2,4,64,Megatron-LM,bf16,full,,9000
+C,mine,gpt,24,2048,16,8192,0,51200,2048,abacus,8,4,1,2,4,64,Megatron-LM,bf16,full,1.6,
+"""
+SHORT_TABLE = """\
+row_id,accel,n_accel,n_layers,hidden,n_heads,seq_len,vocab_assumed,TP,PP,DP,micro_batch,global_batch,recompute,\
+precision,framework,step_time_s,tokens_per_s_per_accel,source,confidence
+V1,A100-SXM4 (8-GPU node),4,24,1024,16,1024,51200,1,2,2,4,16,full,fp16,Megatron-DeepSpeed,0.4,,a log,read
+V2,A100-SXM4 (8-GPU node),4,24,1024,16,1024,51200,2,1,2,4,16,full,fp16,Megatron-DeepSpeed,0.45,,a log,read
+V3,A100-SXM4 (8-GPU node),4,24,1024,16,1024,51200,4,1,1,4,16,full,fp16,Megatron-DeepSpeed,0.6,,a log,read
+"""
+
+
+@pytest.fixture(scope="module")
+def timed() -> tuple[TrainingValidation, float]:
+    start = time.process_time()
+    found = validate_training(estimator=UnderUncertainty(estimator=ClosedForm(), samples=8))
+    return found, time.process_time() - start
+
+
+@pytest.fixture(scope="module")
+def scored(timed: tuple[TrainingValidation, float]) -> TrainingValidation:
+    return timed[0]
+
+
+def run(*arguments: str) -> dict[str, object]:
+    printed = CliRunner().invoke(validate, [*arguments, "--json"], catch_exceptions=False).output
+    found = json.loads(printed)
+    assert isinstance(found, dict)
+    return found
+
+
+def made(measured: float, predicted: float, **changes: object) -> ScoredRun:
+    row = next(row for row in training_measurements().rows if row.row_id == "L0001")
+    asked = question(row, Catalogue())
+    assert isinstance(asked, Question)
+    return ScoredRun(
+        row=replace(row, **changes),  # type: ignore[arg-type]
+        asked=asked,
+        measured=measured,
+        predicted=predicted,
+        low=0.9 * predicted,
+        high=1.1 * predicted,
+        violations=(),
+    )
+
+
+# -- everything is accounted for -----------------------------------------------------------------------------
+
+
+def test_every_shipped_row_is_predicted_or_says_why_not(scored: TrainingValidation) -> None:
+    rows = training_measurements().rows
+    found = [*(each.row.row_id for each in scored.rows), *(each.row_id for each in scored.skipped)]
+    assert sorted(found) == sorted(row.row_id for row in rows)
+    assert all(each.reason for each in scored.skipped)
+    assert all(0 < each.predicted < 1e6 for each in scored.rows)
+
+
+def test_every_prediction_lies_in_its_range(scored: TrainingValidation) -> None:
+    assert all(each.low is not None and each.high is not None and 0 < each.low <= each.high for each in scored.rows)
+
+
+@pytest.mark.timing
+def test_all_rows_take_less_than_a_minute_of_one_processor(timed: tuple[TrainingValidation, float]) -> None:
+    assert timed[1] < 60
+
+
+def test_splits_are_scored_apart_and_sum_to_all(scored: TrainingValidation) -> None:
+    parts = [scored.overall(split) for split in scored.splits]
+    assert sum(part.rows for part in parts) == len(scored.rows)
+    assert sum(part.skipped for part in parts) == len(scored.skipped)
+    assert {"calibration", "calibration_noisy", "heldout", "heldout_secondary", "heldout_interp"} <= set(scored.splits)
+
+
+def test_a_held_out_measurement_changes_no_prediction(scored: TrainingValidation) -> None:
+    held = [each.row for each in scored.rows if each.row.split.startswith("heldout")][::25]
+    spoilt = TrainingMeasurements(rows=tuple(replace(row, step_time=1e3) for row in held))
+    again = {each.row.row_id: each.predicted for each in validate_training(spoilt).rows}
+    known = {each.row.row_id: each.predicted for each in scored.rows}
+    assert all(predicted == known[row] for row, predicted in again.items())
+
+
+def test_groups_come_worst_first_within_their_split(scored: TrainingValidation) -> None:
+    for split in scored.splits:
+        errors = [each.median_abs_error for each in scored.groups() if each.split == split and each.rows]
+        assert errors == sorted(errors, reverse=True)
+
+
+# -- sums by hand --------------------------------------------------------------------------------------------
+
+
+def test_scores_are_those_computed_by_hand() -> None:
+    found = score([made(1.0, 1.1), made(2.0, 1.0), made(4.0, 4.4), made(1.0, 1.2)], skipped=2)
+    assert (found.rows, found.skipped) == (4, 2)
+    assert found.median_abs_error == pytest.approx((0.1 + 0.2) / 2)
+    assert found.mean_abs_error == pytest.approx((0.1 + 0.5 + 0.1 + 0.2) / 4)
+    assert found.bias == pytest.approx((0.1 - 0.5 + 0.1 + 0.2) / 4)
+    assert found.coverage == pytest.approx(2 / 4)
+
+
+def test_a_score_of_no_rows_is_no_number() -> None:
+    found = score([])
+    assert found.rows == 0
+    assert found.bias != found.bias
+
+
+def test_a_relative_interval_gives_low_and_high() -> None:
+    rows = tuple(row for row in training_measurements().rows if row.row_id == "L0001")
+    (found,) = validate_training(TrainingMeasurements(rows=rows), interval=(0.8, 1.25)).rows
+    assert (found.low, found.high) == pytest.approx((0.8 * found.predicted, 1.25 * found.predicted))
+
+
+def test_ranks_of_equal_values_are_averaged() -> None:
+    assert list(ranks([30, 10, 20, 20])) == [4, 1, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "known"),
+    [
+        ([1, 2, 3, 4], [10, 20, 30, 40], 1.0),
+        ([1, 2, 3, 4], [4, 3, 2, 1], -1.0),
+        # The textbook example of IQ and hours of television: -29/165.
+        ([106, 100, 86, 101, 99, 103, 97, 113, 112, 110], [7, 27, 2, 50, 28, 29, 20, 12, 6, 17], -29 / 165),
+        ([1, 2, 2, 3], [1, 2, 3, 4], 0.9486832980505138),
+    ],
+)
+def test_rank_correlation_agrees_with_known_values(first: list[float], second: list[float], known: float) -> None:
+    assert spearman(first, second) == pytest.approx(known)
+
+
+def test_regret_is_what_the_first_choice_costs() -> None:
+    rows = [made(1.0, 3.0), made(1.2, 1.0), made(2.0, 4.0)]
+    layouts = [replace(each.asked.mapping, micro_batch=size) for each, size in zip(rows, (1, 2, 4), strict=True)]
+    runs = [
+        replace(each, asked=replace(each.asked, mapping=mapping)) for each, mapping in zip(rows, layouts, strict=True)
+    ]
+    (contest,) = validate_layouts(TrainingValidation(rows=tuple(runs)), groups=None)
+    assert contest.regret == pytest.approx(0.2)
+    assert contest.rank_correlation == pytest.approx(0.5)
+    total = layout_score([contest])
+    assert (total.groups, total.rows, total.best_chosen) == (1, 3, 0.0)
+
+
+def test_two_layouts_are_no_contest() -> None:
+    found = validate_layouts(TrainingValidation(rows=(made(1.0, 1.0), made(2.0, 2.0), made(3.0, 3.0))), groups=None)
+    assert found == ()
+
+
+def test_runs_of_a_contest_differ_only_in_layout(scored: TrainingValidation) -> None:
+    contests = validate_layouts(scored)
+    assert len(contests) > 50
+    for contest in contests:
+        assert len({(each.row.layers, each.row.chips, each.row.global_batch) for each in contest.runs}) == 1
+        assert contest.regret >= 0
+        assert -1 <= contest.rank_correlation <= 1
+
+
+def test_every_memory_row_is_predicted_or_says_why_not() -> None:
+    found = validate_memory()
+    assert len(found.rows) + len(found.skipped) == 36
+    assert {each.reason for each in found.skipped} == {"100 % by definition"}
+    assert all(each.predicted > 0 for each in found.rows)
+
+
+# -- the command ---------------------------------------------------------------------------------------------
+
+NUMBERS = {"rows", "skipped", "median_abs_error", "mean_abs_error", "bias"}
+
+
+def test_a_long_table_of_ones_own_is_scored(tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text(LONG_TABLE, "utf-8")
+    found = run("training", "--data", str(file))
+    assert set(found["overall"]) >= NUMBERS | {"given"}  # type: ignore[call-overload]
+    assert [each["row_id"] for each in found["skipped"]] == ["C"]  # type: ignore[attr-defined]
+    rows = {each["row_id"]: each for each in found["rows"]}  # type: ignore[attr-defined]
+    assert set(rows) == {"A", "B"}
+    assert rows["A"]["measured"] == 1.5
+    assert rows["B"]["measured"] == pytest.approx(64 * 2048 / (9000 * 8))
+    for row in rows.values():
+        assert set(row) >= {"row_id", "group", "split", "measured", "predicted", "low", "high", "assumed"}
+        assert row["low"] <= row["predicted"] <= row["high"]
+    (group,) = found["groups"]  # type: ignore[misc]
+    assert set(group) >= NUMBERS | {"group", "split"}
+    assert (group["group"], group["split"], group["rows"], group["skipped"]) == ("mine", "given", 2, 1)
+
+
+def test_a_short_table_of_ones_own_is_scored(tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text(SHORT_TABLE, "utf-8")
+    found = run("training", "--data", str(file))
+    assert {each["row_id"] for each in found["rows"]} == {"V1", "V2", "V3"}  # type: ignore[attr-defined]
+    layouts = run("layouts", "--data", str(file))
+    assert layouts["overall"]["groups"] == 1  # type: ignore[index]
+    assert set(layouts["overall"]) >= {  # type: ignore[call-overload]
+        "groups",
+        "mean_regret",
+        "max_regret",
+        "median_rank_correlation",
+    }
+
+
+def test_memory_is_printed_as_json() -> None:
+    found = run("memory")
+    assert set(found) == {"overall", "groups", "rows", "skipped"}
+    assert set(found["overall"]) == NUMBERS  # type: ignore[call-overload]
+
+
+def test_page_picture_and_tables_are_written(tmp_path: Path) -> None:
+    page, picture = tmp_path / "page.html", tmp_path / "picture.svg"
+    arguments = ["training", "--group", "megatron-sc21-table1", "--html", str(page), "--plot", str(picture)]
+    printed = CliRunner().invoke(validate, arguments, catch_exceptions=False).output
+    assert "megatron-sc21-table1" in printed
+    html, svg = page.read_text("utf-8"), picture.read_text("utf-8")
+    assert svg.count("<circle") == 10 + 1  # the runs, and the key
+    assert "<title" in svg
+    assert 'role="img"' in svg
+    assert svg in html
+    assert html.count("L0001") >= 1
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_tables_are_printed_as_markdown() -> None:
+    arguments = ["training", "--group", "megatron-sc21-table1", "--markdown"]
+    printed = CliRunner().invoke(validate, arguments, catch_exceptions=False).output
+    assert "| megatron-sc21-table1 | 10 | 0 |" in printed
+
+
+def test_an_unknown_group_and_an_unknown_picture_are_refused(tmp_path: Path) -> None:
+    assert "there are" in CliRunner().invoke(validate, ["training", "--group", "nobody"]).output
+    plot = str(tmp_path / "picture.gif")
+    assert "neither in .svg nor in .png" in CliRunner().invoke(validate, ["training", "--plot", plot]).output
