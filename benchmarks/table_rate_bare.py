@@ -27,15 +27,29 @@ class _Bare:
         self.vector = float(chip.vector_rate())
         self.memory = float(chip.memory.rate * chip.memory_efficiency)
         self.buffer = float(chip.buffer)
+        assert chip.units is not None
+        self.units, self.half, self.launch = float(chip.units), float(chip.depth_half), float(chip.launch)
+        self.dispatch = float(chip.dispatch)
+        self.tile, self.fused = float(chip.tile), float(chip.attention_efficiency)
         self.node = cluster.dimensions[0].size
         self.chips = cluster.accelerators
         (self.in_rate, self.in_step, self.in_setup), (self.out_rate, self.out_step, self.out_setup) = (
             (float(d.link.sustained), float(d.link.latency), float(d.link.setup)) for d in cluster.dimensions
         )
+        self.contention = float(cluster.dimensions[1].link.contention)
         self.in_fill, self.out_fill = (float(d.link.fill) for d in cluster.dimensions)
 
-    def product(self, first: Column, second: Column, result: Column, work: Column) -> Column:
-        """A matrix product: arithmetic or tiled traffic, whichever is slower."""
+    def product(
+        self, first: Column, second: Column, result: Column, work: Column, m: Column, n: Column, k: Column
+    ) -> Column:
+        """A matrix product: arithmetic on units and tiles, or tiled traffic, whichever is slower."""
+        waves = m * n
+        waves /= self.tile * self.units
+        arithmetic = np.maximum(1.0, waves + 0.5)
+        arithmetic /= waves
+        arithmetic *= work
+        arithmetic *= (k + self.half) / k
+        arithmetic /= self.matrix
         traffic = np.ceil(first / self.buffer)
         traffic *= second
         traffic += first
@@ -45,7 +59,9 @@ class _Bare:
         np.minimum(traffic, other, out=traffic)
         traffic += result
         traffic /= self.memory
-        return np.maximum(work / self.matrix, traffic, out=traffic)
+        np.maximum(arithmetic, traffic, out=traffic)
+        traffic += self.launch
+        return traffic
 
     def vector_time(self, flops: float, bytes_moved: float) -> float:
         """A pointwise kernel, for one unit of its size."""
@@ -67,14 +83,18 @@ class _Bare:
         """All-gather or reduce-scatter over both dimensions."""
         passing = (1.0 - 1.0 / (inside * nodes)) * size
         one = (inside > 1) * (1.0 - (nodes > 1) / inside) * passing / self.in_rate
-        two = (nodes > 1) * passing / inside / self.out_rate
+        two = (nodes > 1) * passing / inside * self.slower(nodes) / self.out_rate
         return setup + steps + np.maximum(one, two) + self.filling(one, two)
 
     def reduce(self, size: Column, inside: Column, nodes: Column, steps: Column, setup: Column) -> Column:
         """All-reduce over both dimensions."""
         one = 2.0 * (inside - 1.0) / inside * size / self.in_rate
-        two = 2.0 * (nodes - 1.0) / nodes * (size / inside) / self.out_rate
+        two = 2.0 * (nodes - 1.0) / nodes * (size / inside) * self.slower(nodes) / self.out_rate
         return setup + 2.0 * steps + np.maximum(one, two) + self.filling(one, two)
+
+    def slower(self, nodes: Column) -> Column:
+        """How much longer everything between nodes takes when many share it."""
+        return 1.0 + self.contention * np.log2(np.maximum(nodes / 2.0, 1.0))
 
     def filling(self, one: Column, two: Column) -> Column:
         """What filling the pipelines of both dimensions adds."""
@@ -106,36 +126,40 @@ class _Bare:
             2 * v * h * share,
         )
         square, rectangle, head = 2 * x * h * bt, 2 * x * f * bt, 2 * x * v * bt
-        into = self.product(xb, hh, xt, square)  # query, key, value forward; output's input gradient
-        out = self.product(xt, hh, xb, square)  # output forward; query, key, value input gradients
-        weigh = self.product(xt, xb, hh, square)  # all four weight gradients
-        up = self.product(xb, hf, wt, rectangle)
-        down = self.product(wt, hf, xb, rectangle)
-        weigh_mlp = self.product(wt, xb, hf, rectangle)
+        sb, ht, ft, vt_ = s * b, h * share, f * share, v * share
+        hc = np.full_like(b, h)
+        into = self.product(xb, hh, xt, square, sb, ht, hc)  # query, key, value forward; output's input gradient
+        out = self.product(xt, hh, xb, square, sb, hc, ht)  # output forward; query, key, value input gradients
+        weigh = self.product(xt, xb, hh, square, hc, ht, sb)  # all four weight gradients
+        up = self.product(xb, hf, wt, rectangle, sb, ft, hc)
+        down = self.product(wt, hf, xb, rectangle, sb, hc, ft)
+        weigh_mlp = self.product(wt, xb, hf, rectangle, hc, ft, sb)
         forward = 3 * into + out + up + down
         backward = into + 3 * out + 4 * weigh + up + down + 2 * weigh_mlp
 
         # -- layer: attention core -------------------------------------------------------------------------------
         if fused:
-            core = max(4 * scores * d / self.matrix, 7 * scores / self.vector, 8 * x / self.memory)
-            core_back = max(10 * scores * d / self.matrix, 19 * scores / self.vector, 14 * x / self.memory)
+            rate = self.matrix * self.fused
+            core: Column = bt * max(4 * scores * d / rate, 7 * scores / self.vector, 8 * x / self.memory) + self.launch
+            fused_back = max(10 * scores * d / rate, 19 * scores / self.vector, 14 * x / self.memory)
+            core_back: Column = bt * fused_back + self.launch
         else:
-            one, row = 2 * s * d, 2 * s * s
+            one, row, heads = 2 * s * d, 2 * s * s, a * bt
 
-            def tile(u: float, w: float, r: float) -> float:
+            def tile(u: float, w: float, r: float, n: float, k: float) -> Column:
                 keep_u = np.ceil(u / self.buffer) * w + u
                 keep_w = np.ceil(w / self.buffer) * u + w
-                return float(max(2 * scores * d / self.matrix, a * (min(keep_u, keep_w) + r) / self.memory))
+                waves = heads * (s * n / (self.tile * self.units))
+                arithmetic = np.maximum(1.0, waves + 0.5) / waves * heads
+                arithmetic *= (k + self.half) / k * 2 * s * n * k / self.matrix
+                moved: Column = np.maximum(arithmetic, heads * ((min(keep_u, keep_w) + r) / self.memory))
+                return moved + self.launch
 
-            wide_tile, deep_tile = tile(one, one, row), tile(row, one, one)
-            core = (
-                wide_tile
-                + deep_tile
-                + self.vector_time(5 * scores, 4 * scores)
-                + self.vector_time(2 * scores, 5 * scores)
-            )
-            core_back = wide_tile + 3 * deep_tile
-            core_back += self.vector_time(10 * scores, 6 * scores) + self.vector_time(2 * scores, 5 * scores)
+            wide_tile, deep_tile = tile(one, one, row, s, d), tile(row, one, one, d, s)
+            soft, drops = self.vector_time(5 * scores, 4 * scores), self.vector_time(2 * scores, 5 * scores)
+            core = wide_tile + deep_tile + (soft + drops) * bt + 2 * self.launch
+            soft = self.vector_time(10 * scores, 6 * scores)
+            core_back = wide_tile + 3 * deep_tile + (soft + drops) * bt + 2 * self.launch
 
         # -- layer: pointwise ------------------------------------------------------------------------------------
         drop = self.vector_time(2 * x, 5 * x)
@@ -143,8 +167,11 @@ class _Bare:
         act, act_back = self.vector_time(8 * wide, 4 * wide), self.vector_time(8 * wide, 6 * wide)
         norm = self.norm(p, x, flops=5, moved=4, fixed=4 * h)
         norm_back = self.norm(p, x, flops=10, moved=6, fixed=6 * h)
-        forward = forward + (core + act) * bt + (2 * drop + 2 * residual) * p + 2 * norm
-        backward = backward + (core_back + act_back) * bt + 2 * drop * p + 2 * norm_back
+        forward = forward + core + act * bt + (2 * drop + 2 * residual) * p + 2 * norm + 7 * self.launch
+        backward = backward + core_back + act_back * bt + 2 * drop * p + 2 * norm_back + 5 * self.launch
+
+        forward = np.maximum(forward, self.dispatch * (14 if fused else 17))
+        backward = np.maximum(backward, self.dispatch * (18 if fused else 23))
 
         # -- layer: exchanges ------------------------------------------------------------------------------------
         if sequence:
@@ -154,32 +181,33 @@ class _Bare:
         else:
             moved = 4 * self.reduce(xb, inside, nodes, steps, setup)
             moved_again, again, once = 0.5 * moved, np.zeros_like(b), np.zeros_like(b)
+            arrival = self.gather(xb, inside, nodes, steps, setup)
         each = forward + backward + moved + again - np.minimum(again, backward)
         if recompute == 2:
             each = each + forward + moved_again
         elif recompute == 1 and not fused:
-            each = each + core * bt
+            each = each + np.maximum(core, 4 * self.dispatch)
 
         # -- embedding -------------------------------------------------------------------------------------------
         table_rows = b * ((8 * s + 4 * x) / self.memory)
         places = p * ((8 * s + 4 * x) / self.memory)
-        ahead = table_rows + places + (residual + drop) * p
+        ahead = table_rows + places + (residual + drop) * p + 4 * self.launch
         scatter = np.maximum(x * b / self.vector, (8 * s * b + 2 * x * b + 2 * v * h * share) / self.memory)
         scatter_places = np.maximum(x * p / self.vector, ((8 * s + 2 * x) * p + 2 * self.slots * h) / self.memory)
-        ahead_back = scatter + scatter_places + drop * p
-        ahead = ahead + ahead_back
+        ahead_back = scatter + scatter_places + drop * p + 3 * self.launch
+        ahead = np.maximum(ahead, 4 * self.dispatch) + np.maximum(ahead_back, 3 * self.dispatch)
 
         # -- head ------------------------------------------------------------------------------------------------
         vt = 2 * s * v * bt
         logits, logits_back, weigh_head = (
-            self.product(xb, vh, vt, head),
-            self.product(vt, vh, xb, head),
-            self.product(vt, xb, vh, head),
+            self.product(xb, vh, vt, head, sb, vt_, hc),
+            self.product(vt, vh, xb, head, sb, hc, vt_),
+            self.product(vt, xb, vh, head, hc, vt_, sb),
         )
         loss = np.maximum(4 * s * v * bt / self.vector, (vt + 4 * s * b) / self.memory)
         loss_back = np.maximum(8 * s * v * bt / self.vector, (2 * vt + 4 * s * b) / self.memory)
-        behind_back = logits_back + weigh_head + loss_back + norm_back
-        behind = norm + logits + loss + behind_back
+        behind_back = np.maximum(logits_back + weigh_head + loss_back + norm_back + 2 * self.launch, 4 * self.dispatch)
+        behind = np.maximum(norm + logits + loss + 2 * self.launch, 3 * self.dispatch) + behind_back
         small = 4 * s * b
         if sequence:
             behind = behind + 2 * gather + np.maximum(gather - behind_back, 0.0)
@@ -211,9 +239,11 @@ class _Bare:
 
         # -- hand-over -------------------------------------------------------------------------------------------
         stage_inside, stage_nodes = self.members(t.pipeline, t.tensor * t.data)
-        handed = 2 * x * p
+        handed = 2 * x * bt
         over = np.where(stage_inside > 1, self.in_setup + self.in_step + handed / self.in_rate, 0.0)
         over = np.where(stage_nodes > 1, self.out_setup + self.out_step + handed / self.out_rate, over)
+        if not sequence:
+            over = over + arrival
         time += 2.0 * (m * t.interleave + t.pipeline - 1.0) * over * (t.pipeline > 1)
 
         # -- replicas --------------------------------------------------------------------------------------------

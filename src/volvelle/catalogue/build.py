@@ -32,7 +32,7 @@ from volvelle.system.topologies import (
 )
 from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.families.transformer import Transformer
+from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 
 __all__ = ["build_chip", "build_cluster", "build_link", "build_model"]
 
@@ -79,6 +79,14 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
         ),
         matrix_efficiency=figures.read("matrix_efficiency", file.matrix_efficiency, FRACTION),
         memory_efficiency=figures.read("memory_efficiency", file.memory_efficiency, FRACTION),
+        units=figures.read("units", file.units, None) if file.units else None,
+        tile=figures.read("tile", file.tile, None) if file.tile else 8192.0,
+        depth_half=figures.read("depth_half", file.depth_half, None) if file.depth_half else 0.0,
+        launch=figures.read("launch", file.launch, SECONDS) if file.launch else 0.0,
+        dispatch=figures.read("dispatch", file.dispatch, SECONDS) if file.dispatch else 0.0,
+        attention_efficiency=figures.read("attention_efficiency", file.attention_efficiency, FRACTION)
+        if file.attention_efficiency
+        else 1.0,
         power=figures.read("power", file.power, WATTS) if file.power else None,
         price=figures.read("price", file.price, DOLLARS) if file.price else None,
         figures=figures.found,
@@ -96,6 +104,7 @@ def build_link(file: LinkFile, sources: Collection[str]) -> Link:
         latency=figures.read("latency", file.latency, SECONDS),
         setup=figures.read("setup", file.setup, SECONDS) if file.setup else 0.0,
         efficiency=figures.read("efficiency", file.efficiency, FRACTION),
+        contention=figures.read("contention", file.contention, FRACTION) if file.contention else 0.0,
         fill=figures.read("fill", file.fill, SECONDS) if file.fill else 0.0,
         reduces=file.reduces,
         reduction_efficiency=(
@@ -171,5 +180,11 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     figures = _Figures(f"model {file.name!r}", sources)
     figures.known("architecture", file.architecture.source)
     figures.read("parameters", file.parameters, None)
-    fields = file.architecture.model_dump(exclude={"source", "kind"})
-    return Transformer(name=file.name, **fields)
+    experts, latent = file.architecture.experts, file.architecture.latent
+    fields = file.architecture.model_dump(exclude={"source", "kind", "experts", "latent"})
+    return Transformer(
+        name=file.name,
+        experts=Experts(**experts.model_dump()) if experts else None,
+        latent=LatentAttention(**latent.model_dump()) if latent else None,
+        **fields,
+    )

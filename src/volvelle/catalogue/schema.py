@@ -10,6 +10,8 @@ __all__ = [
     "ClusterFile",
     "Datum",
     "DimensionFile",
+    "ExpertsFile",
+    "LatentFile",
     "LinkFile",
     "MemoryFile",
     "ModelFile",
@@ -66,6 +68,14 @@ class ChipFile(_Strict):
     memories: Annotated[list[MemoryFile], Field(min_length=1)]
     matrix_efficiency: Datum
     memory_efficiency: Datum
+    units: Datum | None = None
+    """Units that each work on one tile of a matrix product."""
+    tile: Datum | None = None
+    """Elements of such a tile."""
+    depth_half: Datum | None = None
+    launch: Datum | None = None
+    dispatch: Datum | None = None
+    attention_efficiency: Datum | None = None
     power: Datum | None = None
     price: Datum | None = None
     notes: str = ""
@@ -80,6 +90,7 @@ class LinkFile(_Strict):
     latency: Datum
     efficiency: Datum
     setup: Datum | None = None
+    contention: Datum | None = None
     fill: Datum | None = None
     energy: Datum | None = None
     reduces: bool = False
@@ -119,6 +130,25 @@ class ClusterFile(_Strict):
     notes: str = ""
 
 
+class ExpertsFile(_Strict):
+    """A mixture of experts in place of the feed-forward."""
+
+    count: int
+    chosen: int
+    ffn: int
+    shared_ffn: int = 0
+    dense_layers: int = 0
+
+
+class LatentFile(_Strict):
+    """Multi-head latent attention."""
+
+    query_rank: int
+    kv_rank: int
+    rotary_dim: int
+    value_dim: int
+
+
 class ArchitectureFile(_Strict):
     """Counts of a transformer, all from one source."""
 
@@ -145,6 +175,8 @@ class ArchitectureFile(_Strict):
     tied_embeddings: bool
     parallel_block: bool = False
     dropout: bool = False
+    experts: ExpertsFile | None = None
+    latent: LatentFile | None = None
 
 
 class ModelFile(_Strict):

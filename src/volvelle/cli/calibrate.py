@@ -1,4 +1,4 @@
-"""``volvelle calibrate collectives``."""
+"""``volvelle calibrate collectives`` and ``volvelle calibrate training``."""
 
 import json
 import sys
@@ -66,3 +66,62 @@ def collectives(*, as_json: bool) -> None:
         )
     console.print(table)
     console.print("rows: those whose time depends on the constant most")
+
+
+_FAMILIES = {"ampere": "a100-sxm4-80gb", "hopper": "h100-sxm"}
+"""Families with calibration runs, each with the chip that stands for it."""
+
+
+@calibrate.command(short_help="How near to its peaks a family of chips gets in whole steps.")
+@click.option("--family", type=click.Choice(sorted(_FAMILIES)), default="ampere", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def training(*, family: str, as_json: bool) -> None:
+    """Fit the constants of a family of chips to calibration runs; held-out rows are not read. Takes a minute."""
+    from rich.console import Console  # noqa: PLC0415 - short start-up
+    from rich.progress import Progress  # noqa: PLC0415 - short start-up
+    from rich.table import Table  # noqa: PLC0415 - short start-up
+
+    from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
+    from volvelle.catalogue.training_measurements import training_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.study.training_fit import fit_family  # noqa: PLC0415 - short start-up
+
+    catalogue = Catalogue()
+    runs = [run for run in training_measurements().rows if run.split == "calibration"]
+    with Progress(transient=True, console=Console(stderr=True)) as progress:
+        task = progress.add_task(f"fitting {family}", total=None)
+        fit = fit_family(
+            family, runs, catalogue, progress=lambda done, total: progress.update(task, completed=done, total=total)
+        )
+    chip = catalogue.chip(_FAMILIES[family])
+    network = {"ampere": "infiniband-hdr200", "hopper": "infiniband-ndr400"}[family]
+    held = {name: float(getattr(chip, name, 0.0)) for name in fit.constants}
+    held["contention"] = float(catalogue.link(network).contention)
+    if as_json:
+        document = {
+            "family": family,
+            "runs": fit.runs,
+            "mean_abs_error": fit.mean_abs_error,
+            "median_abs_error": fit.median_abs_error,
+            "bias": fit.bias,
+            "constants": {
+                name: {"fitted": value, "range": fit.ranges[name], "catalogue": held[name]}
+                for name, value in fit.constants.items()
+            },
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("constant")
+    for head in ("fitted", "does nearly as well", "catalogue"):
+        table.add_column(head, justify="right")
+    for name, value in fit.constants.items():
+        low, high = fit.ranges[name]
+        seconds = name in ("launch", "dispatch")
+        shown = [f"{x * 1e6:.3g} us" if seconds else f"{x:.1%}" for x in (value, low, high, held[name])]
+        table.add_row(name.replace("_", " "), shown[0], f"{shown[1]} … {shown[2]}", shown[3])
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
+        f"{fit.runs} calibration runs: mean error {fit.mean_abs_error:.1%}, median {fit.median_abs_error:.1%}, "
+        f"bias {fit.bias:+.1%}"
+    )

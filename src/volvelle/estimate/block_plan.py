@@ -85,6 +85,8 @@ class Kernel:
     """Makes a weight's gradient, which nothing waits for before the step's end."""
     core: bool = False
     """Belongs to a region between projections, behind which context exchanges hide."""
+    wide: bool = False
+    """Stays in 16 bits where other products are narrower: attention cores, and blocks that do not repeat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,6 +277,7 @@ class _Planner:
             vector_work=self._work(op, Unit.VECTOR),
             of_weight=bool(self.weight_gradients & set(op.outputs)),
             core=bool(op.region),
+            wide=bool(op.region) or self.block.repeat == 1,
         )
         if isinstance(op.kind, Contraction):
             divided = self._split(op)
@@ -317,6 +320,7 @@ class _Planner:
             vector_work=vector[0] if vector else None,
             traffic=self._grouped([*read, *left]),
             core=True,
+            wide=True,
         )
 
     def _remade(self, region: str) -> list[Operation]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from volvelle.estimate.block_plan import Axis, BlockPlan, Exchange, Kernel, Term
 from volvelle.estimate.kernel_price import KernelPrices, Sizes, counted
-from volvelle.estimate.lines import CONTEXT, EXPERT, REPEATED, REPEATED_HIDDEN, TENSOR, Line
+from volvelle.estimate.lines import CONTEXT, DISPATCH, EXPERT, REPEATED, REPEATED_HIDDEN, TENSOR, Line
 from volvelle.laws.nested_collectives import (
     Tier,
     nested_all_gather_time,
@@ -14,7 +14,7 @@ from volvelle.laws.nested_collectives import (
     nested_all_to_all_time,
     nested_reduce_scatter_time,
 )
-from volvelle.laws.overlap import hidden_time
+from volvelle.laws.overlap import hidden_time, host_bound_time
 from volvelle.laws.roofline import kernel_time
 from volvelle.quantities import Number, Seconds
 from volvelle.workload.layout import Collective
@@ -47,6 +47,7 @@ class BlockPrice:
         tiers: Mapping[Axis, Sequence[Tier]],
         *,
         beside: Number = 0.0,
+        dispatch: Seconds = 0.0,
     ) -> None:
         self.plan = plan
         self.kernels = [(kernel, kernels.price(kernel)) for kernel in plan.kernels]
@@ -60,6 +61,13 @@ class BlockPrice:
                 self.exchanges.append((exchange, priced[key]))
 
         work = {phase: self._work(phase) for phase in Phase}
+        self.waiting: Number = 0.0
+        if not (isinstance(dispatch, float) and dispatch == 0.0):
+            for phase in Phase:
+                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
+                idle = host_bound_time(work[phase], count, dispatch=dispatch)
+                work[phase] = work[phase] + idle
+                self.waiting = self.waiting + idle
         self.weight_gradients = counted(price.time for kernel, price in self.kernels if kernel.of_weight)
         self.once = counted(time for exchange, time in self.exchanges if exchange.once)
         blocking = {phase: self._exchanged(phase, Axis.TENSOR, again=False) for phase in Phase}
@@ -113,6 +121,7 @@ class BlockPrice:
             if exchange.axis is Axis.TENSOR and not exchange.again and not exchange.once:
                 name = f"{exchange.collective.value} of activations"
                 add(Line(name, TENSOR, True, NESTED[exchange.collective].__name__), time)
+        add(DISPATCH, self.waiting)
         add(REPEATED, self.repeated_exposed)
         add(REPEATED_HIDDEN, self.repeated_hidden)
         for axis, time in self.exposed.items():

@@ -63,7 +63,7 @@ class ClosedForm(AbstractEstimator):
             worst_rank=RANKS[int(found.fullest[0])],
             capacity=float(np.max(machine.capacity)),
             violations=violations,
-            work=workload.flops,
+            work=workload.batch * _flops_each(_key(workload.model)),
             tokens=workload.tokens,
             chips=mapping.chips,
             peak=float(np.max(system.chip.matrix_rate(workload.element))),
@@ -188,6 +188,12 @@ def _with_backward(model: _ByIdentity) -> Workload:
     return with_backward(model.workload)
 
 
+@lru_cache(maxsize=64)
+def _flops_each(model: _ByIdentity) -> float:
+    """FLOP of matrix products a sequence, forward and backward."""
+    return TrainingStep(model=model.workload, batch=1).flops
+
+
 def _split_dims(plans: Sequence[BlockPlan]) -> frozenset[str]:
     return frozenset().union(*(plan.split_dims for plan in plans))
 
@@ -256,7 +262,7 @@ class _Filler:
             time=self.time,
             memory_bytes=self.memory_bytes,
             violations=self.struck,
-            work=self.workload.flops,
+            work=self.workload.batch * _flops_each(_key(self.workload.model)),
             chips=float(self.system.accelerators),
             peak=self.system.chip.matrix_rate(self.workload.element),
             contributions=self.lines,

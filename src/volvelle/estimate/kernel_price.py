@@ -1,12 +1,13 @@
 """Prices of kernels: roofline on the sizes that one structure's terms take for a table of mappings."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from volvelle.estimate.block_plan import Kernel, Powers, Term
 from volvelle.estimate.machine import Machine
+from volvelle.laws.casting import cast_traffic
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic
@@ -96,8 +97,8 @@ class KernelPrices:
         """The kernel's price, from an equal one where there was one."""
         product = None if kernel.product is None else (*sorted(kernel.product[:2]), kernel.product[2])
         sides = (*sorted((kernel.rows, kernel.columns)), kernel.depth)
-        fused = kernel.core and kernel.product is None
-        key = (kernel.matrix_work, kernel.vector_work, product, sides, kernel.instances, kernel.traffic, fused)
+        kind = (kernel.core and kernel.product is None, kernel.wide and self._machine.cast is not None)
+        key = (kernel.matrix_work, kernel.vector_work, product, sides, kernel.instances, kernel.traffic, kind)
         if key not in self._known:
             self._known[key] = self._price(kernel)
         return self._known[key]
@@ -106,7 +107,7 @@ class KernelPrices:
         traffic = self._traffic(kernel)
         shape = self._shape_efficiency(kernel)
         if not isinstance(traffic, tuple):
-            return self._roofline(kernel, self._sizes, traffic, shape)
+            return self._with_casts(kernel, self._roofline(kernel, self._sizes, traffic, shape))
         works = [work for work in (kernel.matrix_work, kernel.vector_work) if work is not None]
         powers = {term.powers for term in (*works, *traffic)}
         if len(powers) > 1 or not isinstance(shape, float):
@@ -119,6 +120,16 @@ class KernelPrices:
         if not (isinstance(self._machine.launch, float) and self._machine.launch == 0.0):
             time = time + self._machine.launch
         return KernelPrice(time, unit.arithmetic * scale, unit.memory * scale)
+
+    def _with_casts(self, kernel: Kernel, price: KernelPrice) -> KernelPrice:
+        """The product after its operands have been cast, where the machine multiplies narrower than it stores."""
+        cast = self._machine.cast
+        if cast is None or kernel.wide or kernel.product is None:
+            return price
+        first, second, _ = kernel.product
+        operands = (self._sizes(first) + self._sizes(second)) * self._sizes(kernel.instances)
+        moved = cast_traffic(operands, wide_each=1.0, narrow_each=cast)
+        return replace(price, time=price.time + moved / self._machine.memory_rate)
 
     def _roofline(
         self,
@@ -134,7 +145,7 @@ class KernelPrices:
         if kernel.matrix_work is None:
             work, rate = vector, machine.vector_rate
         else:
-            work, rate = value(kernel.matrix_work), machine.matrix_rate
+            work, rate = value(kernel.matrix_work), machine.wide_matrix_rate if kernel.wide else machine.matrix_rate
             if kernel.core and kernel.product is None:
                 rate = rate * machine.attention_efficiency
             if not (isinstance(shape, float) and shape == 1.0):
@@ -159,8 +170,7 @@ class KernelPrices:
             sizes(kernel.columns),
             sizes(kernel.instances),
             units=machine.units,
-            tile_rows=float(machine.tile[0]),
-            tile_columns=float(machine.tile[1]),
+            tile=machine.tile,
         )
         found = filled * depth_efficiency(sizes(kernel.depth), half=machine.depth_half)
         return float(found) if np.ndim(found) == 0 else found

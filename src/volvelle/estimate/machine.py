@@ -6,13 +6,17 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.laws.contention import contended_rate
 from volvelle.laws.nested_collectives import Tier
 from volvelle.mapping.placement import members
 from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number, Seconds
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology
+from volvelle.workload.elements import element_bytes
 
 __all__ = ["Machine", "Wire"]
+
+_WIDE = element_bytes("bf16")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +29,16 @@ class Wire:
     latency: Seconds
     setup: Seconds
     fill: Seconds
+    contention: Fraction
     reduces: bool
     reduction_efficiency: Fraction
+
+    def sustained(self, chips: Count) -> BytesPerSecond:
+        """Rate in a well-ordered collective over so many units."""
+        rate = self.rate * self.topology.neighbourly(chips)
+        if isinstance(self.contention, float) and self.contention == 0.0:
+            return rate
+        return contended_rate(rate, chips, contention=self.contention)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +46,19 @@ class Machine:
     """Sustained rates of a cluster."""
 
     matrix_rate: FlopPerSecond
+    wide_matrix_rate: FlopPerSecond
+    """In 16 bits, for products that stay in them."""
+    cast: Fraction | None
+    """Bytes of a narrow element over those of a wide one; None: products are not cast."""
     vector_rate: FlopPerSecond
     memory_rate: BytesPerSecond
     buffer: Bytes
     capacity: Bytes
     units: Count | None
-    tile: tuple[int, int]
+    tile: Count
     depth_half: Count
     launch: Seconds
+    dispatch: Seconds
     attention_efficiency: Fraction
     host_rate: BytesPerSecond | None
     wires: tuple[Wire, ...]
@@ -51,8 +68,11 @@ class Machine:
     def of(cls, cluster: Cluster, element: str) -> "Machine":
         """What a cluster sustains for products of one element type."""
         chip = cluster.chip
+        wide = element if element_bytes(element) >= _WIDE else "bf16"
         return cls(
             matrix_rate=chip.matrix_rate(element) * chip.matrix_efficiency,
+            wide_matrix_rate=chip.matrix_rate(wide) * chip.matrix_efficiency,
+            cast=None if wide == element else element_bytes(element) / element_bytes(wide),
             vector_rate=chip.vector_rate(),
             memory_rate=chip.memory.rate * chip.memory_efficiency,
             buffer=chip.buffer,
@@ -61,6 +81,7 @@ class Machine:
             tile=chip.tile,
             depth_half=chip.depth_half,
             launch=chip.launch,
+            dispatch=chip.dispatch,
             attention_efficiency=chip.attention_efficiency,
             host_rate=cluster.host_rate,
             wires=tuple(
@@ -71,6 +92,7 @@ class Machine:
                     latency=dimension.link.latency,
                     setup=dimension.link.setup,
                     fill=dimension.link.fill,
+                    contention=dimension.link.contention,
                     reduces=dimension.link.reduces,
                     reduction_efficiency=dimension.link.reduction_efficiency,
                 )
@@ -98,6 +120,7 @@ class Machine:
                 latency=cut(wire.latency),
                 setup=cut(wire.setup),
                 fill=cut(wire.fill),
+                contention=cut(wire.contention),
                 reduction_efficiency=cut(wire.reduction_efficiency),
             )
             for wire in self.wires
@@ -105,12 +128,14 @@ class Machine:
         return replace(
             self,
             matrix_rate=cut(self.matrix_rate),
+            wide_matrix_rate=cut(self.wide_matrix_rate),
             vector_rate=cut(self.vector_rate),
             memory_rate=cut(self.memory_rate),
             buffer=cut(self.buffer),
             capacity=cut(self.capacity),
             depth_half=cut(self.depth_half),
             launch=cut(self.launch),
+            dispatch=cut(self.dispatch),
             attention_efficiency=cut(self.attention_efficiency),
             wires=wires,
         )
@@ -120,7 +145,7 @@ class Machine:
         return [
             Tier(
                 chips=chips,
-                rate=wire.rate * wire.topology.neighbourly(chips),
+                rate=wire.sustained(chips),
                 latency=wire.latency,
                 steps=wire.topology.steps(chips),
                 bisection=wire.topology.bisection(chips) if uniform else 1.0,

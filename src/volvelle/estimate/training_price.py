@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.block_plan import Axis, BlockPlan
+from volvelle.estimate.block_plan import Axis, BlockPlan, Term
 from volvelle.estimate.block_price import BlockPrice
 from volvelle.estimate.kernel_price import KernelPrices, Sizes, total
 from volvelle.estimate.lines import (
     BUBBLE,
     CONTEXT,
     DATA,
+    DISPATCH,
     EXPERT,
     GRADIENTS,
     GRADIENTS_HIDDEN,
@@ -32,11 +33,11 @@ from volvelle.estimate.replicas import replicas
 from volvelle.estimate.stage_memory import Parameters, stage_memory
 from volvelle.estimate.stages import Around, Stages
 from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.nested_collectives import Tier
+from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, streamed_time
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Bytes, Count, Number, Seconds
+from volvelle.quantities import Count, Number, Seconds
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.layout import Collective
 from volvelle.workload.training import TrainingStep
@@ -107,7 +108,9 @@ def price(
     axes = _axes(plans, machine, table)
     dual = table.schedule == Schedule.DUAL_PIPE
     beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
-    blocks = {plan.name: BlockPrice(plan, sizes, kernels, axes, beside=beside) for plan in plans}
+    blocks = {
+        plan.name: BlockPrice(plan, sizes, kernels, axes, beside=beside, dispatch=machine.dispatch) for plan in plans
+    }
     layer = blocks[model.layer.name]
     micro_batches = workload.batch / (table.data * table.micro_batch)
 
@@ -142,7 +145,7 @@ def price(
     totals: dict[Line, Number] = {
         ONCE: slowest.layers * once.each + slowest.ahead * once.ahead + slowest.behind * once.behind,
         BUBBLE: bubble,
-        HAND_OVER: _hand_over(sizes.total(model.layer.handed), stage_tiers, table, micro_batches),
+        HAND_OVER: _hand_over(model.layer.handed, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches),
         GRADIENTS: exchanged - hidden,
         OPTIMISER: _optimiser(stepped, workload, machine, table),
     }
@@ -193,12 +196,29 @@ def _lines(blocks: Mapping[str, BlockPrice], counts: Mapping[str, Number], micro
     return found
 
 
-def _hand_over(size: Bytes, tiers: Sequence[Tier], table: MappingTable, micro_batches: Number) -> Seconds:
-    """Activations forward and gradients backward, over the outermost dimension that neighbours span."""
+def _hand_over(
+    handed: Sequence[Term],
+    sizes: Sizes,
+    machine: Machine,
+    tensor: Sequence[Tier],
+    tiers: Sequence[Tier],
+    table: MappingTable,
+    micro_batches: Number,
+) -> Seconds:
+    """Activations forward and gradients backward, over the outermost dimension that neighbours span.
+
+    Tensor-parallel ranks that hold the same activations send a part each, and gather the whole on arrival
+    (Narayanan et al. 2021, section 4.1).
+    """
+    whole = sizes.total(handed)
+    same = not any(term.powers[Axis.TENSOR.value] for term in handed)
+    part = whole / table.tensor if same else whole
     once: Number = 0.0
-    for tier in tiers:
-        found = tier.setup + point_to_point_time(size, rate=tier.rate, latency=tier.latency)
+    for wire, tier in zip(machine.wires, tiers, strict=True):
+        found = wire.setup + point_to_point_time(part, rate=wire.rate, latency=wire.latency)
         once = np.where(tier.chips > 1.0, found, once)
+    if same:
+        once = once + nested_all_gather_time(whole, tensor)
     transfers = 2.0 * (micro_batches * table.interleave + table.pipeline - 1.0)
     return np.where(table.pipeline > 1.0, transfers * once, 0.0)
 
@@ -253,4 +273,10 @@ def _network_resources(
     parts = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
     where = {parts[axis]: outermost(tiers) for axis, tiers in axes.items()} | {DATA: outermost(data)}
     found = {line: where[line.part] for line in times if line.part in where}
-    return found | {HAND_OVER: outermost(stage), BUBBLE: "waiting", OPTIMISER: "memory", HOST: "host link"}
+    return found | {
+        HAND_OVER: outermost(stage),
+        BUBBLE: "waiting",
+        OPTIMISER: "memory",
+        HOST: "host link",
+        DISPATCH: "host",
+    }

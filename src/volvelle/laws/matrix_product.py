@@ -8,19 +8,18 @@ from volvelle.quantities import Count, Fraction
 __all__ = ["depth_efficiency", "wave_efficiency"]
 
 
-@cites("nvidia-matmul-guide", place="tile quantization and wave quantization")
-def wave_efficiency(
-    rows: Count, columns: Count, instances: Count, *, units: Count, tile_rows: Count, tile_columns: Count
-) -> Fraction:
+@cites("nvidia-matmul-guide", place="wave quantization, averaged")
+def wave_efficiency(rows: Count, columns: Count, instances: Count, *, units: Count, tile: Count) -> Fraction:
     r"""Share of the units' time that a product of that shape fills with its own tiles.
 
-    $$ q = \frac{m\,n\,i}{\left\lceil \frac{\lceil m/t_m\rceil \lceil n/t_n\rceil\,i}{U} \right\rceil U\,t_m\,t_n} $$
+    $$ q = \frac{x}{\max(1,\; x + \frac12)}, \qquad x = \frac{m\,n\,i}{T\,U} $$
 
-    A product is cut into tiles of t_m × t_n, U of which run at a time; the last wave and the tiles at the edges are
-    partly empty. Assumes one tile a unit at a time and every tile as long as the others.
+    A product is cut into tiles of T elements, U of which run at a time: x waves, the last of them partly empty.
+    Assumes the last wave is half full on average (libraries choose among tile shapes, so the exact remainder is not
+    known), at least one wave, and no waste at the edges.
     """
-    tiles = np.ceil(rows / tile_rows) * np.ceil(columns / tile_columns) * instances
-    return rows * columns * instances / (np.ceil(tiles / units) * (units * tile_rows * tile_columns))
+    waves = rows * columns * instances / (tile * units)
+    return waves / np.maximum(1.0, waves + 0.5)
 
 
 @cites("nvidia-matmul-guide", place="arithmetic against set-up of a tile")

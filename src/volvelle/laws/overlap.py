@@ -3,9 +3,9 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, BytesPerSecond, Fraction, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
-__all__ = ["hidden_time", "streamed_time"]
+__all__ = ["hidden_time", "host_bound_time", "streamed_time"]
 
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
@@ -28,3 +28,14 @@ def streamed_time(moved: Bytes, window: Seconds, *, rate: BytesPerSecond) -> Sec
     Assumes the stream is evenly spread over the window and does not slow the computation down.
     """
     return np.maximum(moved / rate - window, 0.0)
+
+
+@cites("pytorch-performance-guide", place="launches run ahead of the device")
+def host_bound_time(device: Seconds, kernels: Count, *, dispatch: Seconds) -> Seconds:
+    r"""What a host that prepares kernels too slowly adds to the device's time.
+
+    $$ t = \max(0,\; N\delta - t_d) $$
+
+    Assumes the host runs ahead as long as it can: kernels longer than δ hide its work, shorter ones wait for it.
+    """
+    return np.maximum(kernels * dispatch - device, 0.0)

@@ -113,6 +113,27 @@ class Mapping:
         """What lives in host memory."""
         return tuple(name for name in ("weights", "optimiser", "activations") if getattr(self, f"offload_{name}"))
 
+    def described(self) -> dict[str, object]:
+        """Every choice as plain values, by the words of the command line."""
+        return {
+            "tensor": self.tensor,
+            "pipeline": self.pipeline,
+            "data": self.data,
+            "context": self.context,
+            "expert": self.expert,
+            "micro_batch": self.micro_batch,
+            "interleave": self.interleave,
+            "schedule": self.schedule.word,
+            "zero": self.zero,
+            "shard": self.shard,
+            "overlap": self.overlap,
+            "sequence_parallel": self.sequence_parallel,
+            "recompute": self.recompute.word,
+            "recompute_every": self.recompute_every,
+            "fused_attention": self.fused_attention,
+            "offload": list(self.offloaded),
+        }
+
     @property
     def structure(self) -> Structure:
         """The choices that change which operations run."""

@@ -45,6 +45,8 @@ class Answer:
         wanted = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
             ("chip: sustained share of that", chip.figures.get("matrix_efficiency"), FRACTION),
+            ("chip: kernel launch", chip.figures.get("launch"), SECONDS),
+            ("chip: fused attention, of that", chip.figures.get("attention_efficiency"), FRACTION),
             ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
             ("chip: sustained share of that", chip.figures.get("memory_efficiency"), FRACTION),
             ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),

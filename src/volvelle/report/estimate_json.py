@@ -129,7 +129,7 @@ def _neat(value: float, kind: Quantity) -> str:
 
 def document(answer: Answer) -> EstimateDocument:
     """The answer as a document."""
-    found, mapping = answer.estimate, answer.estimate.mapping
+    found = answer.estimate
     spread = found.time_range
     return EstimateDocument(
         model=answer.model,
@@ -138,24 +138,7 @@ def document(answer: Answer) -> EstimateDocument:
         sequence=int(answer.step.model.sizes.get("position", 1)),
         system=answer.cluster.name,
         accelerators=answer.cluster.accelerators,
-        mapping=MappingEntry(
-            tensor=mapping.tensor,
-            pipeline=mapping.pipeline,
-            data=mapping.data,
-            context=mapping.context,
-            expert=mapping.expert,
-            micro_batch=mapping.micro_batch,
-            interleave=mapping.interleave,
-            schedule=mapping.schedule.word,  # type: ignore[arg-type]
-            zero=mapping.zero,
-            shard=mapping.shard,
-            overlap=mapping.overlap,
-            sequence_parallel=mapping.sequence_parallel,
-            recompute=mapping.recompute.word,  # type: ignore[arg-type]
-            recompute_every=mapping.recompute_every,
-            fused_attention=mapping.fused_attention,
-            offload=list(mapping.offloaded),  # type: ignore[arg-type]
-        ),
+        mapping=MappingEntry.model_validate(found.mapping.described()),
         feasible=found.feasible,
         seconds=found.time,
         range=None

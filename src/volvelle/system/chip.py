@@ -38,12 +38,14 @@ class Chip:
     """Sustained fraction of the peak rate of memory."""
     units: Count | None = None
     """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
-    tile: tuple[int, int] = (128, 256)
-    """Rows and columns of such a tile."""
+    tile: Count = 8192.0
+    """Elements of such a tile."""
     depth_half: Count = 0.0
     """Inner steps of a product that starting and writing a tile is worth."""
     launch: Seconds = 0.0
-    """Time a kernel takes beyond its work: launching it, and starting and ending on all units."""
+    """Time a kernel takes beyond its work: starting and ending on all units."""
+    dispatch: Seconds = 0.0
+    """Time the host takes to prepare a kernel, while the chip works on those before it."""
     attention_efficiency: Fraction = 1.0
     """Rate of a fused attention kernel over that of large matrix products."""
     power: Watts | None = None

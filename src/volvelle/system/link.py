@@ -24,6 +24,8 @@ class Link:
     """Sustained fraction of the raw rate on large messages."""
     fill: Seconds = 0.0
     """Most that filling the pipeline of a long message costs, in the largest pieces the library uses."""
+    contention: Fraction = 0.0
+    """What the rate loses, in shares of itself, with every doubling of the units a collective spans."""
     reduces: bool = False
     """The network itself can add up what it forwards (NVLink SHARP, InfiniBand SHARP)."""
     reduction_efficiency: Fraction = 1.0

@@ -134,7 +134,7 @@ class BlockBuilder:
         """Tensors side by side along a new dimension `dim`; what a part lacks is repeated."""
         dims = tuple(tuple(part.split()) for part in parts.split(","))
         made = (*dims[0][:-1], dim)
-        return self.add(name, Pointwise(Signature(dims, (made,)), flops=3.0), inputs)
+        return self.add(name, Pointwise(Signature(dims, (made,)), flops=3.0, over=made), inputs)
 
     def build(self, *, outputs: tuple[str, ...], repeat: int = 1) -> Block:
         """The block."""

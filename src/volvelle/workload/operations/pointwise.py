@@ -26,10 +26,12 @@ class Pointwise(AbstractKind):
     """Which tensors its gradient reads: input numbers, or with ~n output numbers."""
     is_sum: bool = False
     """A plain sum of its inputs: gradients pass unchanged, partial sums stay partial sums."""
+    over: tuple[str, ...] = ()
+    """The dimensions whose points it works on, where tensors are laid side by side; empty: all it names."""
 
     def work(self) -> Work:
         """`flops` a point, on the vector units."""
-        return Work(Unit.VECTOR, self.flops, self.signature.dims)
+        return Work(Unit.VECTOR, self.flops, self.over or self.signature.dims)
 
     def whole(self) -> frozenset[str]:
         """Nothing: every point stands alone."""
@@ -62,6 +64,7 @@ class Pointwise(AbstractKind):
                     tuple(self.signature.inputs[index] for index in targets),
                 ),
                 flops=self.flops,
+                over=self.over,
             ),
             inputs=(gradient, *(name for _, name in read)),
             outputs=outputs,
