@@ -1,0 +1,372 @@
+"""Families of decoders as ``config.json`` files of Hugging Face describe them: one reader each.
+
+The same word means different things in different families, and what a file may leave out has a default of its own in
+each; both follow the ``transformers`` library. What the shape leaves out is told in
+:mod:`volvelle.interchange.huggingface`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from volvelle.interchange.config_fields import ConfigFields
+from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
+
+__all__ = ["ARCHITECTURES", "FAMILIES"]
+
+_LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
+_HIDDEN = ("hidden_size", "n_embed", "n_embd", "d_model")
+_HEADS = ("num_attention_heads", "n_head", "n_heads")
+_LENGTH = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
+
+
+# -- Llama and what descends from it -------------------------------------------------------------------------
+
+
+def _llama_like(
+    c: ConfigFields,
+    *,
+    kv_default: int | None = None,
+    head_default: int | None = None,
+    linear_bias: Literal["none", "qkv", "all"] = "none",
+    tied: bool = False,
+    activation: tuple[str, ...] = ("hidden_act",),
+    default_activation: str = "silu",
+    norms: Literal[2, 4] = 2,
+    qk_norm: bool = False,
+    experts: Experts | None = None,
+    latent: LatentAttention | None = None,
+) -> Transformer:
+    """RMS norms before each half of a layer, rotary positions, a gated feed-forward."""
+    heads, hidden = c.whole(*_HEADS), c.whole(*_HIDDEN)
+    rests = experts.ffn if experts is not None and not experts.dense_layers else None
+    return Transformer(
+        name=c.name,
+        layers=c.whole(*_LAYERS),
+        hidden=hidden,
+        heads=heads,
+        kv_heads=heads if latent else c.kv_heads(heads, default=kv_default),
+        head_dim=c.whole("qk_nope_head_dim") if latent else c.head_dim(heads, hidden, default=head_default),
+        ffn=c.whole("intermediate_size", default=rests),
+        vocabulary=c.whole("vocab_size"),
+        sequence=c.whole(*_LENGTH),
+        activation=c.activation(*activation, default=default_activation, gated=True),
+        norm="rmsnorm",
+        norms_per_layer=norms,
+        norm_bias=False,
+        linear_bias=linear_bias,
+        qk_norm=qk_norm,
+        tied_embeddings=c.truth("tie_word_embeddings", default=tied),
+        dropout=c.drops("resid_pdrop", "embd_pdrop", "attention_dropout"),
+        experts=experts,
+        latent=latent,
+    )
+
+
+def _llama(c: ConfigFields) -> Transformer:
+    attention, mlp = c.truth("attention_bias", default=False), c.truth("mlp_bias", default=False)
+    if mlp and not attention:
+        raise c.refuse("mlp_bias", "biases are on all projections, on queries, keys and values, or on none")
+    return _llama_like(c, linear_bias="all" if mlp else "qkv" if attention else "none")
+
+
+def _deepseek_dense_layers(c: ConfigFields) -> int:
+    if c.whole("moe_layer_freq", default=1) != 1:
+        raise c.refuse("moe_layer_freq", "after the first layers, every layer has experts")
+    return c.whole("first_k_dense_replace", default=0)
+
+
+def _deepseek_experts(c: ConfigFields) -> Experts | None:
+    if c.fields.get("n_routed_experts") is None:
+        return None
+    width = c.whole("moe_intermediate_size")
+    return Experts(
+        count=c.whole("n_routed_experts"),
+        chosen=c.whole("num_experts_per_tok"),
+        ffn=width,
+        shared_ffn=width * c.whole("n_shared_experts", default=0),
+        dense_layers=_deepseek_dense_layers(c),
+    )
+
+
+def _deepseek_latent(c: ConfigFields) -> Transformer:
+    if c.truth("attention_bias", default=False):
+        raise c.refuse("attention_bias", "latent attention has no biases")
+    latent = LatentAttention(
+        query_rank=c.whole("q_lora_rank", default=0),
+        kv_rank=c.whole("kv_lora_rank"),
+        rotary_dim=c.whole("qk_rope_head_dim"),
+        value_dim=c.whole("v_head_dim"),
+    )
+    return _llama_like(c, experts=_deepseek_experts(c), latent=latent)
+
+
+def _qwen_experts(c: ConfigFields, *, shared: int) -> Experts:
+    """Every layer has experts, but for those the file lists; the shape has words for a run of those at the start."""
+    if c.whole("decoder_sparse_step", default=1) != 1:
+        raise c.refuse("decoder_sparse_step", "every layer has experts, but for some at the start")
+    dense = c.fields.get("mlp_only_layers") or []
+    if not isinstance(dense, list) or sorted(map(str, dense)) != sorted(map(str, range(len(dense)))):
+        raise c.refuse("mlp_only_layers", "layers without experts come first")
+    return Experts(
+        count=c.whole("num_experts"),
+        chosen=c.whole("num_experts_per_tok"),
+        ffn=c.whole("moe_intermediate_size"),
+        shared_ffn=shared,
+        dense_layers=len(dense),
+    )
+
+
+def _mixtral_experts(c: ConfigFields) -> Experts:
+    return Experts(
+        count=c.whole("num_local_experts", "num_experts"),
+        chosen=c.whole("num_experts_per_tok", "experts_per_token"),
+        ffn=c.whole("intermediate_size"),
+    )
+
+
+def _gemma(c: ConfigFields, *, kv_default: int, norms: Literal[2, 4], qk_norm: bool = False) -> Transformer:
+    if c.truth("attention_bias", default=False):
+        raise c.refuse("attention_bias", "a Gemma with biases is not described")
+    # The first files of Gemma say hidden_act and leave hidden_activation null; both mean the tanh form of GELU.
+    return _llama_like(
+        c,
+        kv_default=kv_default,
+        head_default=256,
+        tied=True,
+        activation=("hidden_activation", "hidden_act"),
+        default_activation="gelu_pytorch_tanh",
+        norms=norms,
+        qk_norm=qk_norm,
+    )
+
+
+def _qwen3(c: ConfigFields, *, experts: Experts | None = None, kv_default: int) -> Transformer:
+    bias: Literal["qkv", "none"] = "qkv" if c.truth("attention_bias", default=False) else "none"
+    head = None if experts else 128
+    return _llama_like(c, kv_default=kv_default, head_default=head, linear_bias=bias, qk_norm=True, experts=experts)
+
+
+# -- GPT and what descends from it ---------------------------------------------------------------------------
+
+
+def _gpt_like(
+    c: ConfigFields,
+    *,
+    bias: Literal["none", "all"] = "all",
+    norm_bias: bool = True,
+    norms: Literal[1, 2] = 2,
+    kv_heads: int | None = None,
+    ffn: int | None = None,
+    length: int | None = None,
+    activation: tuple[str, ...] = (),
+    default_activation: str = "gelu",
+    positions: Literal["learned", "rotary", "alibi", "none"] = "rotary",
+    slots: int = 0,
+    tied: bool,
+    embedding_norm: bool = False,
+    head_bias: bool = False,
+    parallel: bool = False,
+    dropout: bool,
+) -> Transformer:
+    """Layer norms with a mean, an ordinary feed-forward."""
+    heads, hidden = c.whole(*_HEADS), c.whole(*_HIDDEN)
+    return Transformer(
+        name=c.name,
+        layers=c.whole(*_LAYERS),
+        hidden=hidden,
+        heads=heads,
+        kv_heads=kv_heads or heads,
+        head_dim=c.head_dim(heads, hidden),
+        ffn=ffn or c.whole("n_inner", "intermediate_size", "ffn_hidden_size", "ffn_dim", default=4 * hidden),
+        vocabulary=c.whole("vocab_size"),
+        sequence=length or c.whole(*_LENGTH),
+        activation=c.activation(*(activation or ("activation_function",)), default=default_activation, gated=False),
+        norm="layernorm",
+        norms_per_layer=norms,
+        norm_bias=norm_bias,
+        linear_bias=bias,
+        head_bias=head_bias,
+        positions=positions,
+        position_slots=slots,
+        embedding_norm=embedding_norm,
+        tied_embeddings=c.truth("tie_word_embeddings", default=tied),
+        parallel_block=parallel,
+        dropout=dropout,
+    )
+
+
+def _gpt2(c: ConfigFields) -> Transformer:
+    if c.truth("add_cross_attention", default=False):
+        raise c.refuse("add_cross_attention", "a decoder that reads an encoder is not described")
+    slots = c.whole(*_LENGTH)
+    shared = c.family == "gpt_bigcode" and c.truth("multi_query", default=True)
+    return _gpt_like(
+        c,
+        kv_heads=1 if shared else None,
+        positions="learned",
+        slots=slots,
+        tied=True,
+        dropout=c.drops("resid_pdrop", "embd_pdrop", "attn_pdrop", default=0.1),
+    )
+
+
+def _gptj(c: ConfigFields) -> Transformer:
+    return _gpt_like(
+        c,
+        bias="none",
+        norms=1,
+        tied=False,
+        head_bias=True,
+        parallel=True,
+        dropout=c.drops("resid_pdrop", "embd_pdrop", "attn_pdrop"),
+    )
+
+
+def _gpt_neox(c: ConfigFields) -> Transformer:
+    if not c.truth("attention_bias", default=True):
+        raise c.refuse("attention_bias", "biases are on all projections, on queries, keys and values, or on none")
+    return _gpt_like(
+        c,
+        activation=("hidden_act",),
+        tied=False,
+        parallel=c.truth("use_parallel_residual", default=True),
+        dropout=c.drops("hidden_dropout", "attention_dropout"),
+    )
+
+
+def _opt(c: ConfigFields) -> Transformer:
+    hidden = c.whole(*_HIDDEN)
+    if c.whole("word_embed_proj_dim", default=hidden) != hidden:
+        raise c.refuse("word_embed_proj_dim", f"token embeddings are as wide as the stream ({hidden})")
+    if not c.truth("do_layer_norm_before", default=True):
+        raise c.refuse("do_layer_norm_before", "norms come before each half of a layer, and once after the last")
+    if not c.truth("layer_norm_elementwise_affine", default=True):
+        raise c.refuse("layer_norm_elementwise_affine", "norms have weights")
+    # The table of positions has two rows before the first, as the original code counted from there.
+    return _gpt_like(
+        c,
+        bias="all" if c.truth("enable_bias", default=True) else "none",
+        default_activation="relu",
+        positions="learned",
+        slots=c.whole(*_LENGTH) + 2,
+        tied=True,
+        dropout=c.drops("dropout", default=0.1),
+    )
+
+
+def _falcon(c: ConfigFields) -> Transformer:
+    heads = c.whole(*_HEADS)
+    newer = c.truth("new_decoder_architecture", default=False)
+    parallel = newer or c.truth("parallel_attn", default=True)
+    own = newer or not c.truth("multi_query", default=True)
+    norms = c.whole("num_ln_in_parallel_attn", default=2 if newer else 1) if parallel else 2
+    if norms not in (1, 2):
+        raise c.refuse("num_ln_in_parallel_attn", "a parallel layer has one norm or two")
+    alibi = c.truth("alibi", default=False)
+    return _gpt_like(
+        c,
+        bias="all" if c.truth("bias", default=False) else "none",
+        norms=1 if norms == 1 else 2,
+        kv_heads=c.whole("num_kv_heads", "n_head_kv", default=heads) if own else 1,
+        length=c.whole(*_LENGTH, default=2048),
+        activation=("activation",),
+        positions="alibi" if alibi else "rotary",
+        tied=True,
+        parallel=parallel,
+        dropout=c.drops("hidden_dropout", "attention_dropout"),
+    )
+
+
+def _bloom(c: ConfigFields) -> Transformer:
+    return _gpt_like(
+        c,
+        length=c.whole("seq_length", default=2048),
+        positions="alibi",
+        embedding_norm=True,
+        tied=True,
+        dropout=c.drops("hidden_dropout", "attention_dropout"),
+    )
+
+
+def _mpt(c: ConfigFields) -> Transformer:
+    attention = c.inner("attn_config")
+    if attention.truth("qk_ln", default=False):
+        raise attention.refuse("qk_ln", "queries and keys are normed within a head, not across all")
+    bare = c.truth("no_bias", default=True)
+    alibi = attention.truth("alibi", default=True)
+    length = c.whole("max_seq_len")
+    shared = 1 if attention.fields.get("attn_type") == "multiquery_attention" else None
+    return _gpt_like(
+        c,
+        bias="none" if bare else "all",
+        norm_bias=not bare,
+        kv_heads=attention.whole("kv_n_heads", default=shared or c.whole(*_HEADS)),
+        ffn=round(c.share("expansion_ratio", default=4.0) * c.whole(*_HIDDEN)),
+        length=length,
+        positions="alibi" if alibi else "learned" if c.truth("learned_pos_emb", default=True) else "none",
+        slots=0 if alibi or not c.truth("learned_pos_emb", default=True) else length,
+        tied=True,
+        dropout=c.drops("resid_pdrop", "emb_pdrop"),
+    )
+
+
+FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
+    "llama": _llama,
+    "mistral": lambda c: _llama_like(c, kv_default=8),
+    "mixtral": lambda c: _llama_like(c, kv_default=8, experts=_mixtral_experts(c)),
+    "qwen2": lambda c: _llama_like(c, kv_default=32, linear_bias="qkv"),
+    "qwen2_moe": lambda c: _llama_like(
+        c,
+        kv_default=16,
+        linear_bias="qkv" if c.truth("qkv_bias", default=True) else "none",
+        experts=_qwen_experts(c, shared=c.whole("shared_expert_intermediate_size")),
+    ),
+    "qwen3": lambda c: _qwen3(c, kv_default=32),
+    "qwen3_moe": lambda c: _qwen3(c, kv_default=4, experts=_qwen_experts(c, shared=0)),
+    "deepseek": lambda c: _llama_like(c, experts=_deepseek_experts(c)),
+    "deepseek_v2": _deepseek_latent,
+    "deepseek_v3": _deepseek_latent,
+    "gemma": lambda c: _gemma(c, kv_default=16, norms=2),
+    "gemma2": lambda c: _gemma(c, kv_default=4, norms=4),
+    "gemma3_text": lambda c: _gemma(c, kv_default=4, norms=4, qk_norm=True),
+    "phi3": _llama_like,
+    "gpt_oss": lambda c: _llama_like(c, kv_default=8, head_default=64, linear_bias="all", experts=_mixtral_experts(c)),
+    "gpt2": _gpt2,
+    "gpt_bigcode": _gpt2,
+    "gptj": _gptj,
+    "gpt_neox": _gpt_neox,
+    "opt": _opt,
+    "falcon": _falcon,
+    "bloom": _bloom,
+    "mpt": _mpt,
+}
+"""Families by ``model_type``, each with its reader."""
+
+ARCHITECTURES: Mapping[str, str] = {
+    "LlamaForCausalLM": "llama",
+    "MistralForCausalLM": "mistral",
+    "MixtralForCausalLM": "mixtral",
+    "Qwen2ForCausalLM": "qwen2",
+    "Qwen2MoeForCausalLM": "qwen2_moe",
+    "Qwen3ForCausalLM": "qwen3",
+    "Qwen3MoeForCausalLM": "qwen3_moe",
+    "DeepseekForCausalLM": "deepseek",
+    "DeepseekV2ForCausalLM": "deepseek_v2",
+    "DeepseekV3ForCausalLM": "deepseek_v3",
+    "GemmaForCausalLM": "gemma",
+    "Gemma2ForCausalLM": "gemma2",
+    "Gemma3ForCausalLM": "gemma3_text",
+    "Phi3ForCausalLM": "phi3",
+    "GptOssForCausalLM": "gpt_oss",
+    "GPT2LMHeadModel": "gpt2",
+    "GPTBigCodeForCausalLM": "gpt_bigcode",
+    "GPTJForCausalLM": "gptj",
+    "GPTNeoXForCausalLM": "gpt_neox",
+    "OPTForCausalLM": "opt",
+    "FalconForCausalLM": "falcon",
+    "RWForCausalLM": "falcon",
+    "BloomForCausalLM": "bloom",
+    "MptForCausalLM": "mpt",
+    "MPTForCausalLM": "mpt",
+}
+"""How a file that does not say its ``model_type``, or says one of its own, is known all the same."""

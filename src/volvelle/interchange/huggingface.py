@@ -1,0 +1,77 @@
+"""Reads a Hugging Face ``config.json`` as a :class:`Transformer`.
+
+The file itself says which family it is (``model_type``, else ``architectures``), and each family has its reader in
+:mod:`volvelle.interchange.decoder_families`. A key the file may leave out takes the default
+that the ``transformers`` library gives it; a key that decides the size of the network may not be left out.
+
+What the shape leaves out, so that an estimate from it stays on the safe side:
+
+* sliding windows (Mistral, Gemma 2 and 3, gpt-oss): attention is counted over the whole sequence;
+* how rotary angles are scaled for long contexts (YaRN, linear, llama3): no cost worth counting;
+* multi-token-prediction layers (``num_nextn_predict_layers`` of DeepSeek-V3): the main network only;
+* the gate before Qwen's shared expert (one column a layer), the router's own bias (DeepSeek-V3), attention sinks and
+  the biases of experts (gpt-oss), the feed-forward biases of GPT-J, the output bias of Llama's optional attention
+  bias: together below 0.05 % of the parameters of any published model;
+* the type weights are stored in (``torch_dtype``, ``quantization_config``): a training step has its own.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.interchange.config_fields import ConfigFields
+from volvelle.interchange.decoder_families import ARCHITECTURES, FAMILIES
+from volvelle.workload.families.shape import Transformer
+
+__all__ = ["FAMILIES", "read_config"]
+
+
+def read_config(source: Path | Mapping[str, object], *, name: str | None = None) -> Transformer:
+    """The architecture a Hugging Face ``config.json`` describes: a file, a folder that holds one, or its fields.
+
+    `sequence` is the longest the model was made for; ``dataclasses.replace`` it with the length you train at. See the
+    module for what is left out. Raises :class:`DescriptionError` for a file that does not make sense and
+    :class:`OutsideDomainError` for a network the shape has no words for, naming the field.
+    """
+    fields, called = (source, "") if isinstance(source, Mapping) else _load(source)
+    said = fields.get("_name_or_path")
+    if not name:
+        name = called or (Path(said).name if isinstance(said, str) else "") or str(fields.get("model_type") or "config")
+    family = _family(fields, name)
+    return FAMILIES[family](ConfigFields(name=name, family=family, fields=fields))
+
+
+def _load(path: Path) -> tuple[Mapping[str, object], str]:
+    file = path / "config.json" if path.is_dir() else path
+    try:
+        fields = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise DescriptionError(f"{str(file)!r} does not exist; give a config.json or a folder that holds one") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DescriptionError(f"{str(file)!r} is not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise DescriptionError(f"{str(file)!r} holds {type(fields).__name__}, not named fields")
+    return fields, file.resolve().parent.name if file.name == "config.json" else file.stem
+
+
+def _family(fields: Mapping[str, object], name: str) -> str:
+    """The family by ``model_type``, else by the first of ``architectures`` that is known."""
+    said = fields.get("model_type")
+    if isinstance(said, str) and said in FAMILIES:
+        return said
+    built = fields.get("architectures")
+    for each in built if isinstance(built, list) else []:
+        if each in ARCHITECTURES:
+            return ARCHITECTURES[each]
+    if isinstance(fields.get("text_config"), Mapping):
+        raise OutsideDomainError(
+            f"config of {name!r}: {said!r} is a network of several kinds of input; "
+            f"its language model alone is under 'text_config': read that"
+        )
+    if not isinstance(said, str):
+        raise DescriptionError(
+            f"config of {name!r}: neither model_type ({said!r}) nor architectures ({built!r}) says which family it is; "
+            f"add model_type, one of {', '.join(FAMILIES)}"
+        )
+    raise UnknownNameError.among(f"family of models (model_type of config {name!r})", said, FAMILIES)

@@ -1,0 +1,91 @@
+"""What all emitters ask of a layout before they write it down."""
+
+from typing import Final
+
+from volvelle.errors import MappingError
+from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.training import TrainingStep
+
+__all__ = [
+    "MIXED_STATE",
+    "accumulation",
+    "check_model",
+    "check_optimiser_state",
+    "hybrid_groups",
+    "one_line",
+    "recomputes_core",
+    "refusal",
+    "sequence_length",
+]
+
+MIXED_STATE: Final = 12.0
+"""Bytes a parameter of fp32 weights, momentum and variance: what every framework keeps under mixed precision."""
+
+
+def refusal(framework: str, what: str, instead: str) -> MappingError:
+    """What to raise where a framework has no setting for a part of a layout."""
+    return MappingError(f"{framework} cannot express {what}; {instead}")
+
+
+def one_line(name: str) -> str:
+    """A model's name as it may stand in a comment: a line break in it would end the comment and start a command."""
+    return " ".join(name.split())
+
+
+def check_model(shape: Transformer, step: TrainingStep) -> None:
+    """The step must be one of this model: a launch file of another would run, and be wrong."""
+    sizes = step.model.sizes
+    for size, expected in (("hidden", shape.hidden), ("vocab", shape.vocabulary), ("kv_heads", shape.kv_heads)):
+        if sizes.get(size) != expected:
+            raise MappingError(
+                f"the training step is of {step.model.name!r} with {size} {sizes.get(size)!r}, the shape is "
+                f"{shape.name!r} with {expected}; give the step of transformer(shape)"
+            )
+
+
+def sequence_length(shape: Transformer, step: TrainingStep) -> int:
+    """Positions in the sequences of this step, which may be fewer than the model was made for."""
+    return int(step.model.sizes.get("position", shape.sequence))
+
+
+def accumulation(framework: str, step: TrainingStep, mapping: Mapping) -> int:
+    """Micro-batches a replica works on in one step."""
+    at_once = mapping.data * mapping.micro_batch
+    if step.batch % at_once:
+        raise refusal(
+            framework,
+            f"a global batch of {step.batch} over {mapping.data} replicas in micro-batches of {mapping.micro_batch}",
+            f"make it a multiple of {at_once}",
+        )
+    return step.batch // at_once
+
+
+def hybrid_groups(framework: str, mapping: Mapping) -> int:
+    """Groups of ranks that each hold a whole copy between them: 1 where ZeRO shares out among all."""
+    copies = mapping.data * mapping.context
+    if mapping.zero == 0 or mapping.shard in (0, copies):
+        return 1
+    if mapping.shard > copies or copies % mapping.shard:
+        raise refusal(
+            framework,
+            f"sharding over {mapping.shard} of {copies} replicas",
+            f"shard over a divisor of {copies}, or over all (0)",
+        )
+    return copies // mapping.shard
+
+
+def check_optimiser_state(framework: str, step: TrainingStep) -> None:
+    """Refuse a size of optimiser state that the framework's Adam does not have."""
+    expected = (8.0, MIXED_STATE) if step.element == "fp32" else (MIXED_STATE,)
+    if step.optimiser_state not in expected:
+        raise refusal(
+            framework,
+            f"an optimiser state of {step.optimiser_state:g} bytes a parameter",
+            f"its Adam keeps {MIXED_STATE:g} (fp32 weights, momentum and variance)",
+        )
+
+
+def recomputes_core(mapping: Mapping) -> bool:
+    """Whether the attention core has to be told to run again: a fused one does so by itself, in its own kernel."""
+    return mapping.recompute is Recompute.SELECTIVE and not mapping.fused_attention

@@ -1,0 +1,114 @@
+"""PyTorch FSDP2 through Hugging Face Accelerate: a file for ``accelerate launch --config_file``, in YAML.
+
+The file holds the degrees of replicas, sharding, tensor and context parallelism, precision, recomputation and
+off-loading. Sizes of the model and of batches are arguments of the training script; they are written as comments, so
+that nothing of the layout is lost. Pipelines and expert parallelism it cannot hold.
+"""
+
+from volvelle.interchange.launch.expressible import (
+    accumulation,
+    check_model,
+    check_optimiser_state,
+    hybrid_groups,
+    one_line,
+    refusal,
+    sequence_length,
+)
+from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["emit"]
+
+_NAME = "FSDP under Accelerate"
+
+
+def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
+    """The launch file for one layout."""
+    check_model(shape, step)
+    check_optimiser_state(_NAME, step)
+    rounds = accumulation(_NAME, step, mapping)
+    _check_degrees(mapping)
+    _check_run(mapping)
+    groups = hybrid_groups(_NAME, mapping)
+    if mapping.data % groups:
+        raise refusal(
+            _NAME,
+            f"sharding over {mapping.shard} ranks where {mapping.context} split each sequence",
+            "shard over a multiple of context",
+        )
+    length = sequence_length(shape, step)
+    return "\n".join(
+        [
+            f"# {one_line(shape.name)}: {shape.layers} layers, hidden {shape.hidden}, sequences of {length}",
+            f"# for the training script: per_device_train_batch_size {mapping.micro_batch}, "
+            f"gradient_accumulation_steps {rounds}, global batch {step.batch}",
+            "compute_environment: LOCAL_MACHINE",
+            "distributed_type: FSDP",
+            f"mixed_precision: {_precision(step)}",
+            f"num_processes: {mapping.chips}",
+            "fsdp_config:",
+            "  fsdp_version: 2",
+            "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP",
+            f"  fsdp_reshard_after_forward: {_yaml(mapping.zero == 3)}",
+            f"  fsdp_activation_checkpointing: {_yaml(mapping.recompute is Recompute.FULL)}",
+            f"  fsdp_offload_params: {_yaml(mapping.offload_weights)}",
+            "  fsdp_state_dict_type: SHARDED_STATE_DICT",
+            "parallelism_config:",
+            f"  parallelism_config_dp_replicate_size: {groups}",
+            f"  parallelism_config_dp_shard_size: {mapping.data // groups}",
+            f"  parallelism_config_tp_size: {mapping.tensor}",
+            f"  parallelism_config_cp_size: {mapping.context}",
+            "",
+        ]
+    )
+
+
+def _yaml(truth: bool) -> str:
+    return "true" if truth else "false"
+
+
+def _check_degrees(mapping: Mapping) -> None:
+    if mapping.pipeline > 1 or mapping.interleave > 1:
+        raise refusal(
+            _NAME,
+            f"pipeline parallelism ({mapping.pipeline} stages of {mapping.interleave} pieces)",
+            "set pipeline and interleave to 1, or use torchtitan or Megatron-LM",
+        )
+    if mapping.expert > 1:
+        raise refusal(_NAME, f"expert parallelism of {mapping.expert}", "set expert to 1, or use torchtitan")
+    if mapping.tensor > 1 and mapping.sequence_parallel:
+        raise refusal(_NAME, "sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
+    if mapping.zero < 2 and mapping.data * mapping.context > 1:
+        raise refusal(_NAME, f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
+
+
+def _check_run(mapping: Mapping) -> None:
+    """What FSDP always does, or never."""
+    if not mapping.fused_attention:
+        raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
+    if mapping.data > 1 and not mapping.overlap:
+        raise refusal(_NAME, "gradients exchanged only after the backward pass", "set overlap")
+    if mapping.recompute is Recompute.FULL and mapping.recompute_every != 1:
+        raise refusal(_NAME, f"kept inputs every {mapping.recompute_every} layers", "set recompute_every to 1")
+    if mapping.offload_activations:
+        raise refusal(_NAME, "activations in host memory", "recompute them")
+    if mapping.offload_weights is not mapping.offload_optimiser:
+        raise refusal(
+            _NAME,
+            f"only {' and '.join(mapping.offloaded)} in host memory",
+            "it off-loads weights, gradients and optimiser state together",
+        )
+
+
+def _precision(step: TrainingStep) -> str:
+    words = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
+    if step.element not in words:
+        raise refusal(_NAME, f"the element type {step.element}", "it has fp32, bf16 and fp16")
+    if step.gradient_element != step.element:
+        raise refusal(
+            _NAME,
+            f"gradients exchanged in {step.gradient_element} beside weights in {step.element}",
+            f"Accelerate exchanges them in the type of mixed_precision; set gradient_element to {step.element}",
+        )
+    return words[step.element]
