@@ -43,6 +43,17 @@ def test_a_catalogue_of_ones_own_loads_as_the_how_to_says() -> None:
     assert ClosedForm().estimate(step, cluster, Mapping(tensor=8, data=32)).feasible
 
 
+@pytest.mark.parametrize("page", ["choose-a-layout", "bring-your-own-config"])
+def test_the_python_of_a_how_to_runs(page: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    config = ROOT / "tests" / "data" / "huggingface" / "qwen3-30b-a3b.json"
+    (tmp_path / "config.json").write_text(config.read_text("utf-8"), "utf-8")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
 def test_the_python_page_lists_the_public_names_and_no_others() -> None:
     page = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
     listed = re.findall(r"^### (\w+)$", page, re.MULTILINE)

@@ -13,6 +13,7 @@ _VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",
+    "plan": "The best layout for a model on a machine, of all there are.",
     "schema": "Print the JSON Schema of what --json prints.",
     "validate": "Hold the model against measurements, worst rows first.",
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from volvelle.catalogue import Catalogue
+from volvelle.cli.model_argument import read_model
 from volvelle.errors import MappingError
 from volvelle.estimate.closed_form import ClosedForm
 from volvelle.estimate.costs import step_costs
@@ -96,11 +97,11 @@ def estimate(
 ) -> None:
     """How long one training step of MODEL takes, what fits, and where the time goes.
 
-    MODEL is a name from the catalogue (volvelle catalogue models).
+    MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
     catalogue = Catalogue(*([folder] if folder else []))
     cluster = catalogue.cluster(system)
-    shape = catalogue.model(model)
+    shape = read_model(model, catalogue)
     if dp is None:
         others = tp * pp * cp
         if others > cluster.accelerators:

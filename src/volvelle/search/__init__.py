@@ -1,0 +1,1 @@
+"""(workload, system, estimator) → ranked mappings."""

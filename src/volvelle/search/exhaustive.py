@@ -1,0 +1,155 @@
+"""Exhaustive search: every layout of a space, priced or proven unable to win, and the best of them in order."""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.errors import MappingError
+from volvelle.estimate.result import EstimateTable
+from volvelle.estimate.under_uncertainty import TableEstimator
+from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.search.space import Space, layouts
+from volvelle.system.cluster import Cluster
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Ranked", "Ranking", "search"]
+
+_BATCH = 200_000
+"""Rows priced in one call: enough to keep chunks full, little enough to keep memory small."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A layout and what it takes."""
+
+    mapping: Mapping
+    time: float
+    memory: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The best layouts of a space, and the count of all."""
+
+    best: tuple[Ranked, ...]
+    """Feasible layouts, fastest first."""
+    nearest: Ranked | None
+    """The fastest layout that only memory forbids, if it would be faster than the best."""
+    configurations: int
+    evaluated: int
+    pruned: int
+    """Proven unable to run before they were priced: their states alone overflow memory."""
+    feasible: int
+
+
+def search(
+    space: Space,
+    step: TrainingStep,
+    cluster: Cluster,
+    estimator: TableEstimator,
+    *,
+    top: int = 10,
+    progress: Callable[[int], None] | None = None,
+) -> Ranking:
+    """Rank a whole space. Exact: what is skipped cannot run."""
+    keeper = _Keeper(top)
+    waiting: list[MappingTable] = []
+    rows = 0
+    for table in layouts(space, step, cluster):
+        keeper.configurations += len(table)
+        kept = _may_fit(table, step, cluster)
+        keeper.pruned += len(table) - int(kept.sum())
+        if kept.any():
+            waiting.append(table if kept.all() else table.take(np.flatnonzero(kept)))
+            rows += int(kept.sum())
+        if rows >= _BATCH:
+            keeper.keep(estimator.table(step, cluster, _joined(waiting)))
+            waiting, rows = [], 0
+            if progress is not None:
+                progress(keeper.configurations)
+    if waiting:
+        keeper.keep(estimator.table(step, cluster, _joined(waiting)))
+    return keeper.ranking()
+
+
+def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArray[np.bool_]:
+    """Whether weights, gradients and optimiser state alone fit: a bound from below on memory.
+
+    Parameters of a stage are at least the model's over all stages and tensor ranks, and experts are divided further by
+    expert parallelism; dividing everything by it keeps the bound a bound.
+    """
+    replicas = table.data * table.context
+    least = step.model.parameters() / (table.tensor * table.pipeline * table.expert)
+    held = element_bytes(step.weight_element) / np.where(table.zero >= 3, replicas, 1.0)
+    held = held + element_bytes(step.gradient_element) / np.where(table.zero >= 2, replicas, 1.0)
+    held = held * (1.0 - table.offload_weights)
+    states = float(np.max(step.optimiser_state)) / np.where(table.zero >= 1, replicas, 1.0)
+    held = held + states * (1.0 - table.offload_optimiser)
+    return np.asarray(least * held <= np.max(cluster.chip.memory.capacity))
+
+
+def _joined(tables: Sequence[MappingTable]) -> MappingTable:
+    names = [field.name for field in fields(MappingTable)]
+    return MappingTable(**{name: np.concatenate([getattr(table, name) for table in tables]) for name in names})
+
+
+class _Keeper:
+    """Keeps the fastest layouts seen."""
+
+    def __init__(self, top: int) -> None:
+        self.top = top
+        self.heap: list[tuple[float, int, Ranked]] = []
+        self.nearest: Ranked | None = None
+        self.configurations = self.evaluated = self.pruned = self.feasible = 0
+
+    def keep(self, table: EstimateTable) -> None:
+        feasible = table.feasible
+        self.evaluated += len(table)
+        self.feasible += int(feasible.sum())
+        for row in _fastest(np.where(feasible, table.time, np.inf), self.top):
+            found = self._ranked(table, int(row))
+            heapq.heappush(self.heap, (-found.time, -self.evaluated - int(row), found))
+            if len(self.heap) > self.top:
+                heapq.heappop(self.heap)
+        others = np.zeros(len(table), dtype=bool)
+        for name, struck in table.violations.items():
+            if name != "memory":
+                others |= struck
+        only_memory = ~feasible & ~others
+        if only_memory.any():
+            row = int(np.argmin(np.where(only_memory, table.time, np.inf)))
+            if self.nearest is None or table.time[row] < self.nearest.time:
+                self.nearest = self._ranked(table, row)
+
+    @staticmethod
+    def _ranked(table: EstimateTable, row: int) -> Ranked:
+        return Ranked(
+            mapping=table.mappings.row(row), time=float(table.time[row]), memory=float(table.memory_bytes[row])
+        )
+
+    def ranking(self) -> Ranking:
+        best = tuple(found for _, _, found in sorted(self.heap, key=lambda entry: (-entry[0], -entry[1])))
+        if not self.configurations:
+            raise MappingError("the space holds no layout at all; widen it")
+        faster = self.nearest is not None and (not best or self.nearest.time < best[0].time)
+        return Ranking(
+            best=best,
+            nearest=self.nearest if faster else None,
+            configurations=self.configurations,
+            evaluated=self.evaluated,
+            pruned=self.pruned,
+            feasible=self.feasible,
+        )
+
+
+def _fastest(times: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Rows of the smallest finite times."""
+    finite = int(np.isfinite(times).sum())
+    count = min(count, finite)
+    if count == 0:
+        return np.empty(0, dtype=np.intp)
+    return np.argpartition(times, count - 1)[:count]
