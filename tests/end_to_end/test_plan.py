@@ -14,8 +14,10 @@ def test_a_plan_ranks_layouts_and_says_why_within_eighty_columns() -> None:
     done = volvelle("plan", "llama2-7b", "--on", "dgx-a100/64", "--batch", "512")
     assert done.returncode == 0, done.stderr
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
-    for words in ("fastest first", "Its time goes to", "It beats the second by", "Next lever"):
-        assert words in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    for words in ("fastest first", "Its time goes to", "Next lever"):
+        assert words in said
+    assert "It beats the second by" in said or "The second takes as long" in said
 
 
 def test_a_plan_in_json_is_what_estimate_says_of_its_first_layout() -> None:

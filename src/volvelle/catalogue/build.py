@@ -87,6 +87,7 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
         attention_efficiency=figures.read("attention_efficiency", file.attention_efficiency, FRACTION)
         if file.attention_efficiency
         else 1.0,
+        step_error=figures.read("step_error", file.step_error, None) if file.step_error else None,
         power=figures.read("power", file.power, WATTS) if file.power else None,
         price=figures.read("price", file.price, DOLLARS) if file.price else None,
         figures=figures.found,

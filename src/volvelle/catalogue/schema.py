@@ -76,6 +76,8 @@ class ChipFile(_Strict):
     launch: Datum | None = None
     dispatch: Datum | None = None
     attention_efficiency: Datum | None = None
+    step_error: Datum | None = None
+    """How far whole steps were off in calibration: one standard deviation, as a factor."""
     power: Datum | None = None
     price: Datum | None = None
     notes: str = ""

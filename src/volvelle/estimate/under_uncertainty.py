@@ -10,7 +10,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimate.base import AbstractEstimator
 from volvelle.estimate.result import Estimate, EstimateTable, Range
 from volvelle.mapping.parallelism import Mapping, MappingTable
-from volvelle.spread import Figure
+from volvelle.spread import Figure, LogNormal
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
@@ -36,16 +36,18 @@ class TableEstimator(Protocol):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderUncertainty(AbstractEstimator):
-    """The estimator's own answer, with the range its time takes when inputs vary within their spreads.
+    """The estimator's own answer, with the range its time takes when inputs and the model itself are in doubt.
 
-    The range says what is not known about the machine's numbers. What the model itself leaves out is not in it;
-    that is what validation against measured runs is for.
+    Inputs vary within their spreads; on top, the whole step varies by as much as calibration runs on the chip's family
+    were off (`Chip.step_error`), or by `unvalidated` where no run was.
     """
 
     estimator: TableEstimator
     samples: int = 512
     seed: int = 0
     level: float = 0.8
+    unvalidated: float = 1.35
+    """Doubt in the model, one standard deviation as a factor, where a chip's family has no calibration runs."""
 
     def __post_init__(self) -> None:
         if self.samples < 2 or not 0 < self.level < 1:
@@ -57,9 +59,12 @@ class UnderUncertainty(AbstractEstimator):
         """The central answer and its range."""
         central = self.estimator.estimate(workload, system, mapping)
         variants, varied = sampled(system, samples=self.samples, seed=self.seed)
-        if not varied:
-            return central
         times = self.estimator.table(workload, variants, MappingTable.of([mapping])).time
+        known = system.chip.step_error
+        generator = np.random.default_rng([self.seed, 1])
+        slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
+        times = times * LogNormal(1.0, known or self.unvalidated).at(slices)
+        varied.append("the model, by calibration runs" if known else "the model, not calibrated on this family")
         tail = (1 - self.level) / 2
         low, high = np.quantile(times, [tail, 1 - tail])
         return replace(

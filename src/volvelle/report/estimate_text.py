@@ -50,12 +50,9 @@ def _headline(answer: Answer) -> Panel:
     text.append(f"{show(estimate.time, SECONDS)} a step", style="bold green" if estimate.feasible else "bold red")
     if estimate.time_range:
         found = estimate.time_range
-        text.append(
-            f"   {show(found.low, SECONDS)} … {show(found.high, SECONDS)} in {100 * found.level:.0f} % of what its "
-            "inputs allow\n"
-        )
+        text.append(f"   {show(found.low, SECONDS)} … {show(found.high, SECONDS)} ({100 * found.level:.0f} % range)\n")
     else:
-        text.append("   (no input states a spread)\n")
+        text.append("\n")
     text.append(
         f"{estimate.tokens_per_second:,.0f} tokens/s   "
         f"{100 * estimate.utilisation:.1f} % of peak (MFU)   "
@@ -229,6 +226,15 @@ def _laws(answer: Answer) -> Table:
     return table
 
 
+def _range_words(answer: Answer) -> str:
+    if answer.cluster.chip.step_error is None:
+        return (
+            "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
+            "is taken to be off by a third itself."
+        )
+    return "The range covers the inputs above and how far calibration runs on this family of chips were off."
+
+
 def _assumptions(answer: Answer) -> Text:
     given = answer.costs.assumptions
     return Text(
@@ -236,6 +242,6 @@ def _assumptions(answer: Answer) -> Text:
         f"at {100 * float(given.use):.0f} % use, "
         f"hosts and network {100 * float(given.overhead):.0f} % of the chips' price, "
         f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power. "
-        "The range covers what is uncertain in the inputs above, not what the model leaves out.",
+        + _range_words(answer),
         style="dim",
     )

@@ -101,8 +101,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     first = plan.explained[0]
     if first.time_range is not None:
         console.print(
-            f"\nThe first takes {show(first.time_range.low, SECONDS)} … {show(first.time_range.high, SECONDS)} in "
-            f"{100 * first.time_range.level:.0f} % of what its inputs allow; its fullest rank ({first.worst_rank}) "
+            f"\nThe first takes {show(first.time_range.low, SECONDS)} … {show(first.time_range.high, SECONDS)} "
+            f"({100 * first.time_range.level:.0f} % range); its fullest rank ({first.worst_rank}) "
             f"holds {show(first.memory_bytes, BYTES)} of {show(first.capacity, BYTES)}."
         )
     console.print(_why(plan))

@@ -273,7 +273,7 @@ def training_page(found: TrainingValidation) -> str:
         columns=("row", "publication", "split", "model", "chips", *shown, "assumed", "source"),
         rows=tuple(_run_cells(each) for each in found.worst_first()),
         numbers=frozenset(shown),
-        note="Low and high follow from the spreads of the machine's numbers; what the model leaves out is not in them.",
+        note="Low and high are the 80 % range: inputs in doubt, and what calibration runs were off.",
     )
     unscored = Sheet(
         title="Rows not scored",

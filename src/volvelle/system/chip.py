@@ -48,6 +48,8 @@ class Chip:
     """Time the host takes to prepare a kernel, while the chip works on those before it."""
     attention_efficiency: Fraction = 1.0
     """Rate of a fused attention kernel over that of large matrix products."""
+    step_error: float | None = None
+    """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     power: Watts | None = None
     price: Dollars | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)
