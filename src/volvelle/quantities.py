@@ -49,6 +49,7 @@ __all__ = [
     "Seconds",
     "Watts",
     "format",
+    "is_plainly",
     "parse",
     "show",
 ]
@@ -213,6 +214,11 @@ def parse(text: object, kind: Quantity) -> float:
         f"{text!r} has the unit {unit!r}, which no {kind.name} is written in; use one of "
         f"{', '.join(kind.written)} (case matters: GB is 8 times Gb)"
     )
+
+
+def is_plainly(value: Number, number: float) -> bool:
+    """Whether a value is one plain number and no column, so that arithmetic with it can be left out."""
+    return isinstance(value, float) and value == number
 
 
 def format(value: float, kind: Quantity) -> str:  # noqa: A001 - the inverse of parse; read as quantities.format

@@ -29,12 +29,13 @@ def test_an_estimate_answers_within_two_seconds() -> None:
 
 def test_a_million_accelerators_cost_what_eight_do() -> None:
     catalogue = Catalogue()
-    step = TrainingStep(model=transformer(catalogue.model("gpt3-175b")), batch=1048576)
+    # A model that fits both machines: where one does not, its cures are priced too, and the comparison would be unfair.
+    step = TrainingStep(model=transformer(catalogue.model("llama2-7b")), batch=1048576)
     small, large = catalogue.cluster("dgx-a100/8"), catalogue.cluster("dgx-a100/1048576")
     estimator = ClosedForm()
     one, many = Mapping(tensor=8, data=1), Mapping(tensor=8, pipeline=8, data=16384)
     for cluster, mapping in ((small, one), (large, many)):
-        estimator.estimate(step, cluster, mapping)
+        assert estimator.estimate(step, cluster, mapping).feasible
     ratio = best(20, lambda: estimator.estimate(step, large, many)) / best(
         20, lambda: estimator.estimate(step, small, one)
     )

@@ -16,7 +16,7 @@ from volvelle.laws.nested_collectives import (
 )
 from volvelle.laws.overlap import hidden_time, host_bound_time
 from volvelle.laws.roofline import kernel_time
-from volvelle.quantities import Number, Seconds
+from volvelle.quantities import Number, Seconds, is_plainly
 from volvelle.workload.layout import Collective
 from volvelle.workload.operations import Phase
 
@@ -62,7 +62,7 @@ class BlockPrice:
 
         work = {phase: self._work(phase) for phase in Phase}
         self.waiting: Number = 0.0
-        if not (isinstance(dispatch, float) and dispatch == 0.0):
+        if not is_plainly(dispatch, 0.0):
             for phase in Phase:
                 count = float(sum(kernel.phase is phase for kernel in plan.kernels))
                 idle = host_bound_time(work[phase], count, dispatch=dispatch)

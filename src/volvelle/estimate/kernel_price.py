@@ -12,7 +12,7 @@ from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.quantities import Bytes, Fraction, Number
+from volvelle.quantities import Bytes, Fraction, Number, is_plainly
 
 __all__ = ["KernelPrice", "KernelPrices", "Sizes", "counted", "total"]
 
@@ -56,7 +56,7 @@ class Sizes:
         if powers not in self._powers:
             found: Number = 1.0
             for base, power in zip(self._bases, powers, strict=True):
-                if power and not (isinstance(base, float) and base == 1.0):
+                if power and not is_plainly(base, 1.0):
                     found = found * (base if power == 1 else base ** float(power))
             self._powers[powers] = found
         return self._powers[powers]
@@ -117,7 +117,7 @@ class KernelPrices:
         moved = sum(term.coefficient for term in traffic)
         unit = self._roofline(kernel, lambda term: term.coefficient, moved, shape, launch=0.0)
         time = unit.time * scale
-        if not (isinstance(self._machine.launch, float) and self._machine.launch == 0.0):
+        if not is_plainly(self._machine.launch, 0.0):
             time = time + self._machine.launch
         return KernelPrice(time, unit.arithmetic * scale, unit.memory * scale)
 
@@ -148,13 +148,13 @@ class KernelPrices:
             work, rate = value(kernel.matrix_work), machine.wide_matrix_rate if kernel.wide else machine.matrix_rate
             if kernel.core and kernel.product is None:
                 rate = rate * machine.attention_efficiency
-            if not (isinstance(shape, float) and shape == 1.0):
+            if not is_plainly(shape, 1.0):
                 rate = rate * shape
         time = kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)
         if kernel.matrix_work is not None and kernel.vector_work is not None:
             time = np.maximum(time, vector / machine.vector_rate)
         launch = machine.launch if launch is None else launch
-        if not (isinstance(launch, float) and launch == 0.0):
+        if not is_plainly(launch, 0.0):
             time = time + launch
         if not self._alone:
             return KernelPrice(time, 0.0, 0.0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from volvelle.laws.contention import contended_rate
 from volvelle.laws.nested_collectives import Tier
 from volvelle.mapping.placement import members
-from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Seconds, is_plainly
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology
 from volvelle.workload.elements import element_bytes
@@ -17,6 +18,9 @@ from volvelle.workload.elements import element_bytes
 __all__ = ["Machine", "Wire"]
 
 _WIDE = element_bytes("bf16")
+
+
+Part = TypeVar("Part", "Machine", "Wire")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,7 @@ class Wire:
     def sustained(self, chips: Count) -> BytesPerSecond:
         """Rate in a well-ordered collective over so many units."""
         rate = self.rate * self.topology.neighbourly(chips)
-        if isinstance(self.contention, float) and self.contention == 0.0:
+        if is_plainly(self.contention, 0.0):
             return rate
         return contended_rate(rate, chips, contention=self.contention)
 
@@ -110,35 +114,13 @@ class Machine:
     def take(self, rows: NDArray[np.intp] | slice) -> "Machine":
         """The machine of some rows of the table."""
 
-        def cut(value: Number) -> Number:
+        def cut(value: Any) -> Any:
             return value[rows] if isinstance(value, np.ndarray) and value.size > 1 else value
 
-        wires = tuple(
-            replace(
-                wire,
-                rate=cut(wire.rate),
-                latency=cut(wire.latency),
-                setup=cut(wire.setup),
-                fill=cut(wire.fill),
-                contention=cut(wire.contention),
-                reduction_efficiency=cut(wire.reduction_efficiency),
-            )
-            for wire in self.wires
-        )
-        return replace(
-            self,
-            matrix_rate=cut(self.matrix_rate),
-            wide_matrix_rate=cut(self.wide_matrix_rate),
-            vector_rate=cut(self.vector_rate),
-            memory_rate=cut(self.memory_rate),
-            buffer=cut(self.buffer),
-            capacity=cut(self.capacity),
-            depth_half=cut(self.depth_half),
-            launch=cut(self.launch),
-            dispatch=cut(self.dispatch),
-            attention_efficiency=cut(self.attention_efficiency),
-            wires=wires,
-        )
+        def cut_all(part: Part) -> Part:
+            return replace(part, **{field.name: cut(getattr(part, field.name)) for field in fields(part)})
+
+        return replace(cut_all(self), wires=tuple(cut_all(wire) for wire in self.wires))
 
     def tiers(self, group: Count, stride: Count, *, uniform: bool = True) -> Sequence[Tier]:
         """What a group of ranks has of every network dimension; its bisection only if `uniform` traffic needs it."""

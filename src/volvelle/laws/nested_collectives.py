@@ -16,7 +16,7 @@ from volvelle.laws.collectives import (
     pipeline_fill_time,
     stepped_gather_time,
 )
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Number, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Number, Seconds, is_plainly
 
 __all__ = [
     "Tier",
@@ -63,7 +63,7 @@ def _combined(times: Sequence[tuple[Seconds, Seconds]], tiers: Sequence[Tier], *
     transfer: Number = 0.0
     for (wait, move), tier in zip(times, tiers, strict=True):
         latency = latency + wait
-        if not (isinstance(tier.fill, float) and tier.fill == 0.0):
+        if not is_plainly(tier.fill, 0.0):
             latency = latency + pipeline_fill_time(move, fill=tier.fill)
         transfer = np.maximum(transfer, move) if pipelined else transfer + move
     return latency + transfer

@@ -45,8 +45,9 @@ class Answer:
         wanted = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
             ("chip: sustained share of that", chip.figures.get("matrix_efficiency"), FRACTION),
-            ("chip: kernel launch", chip.figures.get("launch"), SECONDS),
             ("chip: fused attention, of that", chip.figures.get("attention_efficiency"), FRACTION),
+            ("chip: kernel launch", chip.figures.get("launch"), SECONDS),
+            ("chip: host, a kernel", chip.figures.get("dispatch"), SECONDS),
             ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
             ("chip: sustained share of that", chip.figures.get("memory_efficiency"), FRACTION),
             ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
@@ -60,6 +61,8 @@ class Answer:
                     (f"{dimension.name}: sustained share", figures.get("efficiency"), FRACTION),
                     (f"{dimension.name}: one step", figures.get("latency"), SECONDS),
                     (f"{dimension.name}: launch", figures.get("setup"), SECONDS),
+                    (f"{dimension.name}: filling", figures.get("fill"), SECONDS),
+                    (f"{dimension.name}: contention", figures.get("contention"), FRACTION),
                 ]
         for name, figure, kind in wanted:
             if figure is not None:
