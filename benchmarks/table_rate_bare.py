@@ -30,7 +30,9 @@ class _Bare:
         assert chip.units is not None
         self.units, self.half, self.launch = float(chip.units), float(chip.depth_half), float(chip.launch)
         self.dispatch = float(chip.dispatch)
-        self.tile, self.fused = float(chip.tile), float(chip.attention_efficiency)
+        self.tile, self.lent = float(chip.tile), float(chip.lent)
+        self.fused = float(chip.attention_efficiency * self.s / (self.s + chip.attention_half))
+        self.reserved, self.gaps = float(step.reserved), 1.0 + step.fragmentation
         self.node = cluster.dimensions[0].size
         self.chips = cluster.accelerators
         (self.in_rate, self.in_step, self.in_setup), (self.out_rate, self.out_step, self.out_setup) = (
@@ -182,7 +184,7 @@ class _Bare:
             moved = 4 * self.reduce(xb, inside, nodes, steps, setup)
             moved_again, again, once = 0.5 * moved, np.zeros_like(b), np.zeros_like(b)
             arrival = self.gather(xb, inside, nodes, steps, setup)
-        each = forward + backward + moved + again - np.minimum(again, backward)
+        each = forward + backward + moved + again - (1.0 - self.lent) * np.minimum(again, backward)
         if recompute == 2:
             each = each + forward + moved_again
         elif recompute == 1 and not fused:
@@ -211,6 +213,7 @@ class _Bare:
         small = 4 * s * b
         if sequence:
             behind = behind + 2 * gather + np.maximum(gather - behind_back, 0.0)
+            behind = behind + self.lent * np.minimum(gather, behind_back)
             behind = behind + 2 * self.gather(small, inside, nodes, steps, setup)
             ahead = ahead + 2 * gather
             once_behind = 2 * self.reduce(np.full_like(b, 2 * h), inside, nodes, steps, setup)
@@ -223,10 +226,10 @@ class _Bare:
 
         # -- stages ----------------------------------------------------------------------------------------------
         m = self.batch / (t.data * t.micro_batch)
-        least = np.floor(self.layers / t.pipeline)
-        rest = self.layers - least * t.pipeline
-        at_first = least + (rest > np.maximum(t.pipeline - 2.0, 0.0))
-        most = least + (rest > 0)
+        most = t.interleave * np.ceil(self.layers / (t.pipeline * t.interleave))
+        missing = most * t.pipeline - self.layers
+        least = most - np.ceil(missing / t.pipeline)
+        at_first = most - np.floor((missing + np.maximum(t.pipeline - 2.0, 0.0)) / t.pipeline)
         single = t.pipeline == 1.0
         first, last, middle = at_first * each + ahead, least * each + behind, most * each
         is_last = (last >= first) & (last >= middle)
@@ -262,7 +265,7 @@ class _Bare:
         between = np.where(t.zero == 3, m * (scattered + 2 * gathered), between)
         between *= t.data > 1
         window = least * (backward - np.minimum(again, backward)) * np.where(t.zero >= 2, m, 1.0)
-        time += between - np.minimum(between, t.overlap * window)
+        time += between - (1.0 - self.lent) * np.minimum(between, t.overlap * window)
         time += own / np.where(t.zero >= 1, t.data, 1.0) * (4 + 24 + 2) / self.memory
 
         # -- memory ----------------------------------------------------------------------------------------------
@@ -283,11 +286,17 @@ class _Bare:
             return np.minimum(m, np.where(t.interleave > 1, pieces / t.interleave, t.pipeline - stage))
 
         fly, land = flying(0.0), flying(t.pipeline - 1.0)
-        memory = own_first * states + kept * at_first * fly + working
-        memory += (kept_ahead + np.where(single, kept_behind, 0.0)) * fly
-        other = own_last * states + kept * least * land + working
-        other += (kept_behind + np.where(single, kept_ahead, 0.0)) * land
-        return time, np.maximum(memory, other)
+        memory = own_first * states + (kept * at_first * fly + working) * self.gaps
+        memory += (kept_ahead + np.where(single, kept_behind, 0.0)) * fly * self.gaps
+        other = own_last * states + (kept * least * land + working) * self.gaps
+        other += (kept_behind + np.where(single, kept_ahead, 0.0)) * land * self.gaps
+        fullest = np.maximum(memory, other)
+        if np.any(most > at_first):
+            second = (
+                most * held * states + (kept * most * flying(np.minimum(1.0, t.pipeline - 1.0)) + working) * self.gaps
+            )
+            fullest = np.where(t.pipeline > 2, np.maximum(fullest, second), fullest)
+        return time, fullest + self.reserved
 
 
 def bare_table(step: TrainingStep, cluster: Cluster, table: MappingTable) -> tuple[Column, Column]:

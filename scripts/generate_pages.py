@@ -48,7 +48,7 @@ FIRST = "estimate gpt3-175b --on dgx-a100/1024 --tp 8 --pp 8 --batch 1536"
 LLAMA = "llama3-405b --on dgx-h100/16384 --seq 8192 --batch 2048"
 LLAMA_PAPER = f"estimate {LLAMA} --tp 8 --pp 16"
 DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
-DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe"
+DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --relay-tokens"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 QUESTIONS = {
     "first": FIRST,
@@ -60,9 +60,9 @@ QUESTIONS = {
     "cured": FIRST.replace("--pp 8", "--pp 1") + " --zero 2",
     "detail": FIRST + " --detail",
     "small": "estimate gpt2 --on dgx-a100/8 --batch 8",
-    "llama-paper": LLAMA_PAPER + " --zero 2",
+    "llama-paper": LLAMA_PAPER + " --zero 1 --interleave 8",
     "llama-paper-once": LLAMA_PAPER + " --zero 1",
-    "llama-paper-pieces": LLAMA_PAPER + " --zero 1 --interleave 4",
+    "llama-paper-pieces": LLAMA_PAPER + " --zero 2 --interleave 8",
     "deepseek-paper": DEEPSEEK_PAPER + " --recompute full",
     "deepseek-paper-kept": DEEPSEEK_PAPER,
     "rack": "estimate qwen3-30b-a3b --on gb200-nvl72/8 --ep 8 --seq 4096 --batch 512 --micro-batch 4 --element fp8",
@@ -81,7 +81,7 @@ OTHERS = {
     "plan-narrow": f"plan {LLAMA} --cp 1 --top 3",
     "plan-refused": "plan llama3-70b --on dgx-h100/64 --batch 512 --emit torchtitan",
     "plan-emitted": "plan llama3-8b --on dgx-h100/64 --batch 256 --cp 1 --emit megatron",
-    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --top 4",
+    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --relay-tokens --top 4",
     "plan-config": f"plan {CONFIG} --top 3",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
@@ -106,7 +106,10 @@ SHOWN = {
     "deepseek-paper": ("headline",),
 }
 """Which of them the documentation shows; of the other estimates it quotes figures only."""
-PLANS = {"plan": f"plan {LLAMA}", "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b"}
+PLANS = {
+    "plan": f"plan {LLAMA}",
+    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --relay-tokens",
+}
 """Plans of which prose quotes the first layout."""
 STUDIES = {
     "validation-training": "validate training --markdown",

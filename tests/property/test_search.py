@@ -12,8 +12,10 @@ from volvelle.search.exhaustive import search
 from volvelle.search.levers import levers
 from volvelle.search.space import Space, layouts
 
-STEP = TrainingStep(model=transformer(small_gpt()), batch=32)
-MIXED = TrainingStep(model=transformer(small_llama(experts=Experts(count=8, chosen=2, ffn=256))), batch=32)
+STEP = TrainingStep(model=transformer(small_gpt()), batch=32, reserved=0.0)
+MIXED = TrainingStep(
+    model=transformer(small_llama(experts=Experts(count=8, chosen=2, ffn=256))), batch=32, reserved=0.0
+)
 SPACE = Space(
     context=(1, 2),
     recompute_every=(1, 2),

@@ -94,7 +94,7 @@ def test_a_mapping_that_needs_other_chips_is_answered_with_a_cure(step: Training
         ({"tensor": 16, "data": 1}, "tensor split", "does not divide kv_heads = 8"),
         ({"pipeline": 16, "tensor": 2, "data": 1}, "stages", "16 pipeline stages for 8 layers"),
         ({"micro_batch": 3}, "batch", "does not divide"),
-        ({"interleave": 3}, "interleaving", "3 pieces a stage"),
+        ({"interleave": 8}, "interleaving", "8 pieces a stage"),
     ],
 )
 def test_what_cannot_run_says_why_and_what_would(

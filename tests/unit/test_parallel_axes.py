@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import small_chip, small_cluster, small_gpt, small_llama
 from volvelle import (
     ClosedForm,
+    DescriptionError,
     Estimate,
     Mapping,
     Memory,
@@ -17,6 +18,8 @@ from volvelle import (
     transformer,
     with_backward,
 )
+from volvelle.estimate.block_plan import plan_block
+from volvelle.estimate.terms import Axis
 from volvelle.mapping.parallelism import Schedule
 from volvelle.mapping.sharding import by_dimension, shard
 from volvelle.workload.families.shape import Experts, LatentAttention
@@ -188,3 +191,103 @@ def test_units_of_a_chip_make_awkward_shapes_slower_and_never_faster() -> None:
     assert cut.time > plain.time
     launched = estimated(small_gpt(), Mapping(tensor=8, data=4), chip=small_chip(launch=5e-6))
     assert launched.time > plain.time
+
+
+def test_whole_experts_are_dealt_out_over_tensor_chips_and_exchange_less() -> None:
+    layout = Mapping(tensor=4, data=8, expert=8, zero=0)
+    shape = mixture(kv_heads=8)
+    cut = estimated(shape, layout)
+    whole = estimated(shape, replace(layout, whole_experts=True))
+    assert cut.feasible
+    assert whole.feasible
+    # The same chips hold each expert four times as whole, and a quarter as often: as many weights a chip.
+    assert memory(whole, "weights") > memory(cut, "weights")
+    assert part(whole, "tensor-parallel communication") < part(cut, "tensor-parallel communication")
+    more = estimated(shape, replace(layout, expert=16, whole_experts=True))
+    assert memory(more, "weights") < memory(whole, "weights")
+
+
+def test_whole_experts_without_sequence_parallelism_are_refused() -> None:
+    shape = mixture(kv_heads=8)
+    found = estimated(shape, Mapping(tensor=4, data=8, expert=8, whole_experts=True, sequence_parallel=False))
+    (violation,) = found.violations
+    assert "sequence parallelism" in violation.problem
+    assert "--split-experts" in violation.cures
+
+
+def test_partial_sums_of_split_experts_are_added_up_before_they_travel() -> None:
+    whole = with_backward(transformer(mixture()))
+    plan = plan_block(whole, whole.block("layer"), Mapping(tensor=2, sequence_parallel=True).structure)
+    sent = [one.size for one in plan.exchanges if one.axis is Axis.EXPERT]
+    assert len(sent) == 4
+    assert {size.powers[Axis.TENSOR.value] for size in sent} == {1}  # tensor chips share what is sent
+
+
+def test_swapping_heads_is_an_all_to_all_that_is_waited_for() -> None:
+    layout = Mapping(tensor=1, data=8, context=4)
+    shape = small_llama(kv_heads=8)
+    ring, swapped = (estimated(shape, replace(layout, swap_heads=swap)) for swap in (False, True))
+    assert swapped.feasible
+    assert part(swapped, "context-parallel communication", exposed=False) == 0
+    assert part(swapped, "context-parallel communication", exposed=True) > 0
+    assert {line.law for line in swapped.contributions if line.part == "context-parallel communication"} == {
+        "nested_all_to_all_time"
+    }
+    assert part(swapped, "attention") == pytest.approx(part(ring, "attention"), rel=0.05)
+
+
+def test_heads_that_do_not_divide_cannot_be_swapped() -> None:
+    found = estimated(small_llama(kv_heads=2), Mapping(tensor=1, data=8, context=4, swap_heads=True))
+    (violation,) = found.violations
+    assert "2 key-value heads do not divide" in violation.problem
+
+
+def test_tokens_that_cross_once_send_less_between_nodes_and_never_more() -> None:
+    layout = Mapping(tensor=1, data=32, expert=16)
+    shape = mixture(experts=Experts(count=16, chosen=8, ffn=512))
+    each, once = (estimated(shape, replace(layout, relay_tokens=relay)) for relay in (False, True))
+    assert part(once, "expert-parallel communication") < part(each, "expert-parallel communication")
+
+
+def test_a_busier_expert_takes_longer_without_counting_as_more_work() -> None:
+    steps = [TrainingStep(model=transformer(mixture()), batch=64, expert_load=load) for load in (1.0, 1.5)]
+    even, busy = (ClosedForm().estimate(step, small_cluster(), Mapping(data=32, expert=16)) for step in steps)
+    assert part(busy, "experts") > 1.3 * part(even, "experts")
+    assert busy.work == even.work
+    with pytest.raises(DescriptionError, match="busiest expert"):
+        TrainingStep(model=transformer(mixture()), batch=64, expert_load=0.5)
+
+
+def test_dense_layers_ahead_take_places_of_the_first_stage() -> None:
+    shape = mixture(layers=8, experts=Experts(count=16, chosen=2, ffn=512, dense_layers=2))
+    found = estimated(shape, Mapping(pipeline=4, data=8, expert=8))
+    assert found.feasible
+    # Two layers a stage: the first holds both dense ones and no other, so no stage runs more than two of the rest.
+    assert found.facts["layers_per_stage"] == 2
+
+
+def test_pieces_need_not_divide_the_layers() -> None:
+    layout = Mapping(tensor=2, pipeline=4, data=4)
+    plain, cut = (estimated(small_gpt(layers=14), replace(layout, interleave=pieces)) for pieces in (1, 2))
+    assert cut.feasible
+    assert cut.facts["layers_per_stage"] == plain.facts["layers_per_stage"]
+    bubble = [sum(line.time for line in found.contributions if line.name == "bubble") for found in (plain, cut)]
+    assert bubble[1] == pytest.approx(bubble[0] / 2)
+
+
+def test_communication_beside_computation_borrows_units() -> None:
+    layout = Mapping(tensor=2, data=16)
+    kept, lent = (
+        estimated(small_gpt(), layout, chip=replace(small_cluster().chip, lent=share)) for share in (0.0, 0.2)
+    )
+    hidden = sum(line.time for line in kept.contributions if not line.exposed)
+    assert lent.time - kept.time == pytest.approx(0.2 * hidden)
+
+
+def test_attention_over_longer_sequences_runs_nearer_to_its_rate() -> None:
+    def core(length: int, half: float) -> float:
+        chip = replace(small_cluster().chip, attention_half=half, launch=0.0)
+        found = estimated(small_gpt(sequence=length), Mapping(tensor=2, data=16), chip=chip)
+        return sum(line.time for line in found.contributions if "attention core" in line.name)
+
+    assert core(8192, 1000.0) / core(8192, 0.0) < core(1024, 1000.0) / core(1024, 0.0)

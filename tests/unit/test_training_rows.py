@@ -188,10 +188,12 @@ def test_replicas_are_what_the_chips_leave_where_degrees_disagree(catalogue: Cat
 
 
 def test_a_mixture_has_its_experts_and_a_folded_one_says_so(catalogue: Catalogue) -> None:
-    row = replace(MODERN, experts=8, chosen_experts=2, gated=True, expert=8, mixture=True, precision="bf16")
+    row = replace(
+        MODERN, experts=8, chosen_experts=2, gated=True, expert=8, mixture=True, precision="bf16", sequence_parallel="1"
+    )
     found = asked(catalogue, row)
-    assert found.mapping.expert == 4
-    assert any("folded" in word for word in found.assumed)
+    assert found.mapping.expert == 8
+    assert found.mapping.whole_experts
     assert found.step.model.sizes["experts"] == 8
 
 

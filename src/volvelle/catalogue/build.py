@@ -84,9 +84,11 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
         depth_half=figures.read("depth_half", file.depth_half, None) if file.depth_half else 0.0,
         launch=figures.read("launch", file.launch, SECONDS) if file.launch else 0.0,
         dispatch=figures.read("dispatch", file.dispatch, SECONDS) if file.dispatch else 0.0,
+        lent=figures.read("lent", file.lent, FRACTION) if file.lent else 0.0,
         attention_efficiency=figures.read("attention_efficiency", file.attention_efficiency, FRACTION)
         if file.attention_efficiency
         else 1.0,
+        attention_half=figures.read("attention_half", file.attention_half, None) if file.attention_half else 0.0,
         step_error=figures.read("step_error", file.step_error, None) if file.step_error else None,
         power=figures.read("power", file.power, WATTS) if file.power else None,
         price=figures.read("price", file.price, DOLLARS) if file.price else None,

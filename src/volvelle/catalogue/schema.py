@@ -75,7 +75,10 @@ class ChipFile(_Strict):
     depth_half: Datum | None = None
     launch: Datum | None = None
     dispatch: Datum | None = None
+    lent: Datum | None = None
+    """Share of its units that communication takes while it runs beside computation."""
     attention_efficiency: Datum | None = None
+    attention_half: Datum | None = None
     step_error: Datum | None = None
     """How far whole steps were off in calibration: one standard deviation, as a factor."""
     power: Datum | None = None

@@ -116,8 +116,7 @@ def training(*, family: str, as_json: bool) -> None:
         table.add_column(head, justify="right")
     for name, value in fit.constants.items():
         low, high = fit.ranges[name]
-        seconds = name in ("launch", "dispatch")
-        shown = [f"{x * 1e6:.3g} us" if seconds else f"{x:.1%}" for x in (value, low, high, held[name])]
+        shown = [_shown(name, x) for x in (value, low, high, held[name])]
         table.add_row(name.replace("_", " "), shown[0], f"{shown[1]} … {shown[2]}", shown[3])
     console = Console(highlight=False)
     console.print(table)
@@ -125,3 +124,10 @@ def training(*, family: str, as_json: bool) -> None:
         f"{fit.runs} calibration runs: mean error {fit.mean_abs_error:.1%}, median {fit.median_abs_error:.1%}, "
         f"bias {fit.bias:+.1%}"
     )
+
+
+def _shown(name: str, value: float) -> str:
+    """A constant in its unit: microseconds, keys, or a share."""
+    if name in ("launch", "dispatch"):
+        return f"{value * 1e6:.3g} us"
+    return f"{value:.0f} keys" if name == "attention_half" else f"{value:.1%}"

@@ -27,6 +27,15 @@ __all__ = ["estimate"]
 @click.option("--dp", default=None, type=click.IntRange(1), help="Replicas. [default: what is left of the chips]")
 @click.option("--cp", default=1, type=click.IntRange(1), show_default=True, help="Chips that share a sequence.")
 @click.option("--ep", default=1, type=click.IntRange(1), show_default=True, help="Replicas that share experts.")
+@click.option(
+    "--whole-experts/--split-experts",
+    default=False,
+    show_default=True,
+    help="Deal experts out over tensor-parallel chips too, instead of splitting each over them (ETP 1).",
+)
+@click.option("--relay-tokens", is_flag=True, help="A token crosses to a node once, however many experts it has there.")
+@click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
+@click.option("--ulysses", is_flag=True, help="Share a sequence by swapping positions for heads.")
 @click.option("--micro-batch", default=1, type=click.IntRange(1), show_default=True, help="Sequences at a time.")
 @click.option("--seq", default=None, type=click.IntRange(1), help="Sequence length. [default: the model's own]")
 @click.option("--interleave", default=1, type=click.IntRange(1), show_default=True, help="Pieces a stage is cut into.")
@@ -77,6 +86,10 @@ def estimate(
     dp: int | None,
     cp: int,
     ep: int,
+    whole_experts: bool,
+    relay_tokens: bool,
+    expert_load: float,
+    ulysses: bool,
     micro_batch: int,
     seq: int | None,
     interleave: int,
@@ -110,13 +123,16 @@ def estimate(
                 f"{cluster.accelerators}; lower --tp or --pp, or ask for {system.partition('/')[0]}/{others}"
             )
         dp = cluster.accelerators // others
-    step = TrainingStep(model=transformer(shape, sequence=seq), batch=batch, element=element)
+    step = TrainingStep(model=transformer(shape, sequence=seq), batch=batch, element=element, expert_load=expert_load)
     mapping = Mapping(
         tensor=tp,
         pipeline=pp,
         data=dp,
         context=cp,
         expert=ep,
+        whole_experts=whole_experts,
+        relay_tokens=relay_tokens,
+        swap_heads=ulysses and cp > 1,
         micro_batch=micro_batch,
         interleave=interleave,
         schedule=next(choice for choice in Schedule if choice.word == schedule),

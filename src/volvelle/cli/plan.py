@@ -46,6 +46,8 @@ _TOKENS_A_CHIP = 2048
     help="Schedules to consider. [default: 1f1b and zero-bubble; 1f1b alone to emit Megatron flags]",
 )
 @click.option("--cp", multiple=True, type=click.IntRange(1), help="Context degrees to consider. [default: 1 2 4 8 16]")
+@click.option("--relay-tokens", is_flag=True, help="Send a token to a node once, however many experts it has there.")
+@click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
     "--emit",
@@ -69,6 +71,8 @@ def plan(
     zero: tuple[int, ...],
     schedule: tuple[str, ...],
     cp: tuple[int, ...],
+    relay_tokens: bool,
+    expert_load: float,
     offload: bool,
     emit: str | None,
     folder: Path | None,
@@ -91,7 +95,9 @@ def plan(
     # Accelerate exchanges gradients in the type of the products.
     gradients = element if emit == "fsdp" else "fp32"
     model_graph = transformer(shape, sequence=length)
-    step = TrainingStep(model=model_graph, batch=batch, element=element, gradient_element=gradients)
+    step = TrainingStep(
+        model=model_graph, batch=batch, element=element, gradient_element=gradients, expert_load=expert_load
+    )
     wanted = schedule or (("1f1b",) if emit not in (None, "torchtitan") else ("1f1b", "zero-bubble"))
     schedules = tuple(choice for choice in Schedule if choice.word in wanted)
     flat = emit in ("deepspeed", "fsdp")  # these know neither pipelines nor sequence parallelism
@@ -103,6 +109,7 @@ def plan(
         context=cp or tuple(degree for degree in (1, 2, 4, 8, 16) if length // degree >= 1024 or degree == 1),
         schedules=schedules,
         recompute_every=(1, 2, 4),
+        relay_tokens=relay_tokens,
         offload=tuple((a, b, c) for a, b, c in product((False, True), repeat=3))
         if offload
         else ((False, False, False),),

@@ -12,55 +12,26 @@ between). What each has to exchange follows from the declarations.
 from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
-from enum import Enum
 from math import prod
 
+from volvelle.estimate.terms import ONE, Axis, Term, merged
 from volvelle.mapping.parallelism import Recompute, Structure
 from volvelle.mapping.sharding import Conversion, ShardedBlock, by_dimension, shard
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Role, Workload
-from volvelle.workload.layout import REPLICATED, Collective, split
-from volvelle.workload.operations import Contraction, Lookup, Operation, Phase, Unit
+from volvelle.workload.layout import PARTIAL, REPLICATED, Collective, split
+from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
 
-__all__ = ["Axis", "BlockPlan", "Exchange", "Kernel", "Powers", "Term", "plan_block"]
+__all__ = ["BlockPlan", "Exchange", "Kernel", "plan_block"]
 
 TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab")
 """What tensor parallelism splits."""
 SEQUENCE_DIM = "position"
-"""What sequence parallelism splits where the tensor dimensions do not occur, and context parallelism everywhere."""
+"""What sequence parallelism splits where tensor dimensions do not occur, and context parallelism everywhere."""
 CONTEXT_DIMS = (SEQUENCE_DIM, "slots")
 EXPERT_DIM = "experts"
-
-
-class Axis(Enum):
-    """A way to cut a block over chips."""
-
-    TENSOR = 1
-    CONTEXT = 2
-    EXPERT = 3
-
-
-Powers = tuple[int, int, int, int]
-"""Powers of the micro-batch, and of the shares of tensor, context and expert parallelism."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Term:
-    """coefficient · batch^b · (1/tensor)^t · (1/context)^c · (1/expert)^e."""
-
-    coefficient: float
-    powers: Powers = (0, 0, 0, 0)
-
-    def __mul__(self, other: "Term") -> "Term":
-        return Term(self.coefficient * other.coefficient, _shifted(self.powers, other.powers, 1))
-
-    def __truediv__(self, other: "Term") -> "Term":
-        return Term(self.coefficient / other.coefficient, _shifted(self.powers, other.powers, -1))
-
-
-def _shifted(first: Powers, second: Powers, sign: int) -> Powers:
-    b, t, c, e = (one + sign * other for one, other in zip(first, second, strict=True))
-    return b, t, c, e
+EXPERT_WIDTH = "expert_ffn"
+HEADS_DIM = "kv_heads"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +45,13 @@ class Kernel:
     vector_work: Term | None
     product: tuple[Term, Term, Term] | None = None
     """Operands and result of one instance of a matrix product, whose traffic depends on the buffer."""
-    instances: Term = Term(1.0)
+    instances: Term = ONE
     traffic: tuple[Term, ...] = ()
     """Bytes moved, where they do not depend on the buffer."""
-    rows: Term = Term(1.0)
+    rows: Term = ONE
     """Rows, columns and depth of one instance of a matrix product."""
-    columns: Term = Term(1.0)
-    depth: Term = Term(1.0)
+    columns: Term = ONE
+    depth: Term = ONE
     of_weight: bool = False
     """Makes a weight's gradient, which nothing waits for before the step's end."""
     core: bool = False
@@ -125,26 +96,42 @@ class BlockPlan:
     """Bytes handed to the next block."""
     split_dims: frozenset[str]
     """Dimensions that the tensor-parallel chips share."""
+    is_layer: bool
+    """Hands on what it takes."""
+    copies: float
+    """Experts that each token is sent to."""
 
 
 def plan_block(workload: Workload, block: Block, structure: Structure) -> BlockPlan:
     """Work a block (with its backward operations) out for one structure."""
     sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
     has_positions = SEQUENCE_DIM in workload.sizes
+    tensor_dims: tuple[str, ...] = TENSOR_DIMS
+    if structure.whole_experts:  # tokens stay where their positions are, as over any other replica
+        tensor_dims = (*(dim for dim in TENSOR_DIMS if dim != EXPERT_WIDTH), "slots")
     sharded = {
         Axis.TENSOR: shard(
             block,
-            by_dimension(block, TENSOR_DIMS, otherwise=SEQUENCE_DIM if sequence else None),
+            by_dimension(block, tensor_dims, otherwise=SEQUENCE_DIM if sequence else None),
             boundary=split(SEQUENCE_DIM) if sequence else REPLICATED,
         ),
         Axis.CONTEXT: shard(
             block,
-            by_dimension(block, CONTEXT_DIMS),
+            _context_dims(block, structure),
             boundary=split(SEQUENCE_DIM) if has_positions else REPLICATED,
         ),
         Axis.EXPERT: shard(block, by_dimension(block, (EXPERT_DIM,), otherwise="batch"), boundary=split("batch")),
     }
     return _Planner(workload.sizes, block, sharded, structure).plan()
+
+
+def _context_dims(block: Block, structure: Structure) -> dict[str, str | None]:
+    """Positions everywhere, but heads between projections where those are swapped for positions."""
+    dims = by_dimension(block, CONTEXT_DIMS)
+    if structure.swap_heads:
+        heads = by_dimension(block, (HEADS_DIM,))
+        dims |= {op.name: HEADS_DIM for op in block.operations if op.region and heads.get(op.name)}
+    return dims
 
 
 class _Planner:
@@ -154,9 +141,8 @@ class _Planner:
         self.sizes = sizes
         self.sharded = sharded
         self.block = block
-        self.weight_gradients = {
-            name for op in block.operations for name in op.inputs if op.name in _gradients_of_weights(block)
-        }
+        gradients = {f"{tensor.name}.grad" for tensor in block.weights()}
+        self.weight_gradients = {name for op in block.operations for name in op.inputs if op.name in gradients}
         self.forward = [op for op in self.block.operations if op.phase is Phase.FORWARD]
         self.backward = [op for op in self.block.operations if op.phase is Phase.BACKWARD]
         self.fused_regions = {op.region for op in self.forward if op.region} if structure.fused_attention else set()
@@ -188,11 +174,15 @@ class _Planner:
             exchanges=tuple(self._exchanges(repeat_forward=everything)),
             saved=self._grouped(block.inputs if everything else needed),
             working=self._grouped(name for name in needed if name not in block.inputs) if everything else (),
-            weights=_merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
-            expert_weights=_merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
-            tied=_merged([self._elements(t.name) for t in weights if t.tied_to]),
+            weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
+            expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
+            tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
             handed=self._grouped(block.outputs),
             split_dims=frozenset(dim for dim in self.sharded[Axis.TENSOR].dims.values() if dim),
+            is_layer=block.is_layer,
+            copies=self.sizes["slots"] * self.sizes[EXPERT_DIM] / self.sizes[SEQUENCE_DIM]
+            if EXPERT_DIM in self.sizes
+            else 1.0,
         )
 
     # -- sizes ---------------------------------------------------------------------------------------------
@@ -222,7 +212,7 @@ class _Planner:
         return self._elements(tensor) * Term(element_bytes(self.block.tensor_of[tensor].element))
 
     def _grouped(self, names: Iterable[str]) -> tuple[Term, ...]:
-        return _merged([self._bytes(name) for name in names])
+        return merged([self._bytes(name) for name in names])
 
     def _local(self, op: Operation, name: str, dims: Sequence[str]) -> Term:
         """Bytes of a tensor as this operation sees it on one chip."""
@@ -294,7 +284,7 @@ class _Planner:
             )
         if isinstance(op.kind, Lookup) and not op.kind.scatter:
             moved[1] = moved[2]  # only the rows that are looked up are read
-        return replace(base, traffic=_merged(moved))
+        return replace(base, traffic=merged(moved))
 
     def _fused(self, region: str, operations: Sequence[Operation], phase: Phase) -> Kernel:
         """One kernel for a region: only what enters and leaves it is moved, what it needs it makes again."""
@@ -310,7 +300,7 @@ class _Planner:
                 work = self._work(op, unit)
                 if work is not None:
                     terms.append(work)
-        matrix, vector = (_merged(terms) for terms in works.values())
+        matrix, vector = (merged(terms) for terms in works.values())
         assert max(len(matrix), len(vector)) <= 1, f"region {region} mixes splits"
         return Kernel(
             name=region,
@@ -318,6 +308,7 @@ class _Planner:
             phase=phase,
             matrix_work=matrix[0] if matrix else None,
             vector_work=vector[0] if vector else None,
+            depth=self._dims([op.kind.along for op in inside if isinstance(op.kind, Normalisation)][:1], {}),
             traffic=self._grouped([*read, *left]),
             core=True,
             wide=True,
@@ -339,7 +330,8 @@ class _Planner:
         exchanges = []
         for axis, sharded in self.sharded.items():
             for found in sharded.conversions:
-                if axis is not Axis.TENSOR and found.of_weight:
+                whole = found.of_weight and EXPERT_DIM in self.block.tensor_of[found.tensor].dims
+                if (axis is not Axis.TENSOR and found.of_weight) or whole:
                     continue  # replicas' gradients are exchanged with all the others, once a step
                 exchange = self._exchange(axis, found)
                 exchanges.append(exchange)
@@ -347,10 +339,16 @@ class _Planner:
                     exchanges.append(replace(exchange, phase=Phase.RECOMPUTE))
         return exchanges
 
+    def _settled(self, axis: Axis, tensor: str) -> str | None:
+        """The dimension an axis divides a tensor by when others exchange it, partial sums added up."""
+        sharded = self.sharded[axis]
+        layouts = [sharded.layouts[tensor], *(one.wanted for one in sharded.conversions if one.tensor == tensor)]
+        return next((layout.dim for layout in layouts if layout != PARTIAL), None)
+
     def _exchange(self, axis: Axis, found: Conversion) -> Exchange:
         """A collective; its size is the whole tensor along its own axis, and one chip's part along the others."""
         tensor = self.block.tensor_of[found.tensor]
-        others = {other: dim for other, dim in self._laid(found.tensor).items() if other is not axis}
+        others = {other: self._settled(other, found.tensor) for other in self.sharded if other is not axis}
         return Exchange(
             axis=axis,
             collective=found.collective,
@@ -361,17 +359,5 @@ class _Planner:
         )
 
 
-def _gradients_of_weights(block: Block) -> set[str]:
-    return {f"{tensor.name}.grad" for tensor in block.weights()}
-
-
 def _ordered(dims: Sequence[str], chosen: set[str]) -> tuple[str, ...]:
     return tuple(dim for dim in dims if dim in chosen)
-
-
-def _merged(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Terms with equal powers, added."""
-    found: dict[Powers, float] = {}
-    for term in terms:
-        found[term.powers] = found.get(term.powers, 0.0) + term.coefficient
-    return tuple(Term(coefficient, powers) for powers, coefficient in found.items())

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from volvelle.estimate.block_plan import Axis, BlockPlan, Exchange, Kernel, Term
-from volvelle.estimate.kernel_price import KernelPrices, Sizes, counted
-from volvelle.estimate.lines import CONTEXT, DISPATCH, EXPERT, REPEATED, REPEATED_HIDDEN, TENSOR, Line
+from volvelle.estimate.block_plan import BlockPlan, Exchange, Kernel
+from volvelle.estimate.kernel_price import KernelPrices, Sizes, counted, total
+from volvelle.estimate.lines import CONTEXT, DISPATCH, EXPERT, LENT, REPEATED, REPEATED_HIDDEN, TENSOR, Line
+from volvelle.estimate.terms import Axis, Term
 from volvelle.laws.nested_collectives import (
     Tier,
     nested_all_gather_time,
@@ -14,9 +15,9 @@ from volvelle.laws.nested_collectives import (
     nested_all_to_all_time,
     nested_reduce_scatter_time,
 )
-from volvelle.laws.overlap import hidden_time, host_bound_time
+from volvelle.laws.overlap import hidden_time, host_bound_time, lent_time
 from volvelle.laws.roofline import kernel_time
-from volvelle.quantities import Number, Seconds, is_plainly
+from volvelle.quantities import Fraction, Number, Seconds, is_plainly
 from volvelle.workload.layout import Collective
 from volvelle.workload.operations import Phase
 
@@ -28,6 +29,7 @@ NESTED: dict[Collective, Callable[..., Seconds]] = {
     Collective.ALL_GATHER: nested_all_gather_time,
     Collective.ALL_TO_ALL: nested_all_to_all_time,
 }
+_EXCHANGED = {Axis.CONTEXT: "keys and values", Axis.EXPERT: "tokens to experts and back"}
 _PARTS = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
 
 
@@ -48,6 +50,7 @@ class BlockPrice:
         *,
         beside: Number = 0.0,
         dispatch: Seconds = 0.0,
+        lent: Fraction = 0.0,
     ) -> None:
         self.plan = plan
         self.kernels = [(kernel, kernels.price(kernel)) for kernel in plan.kernels]
@@ -83,7 +86,7 @@ class BlockPrice:
             self.exposed[axis], self.behind[axis] = 0.0, 0.0
             for phase in Phase:
                 moved = self._exchanged(phase, axis, again=False) + self._exchanged(phase, axis, again=True)
-                window = self._work(phase, core=True) if axis is Axis.CONTEXT else work[phase] * beside
+                window = self._core(phase) if axis is Axis.CONTEXT else work[phase] * beside
                 hidden = hidden_time(moved, window)
                 later[phase] = later[phase] + moved - hidden
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
@@ -94,12 +97,20 @@ class BlockPrice:
         self.backward = (
             work[Phase.BACKWARD] + blocking[Phase.BACKWARD] + self.repeated_exposed + later[Phase.BACKWARD] + again
         )
-        self.time = self.forward + self.backward
+        self.lent: Number = 0.0
+        if not is_plainly(lent, 0.0):
+            self.lent = lent_time(self.repeated_hidden + total(self.behind.values()), share=lent)
+        self.time = self.forward + self.backward + self.lent
 
     def _work(self, phase: Phase, *, core: bool = False) -> Number:
         return counted(
             price.time for kernel, price in self.kernels if kernel.phase is phase and (kernel.core or not core)
         )
+
+    def _core(self, phase: Phase) -> Number:
+        """Work that keys and values travel behind; positions swapped for heads are waited for."""
+        swapped = any(one.axis is Axis.CONTEXT and one.collective is Collective.ALL_TO_ALL for one, _ in self.exchanges)
+        return 0.0 if swapped else self._work(phase, core=True)
 
     def _exchanged(self, phase: Phase, axis: Axis, *, again: bool) -> Number:
         return counted(
@@ -107,6 +118,12 @@ class BlockPrice:
             for exchange, time in self.exchanges
             if exchange.phase is phase and exchange.axis is axis and exchange.again is again and not exchange.once
         )
+
+    def _axis_line(self, axis: Axis, *, exposed: bool) -> Line:
+        swapped = axis is Axis.CONTEXT and is_plainly(self._core(Phase.FORWARD), 0.0)
+        name = "positions for heads and back" if swapped else _EXCHANGED[axis]
+        law = nested_all_to_all_time if swapped or axis is Axis.EXPERT else nested_all_gather_time
+        return Line(name, _PARTS[axis], exposed, law.__name__)
 
     def lines(self) -> dict[Line, Number]:
         """The same time, by contribution."""
@@ -122,11 +139,12 @@ class BlockPrice:
                 name = f"{exchange.collective.value} of activations"
                 add(Line(name, TENSOR, True, NESTED[exchange.collective].__name__), time)
         add(DISPATCH, self.waiting)
+        add(LENT, self.lent)
         add(REPEATED, self.repeated_exposed)
         add(REPEATED_HIDDEN, self.repeated_hidden)
         for axis, time in self.exposed.items():
-            add(_axis_line(axis, exposed=True), time)
-            add(_axis_line(axis, exposed=False), self.behind[axis])
+            add(self._axis_line(axis, exposed=True), time)
+            add(self._axis_line(axis, exposed=False), self.behind[axis])
         return found
 
     def resources(self) -> dict[Line, str]:
@@ -144,9 +162,3 @@ def _kernel_line(plan: BlockPlan, kernel: Kernel) -> Line:
     if kernel.phase is Phase.RECOMPUTE:
         return Line("recomputation", "recomputation", True, kernel_time.__name__)
     return Line(f"{plan.name}: {kernel.name}", kernel.part, True, kernel_time.__name__)
-
-
-def _axis_line(axis: Axis, *, exposed: bool) -> Line:
-    name = {Axis.CONTEXT: "keys and values", Axis.EXPERT: "tokens to experts and back"}[axis]
-    law = nested_all_to_all_time if axis is Axis.EXPERT else nested_all_gather_time
-    return Line(name, _PARTS[axis], exposed, law.__name__)

@@ -97,8 +97,8 @@ def _batch_explained(case: Case, mapping: Mapping) -> Violation:
 
 # -- split dimensions ----------------------------------------------------------------------------------------
 
-_PADDED = frozenset({"vocab"})
-"""Frameworks pad these to divide evenly."""
+_PADDED = frozenset({"vocab", "slots"})
+"""Frameworks pad these to divide evenly, or places at experts never were whole numbers."""
 
 
 def _split_sizes(case: Case) -> list[tuple[str, int]]:
@@ -130,16 +130,12 @@ def _split_explained(case: Case, mapping: Mapping) -> Violation:
 # -- stages --------------------------------------------------------------------------------------------------
 
 
-def _layers(case: Case) -> int:
-    return max((block.repeat for block in case[0].model.blocks), default=1)
-
-
 def _stages_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    return np.asarray(table.pipeline > float(_layers(case)))
+    return np.asarray(table.pipeline > float(case[0].model.layers))
 
 
 def _stages_explained(case: Case, mapping: Mapping) -> Violation:
-    layers = _layers(case)
+    layers = case[0].model.layers
     return Violation(
         name="stages",
         problem=f"{mapping.pipeline} pipeline stages for {layers} layers leave some stages empty",
@@ -147,21 +143,26 @@ def _stages_explained(case: Case, mapping: Mapping) -> Violation:
     )
 
 
+_ENDS = 2.0
+"""Embedding and head may fill a piece each, as in Llama 3: 126 layers in 128 pieces."""
+
+
 def _interleave_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    pieces = _layers(case) / (table.pipeline * table.interleave)
+    pieces = table.pipeline * table.interleave
     micro_batches = case[0].batch / (table.data * table.micro_batch)
     rounds = micro_batches / table.pipeline
-    uneven = (pieces != np.floor(pieces)) | (table.pipeline < 2) | (rounds != np.floor(rounds))
+    uneven = (pieces > case[0].model.layers + _ENDS) | (table.pipeline < 2) | (rounds != np.floor(rounds))
     return np.asarray((table.interleave > 1) & uneven)
 
 
 def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
-    layers = _layers(case)
-    options = [v for v in divisors(layers) if layers % (mapping.pipeline * v) == 0] or [1]
+    layers = case[0].model.layers
+    options = range(1, max(int(layers + _ENDS) // mapping.pipeline, 1) + 1)
     return Violation(
         name="interleaving",
-        problem=f"{mapping.interleave} pieces a stage need {layers} layers to divide by {mapping.pipeline} stages × "
-        f"{mapping.interleave} pieces, more than one stage, and micro-batches in multiples of the stages",
+        problem=f"{mapping.interleave} pieces a stage need something for each of {mapping.pipeline} stages × "
+        f"{mapping.interleave} pieces (there are {layers} layers, embedding and head), more than one stage, "
+        "and micro-batches in multiples of the stages",
         cures=_offer("interleave", options, mapping.interleave) or ("--interleave 1",),
     )
 
@@ -172,11 +173,21 @@ def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
 def _context_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     length = float(case[0].model.sizes.get("position", 1))
     each = length / (table.context * np.where(table.sequence_parallel, table.tensor, 1.0))
-    return np.asarray((table.context > 1) & (each != np.floor(each)))
+    heads = float(case[0].model.sizes.get("kv_heads", 1)) / (table.tensor * table.context)
+    swapped = table.swap_heads & (heads != np.floor(heads))
+    return np.asarray((table.context > 1) & ((each != np.floor(each)) | swapped))
 
 
 def _context_explained(case: Case, mapping: Mapping) -> Violation:
     length = int(case[0].model.sizes.get("position", 1))
+    heads = int(case[0].model.sizes.get("kv_heads", 1))
+    if mapping.swap_heads and heads % (mapping.tensor * mapping.context):
+        return Violation(
+            name="context",
+            problem=f"{heads} key-value heads do not divide over tensor {mapping.tensor} × context {mapping.context}, "
+            "so positions cannot be swapped for heads",
+            cures=("without --ulysses", *_offer("cp", divisors(heads // gcd(heads, mapping.tensor)), mapping.context)),
+        )
     return Violation(
         name="context",
         problem=f"a sequence of {length} does not divide over {mapping.context} chips of context parallelism"
@@ -188,16 +199,24 @@ def _context_explained(case: Case, mapping: Mapping) -> Violation:
 def _experts_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     experts = float(case[0].model.sizes.get("experts", 1))
     each = experts / table.expert
-    copies = table.data * table.context / table.expert
-    return np.asarray((table.expert > 1) & ((each != np.floor(each)) | (copies != np.floor(copies))))
+    copies = table.data * table.context * np.where(table.whole_experts, table.tensor, 1.0) / table.expert
+    uneven = (table.expert > 1) & ((each != np.floor(each)) | (copies != np.floor(copies)))
+    return np.asarray(uneven | (table.whole_experts & (table.tensor > 1) & ~table.sequence_parallel))
 
 
 def _experts_explained(case: Case, mapping: Mapping) -> Violation:
     experts = int(case[0].model.sizes.get("experts", 1))
-    copies = mapping.data * mapping.context
+    copies = mapping.data * mapping.context * (mapping.tensor if mapping.whole_experts else 1)
+    if mapping.whole_experts and mapping.tensor > 1 and not mapping.sequence_parallel:
+        return Violation(
+            name="experts",
+            problem="whole experts on tensor-parallel chips need sequence parallelism: without it those chips hold the "
+            "same tokens",
+            cures=("--sequence-parallel", "--split-experts"),
+        )
     return Violation(
         name="experts",
-        problem=f"{experts} experts do not divide over {mapping.expert} of {copies} replicas",
+        problem=f"{experts} experts do not divide over {mapping.expert} of {copies} chips that can hold different ones",
         cures=_offer("ep", divisors(gcd(experts, copies)), mapping.expert),
     )
 

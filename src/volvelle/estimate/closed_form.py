@@ -43,7 +43,7 @@ class ClosedForm(AbstractEstimator):
         """How one mapping does, explained."""
         table = MappingTable.of([mapping])
         machine = Machine.of(system, workload.element)
-        plans = _plans(_key(workload.model), mapping.structure)
+        plans = _plans(_key(workload.model), mapping.structure, workload.expert_load)
         found = price(plans, workload, machine, table, breakdown=True)
         memory = tuple(
             MemoryPart(name=name, bytes=_single(size), law=law)
@@ -177,9 +177,11 @@ def _key(workload: Workload) -> _ByIdentity:
 
 
 @lru_cache(maxsize=256)
-def _plans(model: _ByIdentity, structure: Structure) -> tuple[BlockPlan, ...]:
+def _plans(model: _ByIdentity, structure: Structure, expert_load: float) -> tuple[BlockPlan, ...]:
     """Plans of all blocks for one structure; pure, so kept."""
     whole = _with_backward(model)
+    if expert_load != 1.0 and "slots" in whole.sizes:
+        whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
     return tuple(plan_block(whole, block, structure) for block in whole.blocks)
 
 
@@ -250,7 +252,7 @@ class _Filler:
 
     def fill(self) -> EstimateTable:
         for structure, rows in self.mappings.structures():
-            plans = _plans(_key(self.workload.model), structure)
+            plans = _plans(_key(self.workload.model), structure, self.workload.expert_load)
             case: Case = (self.workload, self.system, _split_dims(plans))
             count = len(self.mappings) if isinstance(rows, slice) else len(rows)
             size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK

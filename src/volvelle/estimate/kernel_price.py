@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from volvelle.estimate.block_plan import Kernel, Powers, Term
+from volvelle.estimate.block_plan import Kernel
 from volvelle.estimate.machine import Machine
+from volvelle.estimate.terms import Powers, Term
 from volvelle.laws.casting import cast_traffic
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
@@ -148,6 +149,8 @@ class KernelPrices:
             work, rate = value(kernel.matrix_work), machine.wide_matrix_rate if kernel.wide else machine.matrix_rate
             if kernel.core and kernel.product is None:
                 rate = rate * machine.attention_efficiency
+                if not is_plainly(machine.attention_half, 0.0):
+                    rate = rate * depth_efficiency(self._sizes(kernel.depth), half=machine.attention_half)
             if not is_plainly(shape, 1.0):
                 rate = rate * shape
         time = kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import nested_all_gather_time, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
-from volvelle.laws.overlap import hidden_time, host_bound_time, streamed_time
+from volvelle.laws.overlap import hidden_time, host_bound_time, lent_time, streamed_time
 from volvelle.laws.pipeline import bubble_time
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "GRADIENTS_HIDDEN",
     "HAND_OVER",
     "HOST",
+    "LENT",
     "ONCE",
     "OPTIMISER",
     "PIPELINE",
@@ -53,4 +54,5 @@ GRADIENTS = Line("gradients, replicas", DATA, True, nested_all_reduce_time.__nam
 GRADIENTS_HIDDEN = Line("gradients, replicas", DATA, False, hidden_time.__name__)
 HOST = Line("stream to host memory", "off-load", True, streamed_time.__name__)
 DISPATCH = Line("waiting for the host", "host", True, host_bound_time.__name__)
+LENT = Line("units lent to communication", "communication beside", True, lent_time.__name__)
 OPTIMISER = Line("optimiser step", "optimiser", True, optimiser_step_time.__name__)

@@ -64,6 +64,8 @@ class Machine:
     launch: Seconds
     dispatch: Seconds
     attention_efficiency: Fraction
+    attention_half: Count
+    lent: Fraction
     host_rate: BytesPerSecond | None
     wires: tuple[Wire, ...]
     spans: tuple[int, ...]
@@ -87,6 +89,8 @@ class Machine:
             launch=chip.launch,
             dispatch=chip.dispatch,
             attention_efficiency=chip.attention_efficiency,
+            attention_half=chip.attention_half,
+            lent=chip.lent,
             host_rate=cluster.host_rate,
             wires=tuple(
                 Wire(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from volvelle.estimate.kernel_price import total
 from volvelle.estimate.replicas import Replicas
 from volvelle.estimate.stages import Around, Stages
-from volvelle.laws.footprint import activation_bytes, gradient_bytes, optimiser_bytes, weight_bytes
+from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
 from volvelle.laws.pipeline import micro_batches_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.quantities import Bytes, Number
@@ -24,6 +24,7 @@ MEMORY_PARTS = (
     ("gradients", gradient_bytes.__name__),
     ("optimiser state", optimiser_bytes.__name__),
     ("activations", activation_bytes.__name__),
+    ("software and gaps", fragmented_bytes.__name__),
 )
 
 
@@ -102,7 +103,8 @@ def stage_memory(
             resident = np.where(table.offload_activations > 0, np.minimum(2.0, alive) / alive, 1.0)
             each, extra = each * resident, extra * resident
         activations = activation_bytes(each, layers=layers, in_flight=fly, working=again + extra * fly)
-        return [*states(here, layers), activations]
+        gaps = fragmented_bytes(activations, share=workload.fragmentation, reserved=workload.reserved)
+        return [*states(here, layers), activations, gaps]
 
     none = Parameters(stages, Around(each=0.0, ahead=0.0, behind=0.0))
     expert = none if experts is None else experts[0]
@@ -125,8 +127,13 @@ def stage_memory(
         middle = _Held(common=common[0].middle, experts=expert.middle)
         second = held(middle, stages.most, np.minimum(1.0, table.pipeline - 1.0), 0.0)
         candidates.append([np.where(table.pipeline > 2, part, 0.0) for part in second])
+    return _fullest(candidates, len(table))
+
+
+def _fullest(candidates: list[list[Number]], rows: int) -> tuple[list[Number], NDArray[np.int64]]:
+    """Parts of the candidate that holds most, row by row, and which one that is."""
     fullest = candidates[0]
-    which: NDArray[np.int64] = np.zeros(len(table), dtype=np.int64)
+    which: NDArray[np.int64] = np.zeros(rows, dtype=np.int64)
     for index, candidate in enumerate(candidates[1:], start=1):
         fuller = np.asarray(total(candidate) > total(fullest))
         fullest = [np.where(fuller, one, other) for one, other in zip(candidate, fullest, strict=True)]

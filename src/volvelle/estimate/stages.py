@@ -1,4 +1,8 @@
-"""Pipeline stages: what each holds, which is slowest, and what waiting costs."""
+"""Pipeline stages: what each holds, which is slowest, and what waiting costs.
+
+Layers of all kinds are dealt out alike. Those of the kind repeated most are counted by stage; others (dense layers
+ahead of a mixture of experts) go to the first stage, and what it cannot take counts as the common kind.
+"""
 
 from dataclasses import dataclass
 
@@ -32,17 +36,25 @@ class Slowest:
 
 
 class Stages:
-    """Layers dealt out to stages: evenly, with any rest to the middle, then the first stage."""
+    """Layers dealt out to stages: evenly, in pieces of equal depth; what is missing to that, the ends go without."""
 
-    def __init__(self, table: MappingTable, layers: int) -> None:
+    def __init__(self, table: MappingTable, layers: int, lead: int = 0) -> None:
+        every = float(layers + lead)
         self.table = table
-        self.layers = float(layers)
-        self.least = np.floor(layers / table.pipeline)
-        rest = layers - self.least * table.pipeline
-        self.first = self.least + (rest > np.maximum(table.pipeline - 2.0, 0.0))
-        self.last = self.least
-        self.most = self.least + (rest > 0)
+        self.most = table.interleave * np.ceil(every / (table.pipeline * table.interleave))
+        missing = self.most * table.pipeline - every
+        self.last = self.most - np.ceil(missing / table.pipeline)
+        self.first = self.most - np.floor((missing + np.maximum(table.pipeline - 2.0, 0.0)) / table.pipeline)
+        self.least = self.last
         self.single = table.pipeline == 1.0
+        self.ahead: Number = 0.0
+        """Layers of the first stage that are not of the common kind."""
+        self.layers: Number = every
+        """Layers that count as the common kind."""
+        if lead:
+            self.ahead = np.minimum(float(lead), self.first)
+            self.first = self.first - self.ahead
+            self.layers = every - self.ahead
 
     def slowest(self, time: Around) -> Slowest:
         """The stage that all others wait for."""

@@ -5,12 +5,12 @@ is one mapping (or one variant of the machine); the arithmetic is the same for o
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.block_plan import Axis, BlockPlan, Term
+from volvelle.estimate.block_plan import BlockPlan
 from volvelle.estimate.block_price import BlockPrice
 from volvelle.estimate.kernel_price import KernelPrices, Sizes, total
 from volvelle.estimate.lines import (
@@ -23,21 +23,24 @@ from volvelle.estimate.lines import (
     GRADIENTS_HIDDEN,
     HAND_OVER,
     HOST,
+    LENT,
     ONCE,
     OPTIMISER,
     TENSOR,
     Line,
 )
 from volvelle.estimate.machine import Machine
-from volvelle.estimate.replicas import replicas
+from volvelle.estimate.replicas import Replicas, replicas
 from volvelle.estimate.stage_memory import Parameters, stage_memory
-from volvelle.estimate.stages import Around, Stages
+from volvelle.estimate.stages import Around, Slowest, Stages
+from volvelle.estimate.terms import Axis, Term
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
 from volvelle.laws.optimiser import optimiser_step_time
-from volvelle.laws.overlap import hidden_time, streamed_time
+from volvelle.laws.overlap import hidden_time, lent_time, streamed_time
+from volvelle.laws.routing import distinct_share
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Count, Number, Seconds
+from volvelle.quantities import Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.layout import Collective
 from volvelle.workload.training import TrainingStep
@@ -71,6 +74,8 @@ class _Model:
     """Blocks by place: the one repeated most, and those around it."""
 
     layer: BlockPlan
+    lead: tuple[BlockPlan, ...]
+    """Layers of another kind, ahead of those repeated most."""
     before: tuple[BlockPlan, ...]
     after: tuple[BlockPlan, ...]
 
@@ -78,13 +83,36 @@ class _Model:
     def of(cls, plans: Sequence[BlockPlan]) -> "_Model":
         layer = max(plans, key=lambda plan: plan.repeat)
         place = list(plans).index(layer)
-        return cls(layer=layer, before=tuple(plans[:place]), after=tuple(plans[place + 1 :]))
+        return cls(
+            layer=layer,
+            lead=tuple(plan for plan in plans[:place] if plan.is_layer),
+            before=tuple(plan for plan in plans[:place] if not plan.is_layer),
+            after=tuple(plans[place + 1 :]),
+        )
 
-    def around(self, of: Callable[[BlockPlan], Number]) -> Around:
-        """A quantity of one layer, and of all repetitions of what is before and after."""
+    def counts(self, stages: Stages, slowest: Slowest) -> dict[str, Number]:
+        """How often the slowest stage runs each block."""
+        share = stages.ahead / max(self.leading(), 1)
+        return {
+            **{plan.name: plan.repeat * slowest.ahead for plan in self.before},
+            **{plan.name: plan.repeat * share * slowest.ahead for plan in self.lead},
+            **{plan.name: plan.repeat * slowest.behind for plan in self.after},
+            self.layer.name: slowest.layers,
+        }
+
+    def leading(self) -> int:
+        """Layers of another kind."""
+        return sum(plan.repeat for plan in self.lead)
+
+    def around(self, stages: Stages, of: Callable[[BlockPlan], Number]) -> Around:
+        """A quantity of one layer, and of what the first stage holds before and the last after."""
+        ahead = total(_often(plan.repeat, of(plan)) for plan in self.before)
+        if self.lead:
+            each = total(_often(plan.repeat, of(plan)) for plan in self.lead) / self.leading()
+            ahead = ahead + stages.ahead * each
         return Around(
             each=of(self.layer),
-            ahead=total(_often(plan.repeat, of(plan)) for plan in self.before),
+            ahead=ahead,
             behind=total(_often(plan.repeat, of(plan)) for plan in self.after),
         )
 
@@ -109,35 +137,34 @@ def price(
     dual = table.schedule == Schedule.DUAL_PIPE
     beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
     blocks = {
-        plan.name: BlockPrice(plan, sizes, kernels, axes, beside=beside, dispatch=machine.dispatch) for plan in plans
+        plan.name: BlockPrice(plan, sizes, kernels, axes, beside=beside, dispatch=machine.dispatch, lent=machine.lent)
+        for plan in plans
     }
     layer = blocks[model.layer.name]
     micro_batches = workload.batch / (table.data * table.micro_batch)
 
-    stages = Stages(table, model.layer.repeat)
-    time = model.around(lambda plan: blocks[plan.name].time)
+    stages = Stages(table, model.layer.repeat, model.leading())
+    time = model.around(stages, lambda plan: blocks[plan.name].time)
     slowest = stages.slowest(time)
-    copies = table.data * table.context
-    common = replicas(copies, table.tensor, table, _tiers(machine))
-    weights = model.around(lambda plan: sizes.total(plan.weights))
+    common = replicas(table.data * table.context, table.tensor, table, _tiers(machine))
+    weights = model.around(stages, lambda plan: sizes.total(plan.weights))
     tied = total(sizes.total(plan.tied) for plan in plans)
     held = Parameters(stages, weights, tied)
     experts = None
-    exchanged = common.exchange_time(held.most, workload, table, micro_batches)
-    stepped = held.most / np.where(table.zero >= 1.0, common.sharing, 1.0)
     if any(plan.expert_weights for plan in plans):
-        others = np.maximum(copies / table.expert, 1.0)
-        among = replicas(others, table.tensor * table.expert, table, _tiers(machine))
-        held_experts = Parameters(stages, model.around(lambda plan: sizes.total(plan.expert_weights)))
-        experts = (held_experts, among)
-        exchanged = exchanged + among.exchange_time(held_experts.most, workload, table, micro_batches)
-        stepped = stepped + held_experts.most / np.where(table.zero >= 1.0, among.sharing, 1.0)
+        held_experts = Parameters(stages, model.around(stages, lambda plan: sizes.total(plan.expert_weights)))
+        experts = (held_experts, _expert_replicas(machine, table))
+    exchanged: Number = 0.0
+    stepped: Number = 0.0
+    for parameters, among in ((held, common), *([experts] if experts else [])):
+        exchanged = exchanged + among.exchange_time(parameters.most, workload, table, micro_batches)
+        stepped = stepped + parameters.most / np.where(table.zero >= 1.0, among.sharing, 1.0)
 
     # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
     room = stages.least * (layer.backward_work - layer.repeated_hidden)
     window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
     hidden = hidden_time(exchanged, window, overlap=table.overlap)
-    once = model.around(lambda plan: blocks[plan.name].once)
+    once = model.around(stages, lambda plan: blocks[plan.name].once)
     bubble = stages.bubble(
         time, slowest.time, forward=layer.forward, backward=layer.backward, weights=layer.weight_gradients
     )
@@ -149,7 +176,9 @@ def price(
         GRADIENTS: exchanged - hidden,
         OPTIMISER: _optimiser(stepped, workload, machine, table),
     }
-    saved = model.around(lambda plan: sizes.total(plan.saved))
+    if not is_plainly(machine.lent, 0.0):
+        totals[LENT] = lent_time(hidden, share=machine.lent)
+    saved = model.around(stages, lambda plan: sizes.total(plan.saved))
     offloaded = table.offload_weights + table.offload_activations
     if np.any(offloaded > 0):
         totals[HOST] = _stream(saved, held, stages, slowest.time, workload, machine, table, micro_batches)
@@ -157,10 +186,9 @@ def price(
     memory, fullest = stage_memory(stages, saved, working, (held, common), experts, workload, table, micro_batches)
     found = Price(time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest)
     if breakdown:
-        counts = {plan.name: plan.repeat * slowest.ahead for plan in model.before}
-        counts |= {plan.name: plan.repeat * slowest.behind for plan in model.after}
-        counts[model.layer.name] = slowest.layers
-        found.times = _lines(blocks, counts, micro_batches) | totals | {GRADIENTS_HIDDEN: hidden}
+        found.times = _lines(blocks, model.counts(stages, slowest), micro_batches)
+        for line, seconds in (*totals.items(), (GRADIENTS_HIDDEN, hidden)):
+            found.times[line] = found.times.get(line, 0.0) + seconds
         for block in blocks.values():
             found.resources |= block.resources()
         found.resources |= _network_resources(found.times, machine, axes, common.tiers, stage_tiers)
@@ -176,6 +204,14 @@ def _tiers(machine: Machine) -> Callable[[Count, Count], Sequence[Tier]]:
     return lambda group, stride: machine.tiers(group, stride, uniform=False)
 
 
+def _expert_replicas(machine: Machine, table: MappingTable) -> Replicas:
+    """Chips that hold the same experts: every so many ranks, or tensor-parallel groups of them if experts are split."""
+    whole = bool(table.whole_experts[0])
+    holders = table.data * table.context * (table.tensor if whole else 1.0)
+    stride = table.expert if whole else table.tensor * table.expert
+    return replicas(np.maximum(holders / table.expert, 1.0), stride, table, _tiers(machine))
+
+
 def _axes(plans: Sequence[BlockPlan], machine: Machine, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
     """What the groups of each axis have of the network; axes that no row uses are left out."""
     uniform = any(one.collective is Collective.ALL_TO_ALL for plan in plans for one in plan.exchanges)
@@ -183,8 +219,21 @@ def _axes(plans: Sequence[BlockPlan], machine: Machine, table: MappingTable) -> 
     if np.any(table.context > 1):
         found[Axis.CONTEXT] = machine.tiers(table.context, table.tensor, uniform=uniform)
     if np.any(table.expert > 1):
-        found[Axis.EXPERT] = machine.tiers(table.expert, table.tensor)
+        tiers = machine.tiers(table.expert, 1.0 if table.whole_experts[0] else table.tensor)
+        found[Axis.EXPERT] = _relayed(tiers, table, max(plan.copies for plan in plans))
     return found
+
+
+def _relayed(tiers: Sequence[Tier], table: MappingTable, copies: float) -> Sequence[Tier]:
+    """The same network where tokens cross to a unit once: all but the innermost dimension carry less."""
+    if not np.any(table.relay_tokens > 0):
+        return tiers
+    return [
+        tier
+        if index == 0
+        else replace(tier, crossing=np.where(table.relay_tokens > 0, distinct_share(copies, tier.chips), 1.0))
+        for index, tier in enumerate(tiers)
+    ]
 
 
 def _lines(blocks: Mapping[str, BlockPrice], counts: Mapping[str, Number], micro_batches: Number) -> dict[Line, Number]:
@@ -279,4 +328,5 @@ def _network_resources(
         OPTIMISER: "memory",
         HOST: "host link",
         DISPATCH: "host",
+        LENT: "matrix units",
     }

@@ -18,7 +18,16 @@ from volvelle.workload.training import TrainingStep
 
 __all__ = ["TableEstimator", "UnderUncertainty", "sampled"]
 
-_CHIP_FIELDS = ("matrix_efficiency", "memory_efficiency", "depth_half", "launch", "dispatch", "attention_efficiency")
+_CHIP_FIELDS = (
+    "matrix_efficiency",
+    "memory_efficiency",
+    "depth_half",
+    "launch",
+    "dispatch",
+    "attention_efficiency",
+    "attention_half",
+    "lent",
+)
 _LINK_FIELDS = ("rate", "latency", "setup", "efficiency", "fill", "contention", "reduction_efficiency")
 Part = TypeVar("Part", Chip, Link)
 

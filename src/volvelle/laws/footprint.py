@@ -3,9 +3,9 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, Count
+from volvelle.quantities import Bytes, Count, Fraction
 
-__all__ = ["activation_bytes", "gradient_bytes", "optimiser_bytes", "weight_bytes"]
+__all__ = ["activation_bytes", "fragmented_bytes", "gradient_bytes", "optimiser_bytes", "weight_bytes"]
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g+p")
@@ -39,6 +39,17 @@ def optimiser_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zer
     12 bytes a parameter for mixed-precision Adam: fp32 weights, momentum and variance. Assumes parts of equal size.
     """
     return parameters * each / np.where(np.asarray(zero) >= 1, data_parallel, 1.0)
+
+
+@cites("hf-training-anatomy", place="anatomy of a model's memory: kernels, functionality, temporary")
+def fragmented_bytes(activations: Bytes, *, share: Fraction, reserved: Bytes) -> Bytes:
+    r"""Memory that holds no tensor: what software keeps for itself, and gaps between tensors that come and go.
+
+    $$ M = R + \phi\,A $$
+
+    Assumes weights and their states, allocated once, leave no gaps.
+    """
+    return reserved + share * activations
 
 
 @cites("korthikanti2023recompute", place="section 4, activations of a pipeline stage")

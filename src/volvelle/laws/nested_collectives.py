@@ -41,6 +41,8 @@ class Tier:
     steps: Count
     """Steps of a reduce-scatter among that many."""
     bisection: Fraction = 1.0
+    crossing: Fraction = 1.0
+    """Part of an all-to-all's bytes that crosses this dimension, of what would if each went its own way."""
     setup: Seconds = 0.0
     fill: Seconds = 0.0
     """Most that filling the pipeline of a long message costs."""
@@ -163,14 +165,16 @@ def ring_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bo
 def nested_all_to_all_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
     r"""All-to-all over nested dimensions, each dimension carrying what has to cross it.
 
-    $$ n_i = n\,\frac{p_i - 1}{p_i} $$
+    $$ n_i = s_i\,n\,\frac{p_i - 1}{p_i} $$
 
-    of every chip's data leaves its unit of dimension i for another one. Assumes uniform shares; each chip sends
+    of every chip's data leaves its unit of dimension i for another one; s is 1, or less where copies of the same data
+    cross once. Assumes uniform shares; each chip sends
     its own data through its own links at every dimension (no aggregation at a leader).
     """
     parts = []
     for tier in tiers:
-        whole = all_to_all_time(size, tier.chips, rate=tier.rate, latency=0.0, bisection=tier.bisection)
+        crossing = size if is_plainly(tier.crossing, 1.0) else size * tier.crossing
+        whole = all_to_all_time(crossing, tier.chips, rate=tier.rate, latency=0.0, bisection=tier.bisection)
         wait = all_to_all_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
         parts.append((wait, whole))
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)

@@ -5,7 +5,7 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
-__all__ = ["hidden_time", "host_bound_time", "streamed_time"]
+__all__ = ["hidden_time", "host_bound_time", "lent_time", "streamed_time"]
 
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
@@ -14,9 +14,22 @@ def hidden_time(communication: Seconds, window: Seconds, *, overlap: Fraction = 
 
     $$ h = \min(c,\; \omega\,w) $$
 
-    ω is the usable share of the window; the rest, c − h, is exposed. Assumes the two do not slow each other down.
+    ω is the usable share of the window; the rest, c − h, is exposed. Assumes the two do not slow each other
+    down, but for the units that communication takes (:func:`lent_time`).
     """
     return np.minimum(communication, overlap * window)
+
+
+@cites("deepseek2024v3", place="section 3.2.2, processors set aside for communication")
+def lent_time(hidden: Seconds, *, share: Fraction) -> Seconds:
+    r"""What computation loses to communication that runs beside it on the same units.
+
+    $$ t = \varsigma\,h $$
+
+    While h seconds of communication run, computation has 1 − ς of the chip's units, so work that fills the chip ends
+    ςh later. Assumes computation beside it could have used all units.
+    """
+    return share * hidden
 
 
 @cites("ren2021offload", place="section 4, transfers beside computation")

@@ -54,6 +54,8 @@ class Structure:
     sequence_parallel: bool
     recompute: Recompute
     fused_attention: bool
+    whole_experts: bool = False
+    swap_heads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,13 @@ class Mapping:
     context: int = 1
     """Chips that share every sequence."""
     expert: int = 1
-    """Replicas among which experts are shared out; a part of `data` × `context`."""
+    """Chips among which experts are dealt out: a part of `data` × `context`, times `tensor` if they stay whole."""
+    whole_experts: bool = False
+    """Experts are not split over the tensor-parallel chips but dealt out over them too (expert-tensor degree 1)."""
+    relay_tokens: bool = False
+    """A token goes to a unit of the network once and is handed on inside it, however many of its experts are there."""
+    swap_heads: bool = False
+    """Chips that share a sequence swap positions for heads around attention (Ulysses), not keys and values."""
     micro_batch: int = 1
     """Sequences a replica works on at a time."""
     interleave: int = 1
@@ -121,6 +129,9 @@ class Mapping:
             "data": self.data,
             "context": self.context,
             "expert": self.expert,
+            "whole_experts": self.whole_experts,
+            "relay_tokens": self.relay_tokens,
+            "swap_heads": self.swap_heads,
             "micro_batch": self.micro_batch,
             "interleave": self.interleave,
             "schedule": self.schedule.word,
@@ -141,6 +152,8 @@ class Mapping:
             sequence_parallel=self.sequence_parallel,
             recompute=self.recompute,
             fused_attention=self.fused_attention,
+            whole_experts=self.whole_experts,
+            swap_heads=self.swap_heads,
         )
 
 
@@ -160,14 +173,16 @@ _NUMBERS = (
     "offload_weights",
     "offload_optimiser",
     "offload_activations",
+    "relay_tokens",
 )
-_TRUTHS = ("overlap", "offload_weights", "offload_optimiser", "offload_activations")
+_TRUTHS = ("overlap", "relay_tokens", "offload_weights", "offload_optimiser", "offload_activations")
 _PYTHON: dict[str, type] = {
-    **dict.fromkeys((*_TRUTHS, "sequence_parallel", "fused_attention"), bool),
+    **dict.fromkeys((*_TRUTHS, "sequence_parallel", "fused_attention", "whole_experts", "swap_heads"), bool),
     "schedule": Schedule,
     "recompute": Recompute,
 }
-_STRUCTURE = ("sequence_parallel", "recompute", "fused_attention")
+_STRUCTURE = ("sequence_parallel", "recompute", "fused_attention", "whole_experts", "swap_heads")
+_KINDS: dict[str, type] = {**dict.fromkeys(_STRUCTURE, np.bool_), "recompute": np.int8}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,9 +204,12 @@ class MappingTable:
     offload_weights: NDArray[np.float64]
     offload_optimiser: NDArray[np.float64]
     offload_activations: NDArray[np.float64]
+    relay_tokens: NDArray[np.float64]
     sequence_parallel: NDArray[np.bool_]
     recompute: NDArray[np.int8]
     fused_attention: NDArray[np.bool_]
+    whole_experts: NDArray[np.bool_]
+    swap_heads: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.tensor)
@@ -207,10 +225,9 @@ class MappingTable:
         default = Mapping()
         filled = {name: np.asarray(given.get(name, getattr(default, name))) for name in (*_NUMBERS, *_STRUCTURE)}
         rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
-        kinds = {"sequence_parallel": np.bool_, "recompute": np.int8, "fused_attention": np.bool_}
         return cls(
             **{
-                name: np.broadcast_to(np.ascontiguousarray(column, dtype=kinds.get(name, np.float64)), rows)
+                name: np.broadcast_to(np.ascontiguousarray(column, dtype=_KINDS.get(name, np.float64)), rows)
                 for name, column in filled.items()
             }
         )
@@ -251,13 +268,17 @@ class MappingTable:
     def structures(self) -> list[tuple[Structure, NDArray[np.intp] | slice]]:
         """The structures there are, each with its rows."""
         code = self.recompute.astype(np.int16) * 4 + self.sequence_parallel * 2 + self.fused_attention
+        if self.whole_experts.any() or self.swap_heads.any():
+            code = code + self.whole_experts * np.int16(16) + self.swap_heads * np.int16(32)
         found = np.flatnonzero(np.bincount(code, minlength=12))
         return [
             (
                 Structure(
                     sequence_parallel=bool(value & 2),
-                    recompute=Recompute(int(value) // 4),
+                    recompute=Recompute(int(value) % 16 // 4),
                     fused_attention=bool(value & 1),
+                    whole_experts=bool(value & 16),
+                    swap_heads=bool(value & 32),
                 ),
                 slice(None) if len(found) == 1 else np.flatnonzero(code == value),
             )

@@ -46,6 +46,7 @@ class Answer:
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
             ("chip: sustained share of that", chip.figures.get("matrix_efficiency"), FRACTION),
             ("chip: fused attention, of that", chip.figures.get("attention_efficiency"), FRACTION),
+            ("chip: units lent to communication", chip.figures.get("lent"), FRACTION),
             ("chip: kernel launch", chip.figures.get("launch"), SECONDS),
             ("chip: host, a kernel", chip.figures.get("dispatch"), SECONDS),
             ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),

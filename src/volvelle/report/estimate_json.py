@@ -60,6 +60,9 @@ class MappingEntry(_Closed):
     data: int
     context: int
     expert: int
+    whole_experts: bool
+    relay_tokens: bool
+    swap_heads: bool
     micro_batch: int
     interleave: int
     schedule: Literal["1f1b", "gpipe", "zero-bubble", "dualpipe"]

@@ -43,9 +43,9 @@ class Plan:
 def _degrees(mapping: Mapping) -> str:
     words = [f"tp{mapping.tensor}", f"pp{mapping.pipeline}", f"dp{mapping.data}"]
     if mapping.context > 1:
-        words.append(f"cp{mapping.context}")
+        words.append(f"cp{mapping.context}" + ("/heads" if mapping.swap_heads else ""))
     if mapping.expert > 1:
-        words.append(f"ep{mapping.expert}")
+        words.append(f"ep{mapping.expert}" + ("/whole" if mapping.whole_experts else ""))
     return " ".join(words)
 
 

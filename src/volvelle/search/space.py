@@ -32,9 +32,15 @@ class Space:
     """With full recomputation: layers between two kept inputs."""
     sequence_parallel: tuple[bool, ...] = (True, False)
     fused_attention: tuple[bool, ...] = (True,)
+    whole_experts: tuple[bool, ...] = (False, True)
+    """Counts only where there are experts, tensor and sequence parallelism."""
+    swap_heads: tuple[bool, ...] = (False, True)
+    """Counts only where heads divide over tensor and context parallelism."""
     overlap: tuple[bool, ...] = (True,)
     offload: tuple[tuple[bool, bool, bool], ...] = ((False, False, False),)
     """Weights, optimiser, activations in host memory."""
+    relay_tokens: bool = False
+    """Tokens cross to a unit of the network once; never slower, but not every framework can."""
     largest_micro_batch: int = 16
 
 
@@ -45,7 +51,7 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
     (memory, uneven pieces) is left to the estimator.
     """
     chips, sizes = cluster.accelerators, step.model.sizes
-    layers = max(block.repeat for block in step.model.blocks)
+    layers = step.model.layers
     experts = int(sizes.get("experts", 1))
     heads = int(sizes.get("kv_heads", 1))
     length = int(sizes.get("position", 1))
@@ -66,18 +72,35 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
                 data = chips // (tensor * context * pipeline)
                 if step.batch % data:
                     continue
-                for expert in space.expert or divisors(gcd(experts, data * context)):
-                    if (data * context) % expert or experts % expert:
-                        continue
-                    table = _choices(space, step, tensor, context, pipeline, data, expert, layers)
-                    if table is not None:
-                        found = True
-                        yield table
+                for degrees in _expert_degrees(space, experts, tensor, data * context):
+                    for swap in _swaps(space, heads, tensor, context):
+                        table = _choices(space, step, tensor, context, pipeline, data, degrees, swap, layers)
+                        if table is not None:
+                            found = True
+                            yield table
     if not found:
         raise MappingError(
             f"no layout of {chips} chips divides a batch of {step.batch} sequences; change --batch to a multiple of a "
             "larger power of two, or widen the space"
         )
+
+
+def _expert_degrees(space: Space, experts: int, tensor: int, copies: int) -> Iterator[tuple[int, bool]]:
+    """Expert degrees, with experts split over tensor-parallel chips or whole."""
+    for whole in space.whole_experts:
+        if whole and (tensor == 1 or experts == 1 or True not in space.sequence_parallel):
+            continue
+        chips = copies * tensor if whole else copies
+        for expert in space.expert or divisors(gcd(experts, chips)):
+            if chips % expert == 0 and experts % expert == 0:
+                yield expert, whole
+
+
+def _swaps(space: Space, heads: int, tensor: int, context: int) -> list[bool]:
+    """Ways to share a sequence; one alone where it is not shared."""
+    if context == 1:
+        return [False]
+    return [swap for swap in space.swap_heads if not swap or heads % (tensor * context) == 0]
 
 
 def _choices(
@@ -87,16 +110,20 @@ def _choices(
     context: int,
     pipeline: int,
     data: int,
-    expert: int,
+    degrees: tuple[int, bool],
+    swap: bool,
     layers: int,
 ) -> MappingTable | None:
     """All choices at fixed degrees."""
+    expert, whole = degrees
     share = step.batch // data
     micro_batches = [
         size for size in space.micro_batch or divisors(share) if share % size == 0 and size <= space.largest_micro_batch
     ]
     pieces = _pieces(space, pipeline, layers)
     sequence = [choice for choice in space.sequence_parallel if tensor > 1 or not choice] or [False]
+    if whole:
+        sequence = [True]
     zero = [choice for choice in space.zero if data * context > 1 or choice == min(space.zero)]
     offload = range(len(space.offload))
     again = [(int(kind), every) for kind in space.recompute for every in _gaps(space, kind)]
@@ -126,6 +153,9 @@ def _choices(
         data=data,
         context=context,
         expert=expert,
+        whole_experts=whole,
+        relay_tokens=space.relay_tokens and expert > 1,
+        swap_heads=swap,
         micro_batch=micro,
         interleave=interleave,
         schedule=schedule,
@@ -156,6 +186,10 @@ def _pieces(space: Space, pipeline: int, layers: int) -> list[tuple[int, int]]:
         if schedule is not Schedule.ONE_FORWARD_ONE_BACKWARD:
             found.append((int(schedule), 1))
             continue
-        cuts: Sequence[int] = space.interleave or divisors(layers // pipeline if layers % pipeline == 0 else 1)
-        found += [(plain, cut) for cut in cuts if cut == 1 or layers % (pipeline * cut) == 0]
+        deepest = -(-layers // pipeline)
+        cuts: Sequence[int] = space.interleave or divisors(deepest)
+        # Pieces that would make the deepest stage deeper still are never better.
+        whole = [cut for cut in cuts if cut * pipeline <= layers + 2]
+        fitting = [cut for cut in whole if cut * -(-layers // (pipeline * cut)) == deepest]
+        found += [(plain, cut) for cut in dict.fromkeys((*([1] if 1 in cuts else []), *fitting))]
     return found

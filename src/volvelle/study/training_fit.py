@@ -29,7 +29,9 @@ BOUNDS: Map[str, tuple[float, float]] = {
     "launch": (1e-6, 5e-6),
     "dispatch": (0.0, 60e-6),
     "attention_efficiency": (0.3, 1.6),
+    "attention_half": (0.0, 2000.0),
     "contention": (0.0, 0.3),
+    "lent": (0.0, 0.3),
 }
 """What is fitted, and within which bounds: those of single products and copies, where they have been measured."""
 
@@ -117,10 +119,7 @@ def _around(point: Column, width: Column) -> tuple[Column, Column]:
 
 
 def training_cases(family: str, runs: Sequence[TrainingMeasurement], catalogue: Catalogue) -> list[_Case]:
-    """Dense runs of the family that can be asked about, by question; each source counts by the root of its size.
-
-    Mixtures of experts are left out: their runs spread experts over tensor ranks in ways a mapping cannot state yet.
-    """
+    """Runs of the family that can be asked about, by question; each source counts by the root of its size."""
     strange = {run.split for run in runs} - {"calibration"}
     if strange:
         raise DescriptionError(f"a fit takes calibration rows only, not {', '.join(sorted(strange))}")
@@ -132,8 +131,6 @@ def training_cases(family: str, runs: Sequence[TrainingMeasurement], catalogue: 
         if isinstance(asked, str) or run.seconds is None or families.get(asked.cluster.chip.name) != family:
             continue
         step = asked.step
-        if "experts" in step.model.sizes:
-            continue
         key = (
             id(step.model),
             step.batch,

@@ -46,8 +46,12 @@ class Chip:
     """Time a kernel takes beyond its work: starting and ending on all units."""
     dispatch: Seconds = 0.0
     """Time the host takes to prepare a kernel, while the chip works on those before it."""
+    lent: Fraction = 0.0
+    """Share of its units that communication takes while it runs beside computation."""
     attention_efficiency: Fraction = 1.0
     """Rate of a fused attention kernel over that of large matrix products."""
+    attention_half: Count = 0.0
+    """Keys that starting and ending a query tile of such a kernel is worth."""
     step_error: float | None = None
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     power: Watts | None = None

@@ -72,6 +72,12 @@ class Block:
         """Operations by name."""
         return {op.name: op for op in self.operations}
 
+    @property
+    def is_layer(self) -> bool:
+        """Whether it hands on what it takes, so that it can repeat."""
+        taken, handed = ([self.tensor_of[name].dims for name in ends] for ends in (self.inputs, self.outputs))
+        return bool(taken) and taken == handed
+
     def weights(self) -> tuple[Tensor, ...]:
         """The tensors that are learned."""
         return tuple(tensor for tensor in self.tensors if tensor.role is Role.WEIGHT)
@@ -106,6 +112,12 @@ class Workload:
             if name not in self.sizes:
                 raise UnknownNameError.among("dimension", name, self.sizes)
         return replace(self, sizes={**self.sizes, **sizes})
+
+    @property
+    def layers(self) -> int:
+        """Layers in all, of whatever kind; at least the repetitions of the block repeated most."""
+        repeated = max((block.repeat for block in self.blocks), default=1)
+        return max(repeated, sum(block.repeat for block in self.blocks if block.is_layer))
 
     def parameters(self) -> int:
         """Learned numbers, each counted once."""

@@ -29,12 +29,23 @@ class TrainingStep:
     optimiser_state: Bytes = 12.0
     """Bytes a parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
 
+    expert_load: float = 1.0
+    """Tokens on the busiest expert's chip over the even share: routing out of balance, or a capacity padded to."""
+    reserved: Bytes = 1.5 * 2**30
+    """Memory that drivers, kernels and communication libraries keep: 1 to 2 GB (Hugging Face, training anatomy)."""
+    fragmentation: float = 0.05
+    """Memory lost between tensors over what activations take; an assumption, allocators lose from 2 to 10 %."""
+
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise DescriptionError(f"the global batch is {self.batch} sequences; it must be at least one")
         if "batch" not in self.model.sizes:
             raise DescriptionError(
                 f"workload {self.model.name!r} has no dimension named 'batch', so it cannot be cut into micro-batches"
+            )
+        if self.expert_load < 1:
+            raise DescriptionError(
+                f"the busiest expert gets {self.expert_load} of the even share; the busiest has at least 1"
             )
         element_bytes(self.element)
         element_bytes(self.gradient_element)

@@ -14,6 +14,7 @@ from volvelle.interchange.launch.expressible import (
     check_model,
     check_optimiser_state,
     hybrid_groups,
+    plainly_routed,
     refusal,
 )
 from volvelle.mapping.parallelism import Mapping, Recompute
@@ -72,6 +73,7 @@ def _check_degrees(shape: Transformer, mapping: Mapping) -> None:
         raise refusal(_NAME, "sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
     if not mapping.fused_attention:
         raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
+    plainly_routed(_NAME, mapping)
     if mapping.expert > 1:
         if shape.experts is None:
             raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")

@@ -14,6 +14,7 @@ __all__ = [
     "check_optimiser_state",
     "hybrid_groups",
     "one_line",
+    "plainly_routed",
     "recomputes_core",
     "refusal",
     "sequence_length",
@@ -26,6 +27,14 @@ MIXED_STATE: Final = 12.0
 def refusal(framework: str, what: str, instead: str) -> MappingError:
     """What to raise where a framework has no setting for a part of a layout."""
     return MappingError(f"{framework} cannot express {what}; {instead}")
+
+
+def plainly_routed(framework: str, mapping: Mapping) -> None:
+    """Refuse ways to route tokens and share sequences that only Megatron-LM has settings for."""
+    if mapping.relay_tokens:
+        raise refusal(framework, "tokens that cross to a node once", "turn relay_tokens off, or use Megatron-LM")
+    if mapping.swap_heads and mapping.context > 1:
+        raise refusal(framework, "positions swapped for heads", "turn swap_heads off, or use Megatron-LM")
 
 
 def one_line(name: str) -> str:

@@ -11,6 +11,7 @@ from volvelle.interchange.launch.expressible import (
     check_optimiser_state,
     hybrid_groups,
     one_line,
+    plainly_routed,
     refusal,
     sequence_length,
 )
@@ -69,6 +70,7 @@ def _yaml(truth: bool) -> str:
 
 
 def _check_degrees(mapping: Mapping) -> None:
+    plainly_routed(_NAME, mapping)
     if mapping.pipeline > 1 or mapping.interleave > 1:
         raise refusal(
             _NAME,

@@ -127,7 +127,7 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: Mapping) -> _Flags
         if mapping.expert > 1:
             raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
         return []
-    copies = mapping.data * mapping.context
+    copies = mapping.data * mapping.context * (mapping.tensor if mapping.whole_experts else 1)
     if experts.count % mapping.expert or copies % mapping.expert:
         raise refusal(
             _NAME,
@@ -140,10 +140,12 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: Mapping) -> _Flags
         ("--num-experts", str(experts.count)),
         ("--moe-router-topk", str(experts.chosen)),
         ("--moe-ffn-hidden-size", str(experts.ffn)),
-        ("--moe-token-dispatcher-type", "alltoall"),
+        ("--moe-token-dispatcher-type", "flex" if mapping.relay_tokens else "alltoall"),
         ("--expert-model-parallel-size", str(mapping.expert)),
-        ("--expert-tensor-parallel-size", str(mapping.tensor)),
+        ("--expert-tensor-parallel-size", str(1 if mapping.whole_experts else mapping.tensor)),
     ]
+    if mapping.relay_tokens:
+        flags.append(("--moe-enable-deepep", ""))
     if experts.shared_ffn:
         flags.append(("--moe-shared-expert-intermediate-size", str(experts.shared_ffn)))
     if experts.dense_layers:
@@ -177,6 +179,8 @@ def _parallelism(shape: Transformer, mapping: Mapping, length: int) -> _Flags:
         ("--pipeline-model-parallel-size", str(mapping.pipeline)),
         ("--context-parallel-size", str(mapping.context)),
     ]
+    if mapping.context > 1 and mapping.swap_heads:
+        flags.append(("--cp-comm-type", "a2a"))
     if mapping.interleave > 1:
         flags.append(("--num-virtual-stages-per-pipeline-rank", str(mapping.interleave)))
     if mapping.sequence_parallel and mapping.tensor > 1:

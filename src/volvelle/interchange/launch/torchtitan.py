@@ -12,6 +12,7 @@ from volvelle.interchange.launch.expressible import (
     check_optimiser_state,
     hybrid_groups,
     one_line,
+    plainly_routed,
     refusal,
     sequence_length,
 )
@@ -135,8 +136,11 @@ def _parallelism(shape: Transformer, mapping: Mapping) -> _Table:
     if mapping.zero >= 2:
         table["fsdp_reshard_after_forward"] = "always" if mapping.zero == 3 else "never"
     table["tensor_parallel_degree"] = mapping.tensor
+    plainly_routed(_NAME, mapping)
     table["context_parallel_degree"] = mapping.context
     if mapping.expert > 1:
+        if mapping.tensor > 1 and mapping.whole_experts:
+            raise refusal(_NAME, "whole experts on tensor ranks", "turn whole_experts off, or use Megatron-LM")
         among = shard * mapping.context
         if shape.experts is None:
             raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
