@@ -70,3 +70,13 @@ def test_a_repeated_block_must_take_what_it_hands_on() -> None:
     y = b.contract("up", "batch hidden, hidden ffn -> batch ffn", x, b.weight("w", "hidden ffn"))
     with pytest.raises(GraphError, match="hands on"):
         Workload(name="g", sizes={"batch": 1, "hidden": 2, "ffn": 3}, blocks=(b.build(outputs=(y,), repeat=2),))
+
+
+def test_a_tensor_read_twice_by_one_operation_gets_both_gradients() -> None:
+    b = BlockBuilder("square")
+    x = b.input("x", "batch hidden")
+    y = b.contract("pairs", "batch hidden, other hidden -> batch other", x, x)
+    sizes = {"batch": 4, "other": 4, "hidden": 8}
+    whole = with_backward(Workload(name="square", sizes=sizes, blocks=(b.build(outputs=(y,)),)))
+    assert whole.flops(phase=Phase.BACKWARD) == 2 * whole.flops()
+    assert whole.blocks[0].operation_of["x.grad"].inputs == ("pairs.backward.x", "pairs.backward.x.1")

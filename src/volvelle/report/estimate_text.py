@@ -72,11 +72,12 @@ def _layout(mapping: Mapping) -> str:
     """A layout in words, defaults left out where they say nothing."""
     degrees = [f"tensor {mapping.tensor}"]
     if mapping.context > 1:
-        degrees.append(f"context {mapping.context}")
+        degrees.append(f"context {mapping.context}" + (" (heads swapped for positions)" if mapping.swap_heads else ""))
     degrees += [f"data {mapping.data}", f"pipeline {mapping.pipeline}"]
     words = [" × ".join(degrees)]
     if mapping.expert > 1:
-        words.append(f"experts over {mapping.expert}")
+        kept = " whole" if mapping.whole_experts else ""
+        words.append(f"experts{kept} over {mapping.expert}" + (", tokens relayed" if mapping.relay_tokens else ""))
     if mapping.pipeline > 1:
         pieces = f" in {mapping.interleave} pieces" if mapping.interleave > 1 else ""
         words.append(f"{mapping.schedule.word}{pieces}")

@@ -4,11 +4,16 @@ from volvelle.workload.graph import Block, Role, Tensor
 from volvelle.workload.operations import (
     AbstractKind,
     Contraction,
+    Convolution,
+    Fourier,
     Lookup,
     Normalisation,
     Operation,
+    Phase,
     Pointwise,
     Routing,
+    Scan,
+    Unit,
 )
 from volvelle.workload.signature import Signature
 
@@ -36,23 +41,25 @@ class BlockBuilder:
         """Part of the model that operations added from now on belong to."""
         self.region = ""
         """Region of the operations added from now on."""
+        self.phase = Phase.FORWARD
+        """Phase of the operations added from now on; a backward pass is as a rule derived, not written."""
 
     def _tensor(self, name: str, dims: tuple[str, ...], element: str | None, role: Role, tied_to: str = "") -> str:
         self._tensors.append(Tensor(name=name, dims=dims, element=element or self._element, role=role, tied_to=tied_to))
         return name
 
-    def input(self, name: str, dims: str) -> str:
+    def input(self, name: str, dims: str, *, element: str | None = None) -> str:
         """A tensor handed over by the block before."""
         self._inputs.append(name)
-        return self._tensor(name, tuple(dims.split()), None, Role.ACTIVATION)
+        return self._tensor(name, tuple(dims.split()), element, Role.ACTIVATION)
 
     def data(self, name: str, dims: str, *, element: str = "int64") -> str:
         """A tensor from outside, without gradient."""
         return self._tensor(name, tuple(dims.split()), element, Role.INPUT)
 
-    def weight(self, name: str, dims: str, *, tied_to: str = "") -> str:
+    def weight(self, name: str, dims: str, *, tied_to: str = "", element: str | None = None) -> str:
         """A learned tensor."""
-        return self._tensor(name, tuple(dims.split()), None, Role.WEIGHT, tied_to)
+        return self._tensor(name, tuple(dims.split()), element, Role.WEIGHT, tied_to)
 
     def add(
         self,
@@ -62,18 +69,22 @@ class BlockBuilder:
         *,
         fused: bool = False,
         element: str | None = None,
+        of: str = "",
     ) -> str:
         """Any kind of operation; its outputs are named after it. Gives the first one's name."""
         outputs = []
+        role = Role.ACTIVATION if self.phase is Phase.FORWARD else Role.GRADIENT
         for index, dims in enumerate(kind.signature.outputs):
             output = name if index == 0 else f"{name}.{index}"
-            outputs.append(self._tensor(output, dims, element if index == 0 else "mask", Role.ACTIVATION))
+            outputs.append(self._tensor(output, dims, element if index == 0 else "mask", role))
         self._operations.append(
             Operation(
                 name=name,
                 kind=kind,
                 inputs=inputs,
                 outputs=tuple(outputs),
+                phase=self.phase,
+                of=of,
                 part=self.part,
                 region=self.region,
                 fused=fused,
@@ -84,6 +95,20 @@ class BlockBuilder:
     def contract(self, name: str, signature: str, first: str, second: str) -> str:
         """Products summed over what the output lacks."""
         return self.add(name, Contraction(Signature.parse(signature)), (first, second))
+
+    def convolve(self, name: str, signature: str, signal: str, window: str, *, along: str) -> str:
+        """A window slid over a signal."""
+        kind = Convolution(Signature.parse(signature), along=tuple(along.split()))
+        return self.add(name, kind, (signal, window))
+
+    def scan(self, name: str, signature: str, *inputs: str, along: str, flops: float = 2.0) -> str:
+        """A recurrence along one dimension."""
+        return self.add(name, Scan(Signature.parse(signature), along=along, flops=flops), inputs)
+
+    def transform(self, name: str, dims: str, x: str, *, along: str, flops: float, unit: Unit = Unit.VECTOR) -> str:
+        """A Fourier transform along one dimension."""
+        kind = Fourier(Signature.parse(f"{dims} -> {dims}"), along=along, flops=flops, unit=unit)
+        return self.add(name, kind, (x,))
 
     def pointwise(
         self,

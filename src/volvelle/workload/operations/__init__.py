@@ -10,14 +10,21 @@ from volvelle.workload.operations.base import (
     Work,
 )
 from volvelle.workload.operations.contraction import Contraction
+from volvelle.workload.operations.convolution import Convolution
+from volvelle.workload.operations.factorisation import Factorisation
+from volvelle.workload.operations.fourier import Fourier
 from volvelle.workload.operations.lookup import Lookup
 from volvelle.workload.operations.normalisation import Normalisation
 from volvelle.workload.operations.pointwise import Pointwise
 from volvelle.workload.operations.routing import Routing
+from volvelle.workload.operations.scan import Scan
 
 __all__ = [
     "AbstractKind",
     "Contraction",
+    "Convolution",
+    "Factorisation",
+    "Fourier",
     "Gradients",
     "Lookup",
     "Normalisation",
@@ -25,6 +32,7 @@ __all__ = [
     "Phase",
     "Pointwise",
     "Routing",
+    "Scan",
     "SplitChoice",
     "Unit",
     "Work",

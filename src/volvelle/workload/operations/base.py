@@ -114,6 +114,12 @@ class Operation:
     fused: bool = False
     """Runs inside a neighbour's kernel, so it moves no data of its own."""
 
+    def gradient_name(self, index: int) -> str:
+        """What the gradient of one of its inputs is called; by number too where it reads a tensor twice."""
+        name = self.inputs[index]
+        again = f".{index}" if name in self.inputs[:index] else ""
+        return f"{self.name}.backward.{name}{again}"
+
 
 @dataclass(frozen=True, slots=True)
 class Gradients:

@@ -55,7 +55,7 @@ class Contraction(AbstractKind):
             if not want:
                 continue
             other = 1 - index
-            name = f"{op.name}.backward.{op.inputs[index]}"
+            name = op.gradient_name(index)
             operations.append(
                 Operation(
                     name=name,

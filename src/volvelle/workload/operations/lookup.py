@@ -46,7 +46,7 @@ class Lookup(AbstractKind):
         if not wanted[1]:
             return Gradients()
         indices, table = self.signature.inputs
-        name = f"{op.name}.backward.{op.inputs[1]}"
+        name = op.gradient_name(1)
         backward = Operation(
             name=f"{op.name}.backward",
             kind=Lookup(Signature((indices, self.signature.outputs[0]), (table,)), scatter=True),

@@ -47,7 +47,7 @@ class Normalisation(AbstractKind):
         read = op.outputs[0] if self.saves_output else op.inputs[0]
         scale = 1 if len(op.inputs) > 1 else None
         extra = () if scale is None else (self.signature.inputs[scale],)
-        outputs = tuple(f"{op.name}.backward.{op.inputs[index]}" for index in targets)
+        outputs = tuple(op.gradient_name(index) for index in targets)
         backward = Operation(
             name=f"{op.name}.backward",
             kind=Normalisation(

@@ -55,7 +55,7 @@ class Pointwise(AbstractKind):
         sources = self.signature.inputs, self.signature.outputs
         names = op.inputs, op.outputs
         read = [(sources[n < 0][n if n >= 0 else ~n], names[n < 0][n if n >= 0 else ~n]) for n in self.saves]
-        outputs = tuple(f"{op.name}.backward.{op.inputs[index]}" for index in targets)
+        outputs = tuple(op.gradient_name(index) for index in targets)
         backward = Operation(
             name=f"{op.name}.backward",
             kind=Pointwise(

@@ -69,7 +69,7 @@ class Routing(AbstractKind):
         targets = [index for index, want in enumerate(wanted) if want]
         if not targets:
             return Gradients()
-        outputs = tuple(f"{op.name}.backward.{op.inputs[index]}" for index in targets)
+        outputs = tuple(op.gradient_name(index) for index in targets)
         inputs = (f"{op.outputs[0]}.grad", *(op.inputs if len(op.inputs) > 1 else ()))
         dims = (self.signature.outputs[0], *(self.signature.inputs if len(op.inputs) > 1 else ()))
         backward = Operation(

@@ -1,0 +1,268 @@
+"""The fusion problem as a linear mixed-integer model, in plain arrays that any solver can be given.
+
+Kernel k runs in slot p (x), with one of its options of cores (y); a tensor is inside slot p (z) where both its ends
+are; what precedes in the graph comes in no later slot, written with prefix sums. All products are of this kind, so the
+model is linear. Times are in units of `unit` seconds and bytes in shares of their capacity, so that numbers are near 1.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimate.on_chip import Overlap
+from volvelle.estimate.on_chip_price import Ledger
+
+__all__ = ["AssignmentModel", "assignment_model", "model_size"]
+
+Term = tuple[int, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentModel:
+    """min cost·v with row bounds, as compressed rows."""
+
+    cost: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    integer: NDArray[np.bool_]
+    starts: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    values: NDArray[np.float64]
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    row_scale: NDArray[np.float64]
+    """What a row must be multiplied by for its coefficients to be whole: 0 for rows in units of time."""
+    unit: float
+    """Seconds that a time of 1 stands for."""
+    places: NDArray[np.int32]
+    """(kernel, slot) → column of x."""
+    inside: NDArray[np.int32]
+    """(tensor, slot) → column of z."""
+    options: dict[tuple[int, int], tuple[int, ...]]
+    """(kernel, slot) → columns of y, one for each option of cores."""
+    pieces: dict[int, list[int]]
+    """Kernel → for each slot the column that says it is alone there, its weights in pieces."""
+    sides: tuple[int, ...]
+    """Slot → column that says it belongs to the backward pass."""
+    computes: tuple[int, ...]
+    times: tuple[int, ...]
+    slots: int
+
+    def partitions(self, values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
+        """The fusion a solution stands for."""
+        chosen = np.asarray(values)[self.places].argmax(axis=1)
+        return tuple(tuple(int(k) for k in np.flatnonzero(chosen == slot)) for slot in range(self.slots))
+
+    def values_of(self, ledger: Ledger, partitions: Sequence[Sequence[int]]) -> list[float]:
+        """The solution a fusion stands for, to start a solver from."""
+        values = np.zeros(len(self.cost))
+        for slot, members in enumerate(partitions):
+            if not members:
+                continue
+            found = ledger.price(members)
+            values[self.times[slot]] = found.time / self.unit
+            values[self.computes[slot]] = found.compute / self.unit
+            for member in members:
+                values[self.places[member, slot]] = 1.0
+            if found.weight_tiles > 1:
+                values[self.pieces[members[0]][slot]] = 1.0
+            if ledger.shares is not None:
+                for member, cores in zip(members, found.cores, strict=True):
+                    option = ledger.shares.options[member].cores.index(cores)
+                    values[self.options[member, slot][option]] = 1.0
+            for edge, (producer, consumer, *_) in enumerate(ledger.edges):
+                if producer in members and consumer in members:
+                    values[self.inside[edge, slot]] = 1.0
+        if self.sides:
+            backward = [any(not ledger.kernels[member].forward for member in members) for members in partitions]
+            first = backward.index(True) if True in backward else self.slots
+            values[list(self.sides[first:])] = 1.0
+        return values.tolist()
+
+
+def model_size(ledger: Ledger, slots: int) -> int:
+    """Number of entries of the model's rows, without building it."""
+    options = sum(len(one.cycles) for one in ledger.shares.options) if ledger.shares else 0
+    kernels, edges = len(ledger.names), len(ledger.edges)
+    return slots * (3 * options + 6 * kernels + edges * (slots + 12))
+
+
+def assignment_model(ledger: Ledger, slots: int, *, unit: float, tight: bool = False) -> AssignmentModel:
+    """The model for so many slots. `tight` adds what every fusion satisfies and a solver would have to find out."""
+    return _Builder(ledger, slots, unit, tight=tight).build()
+
+
+class _Builder:
+    def __init__(self, ledger: Ledger, slots: int, unit: float, *, tight: bool) -> None:
+        self.ledger, self.slots, self.unit, self.tight = ledger, slots, unit, tight
+        self.bounds: list[tuple[float, float, bool, float]] = []
+        self.starts, self.columns, self.values = [0], list[int](), list[float]()
+        self.rows: list[tuple[float, float, float]] = []
+
+    def column(self, *, upper: float = 1.0, integer: bool = True, cost: float = 0.0, lower: float = 0.0) -> int:
+        self.bounds.append((lower, upper, integer, cost))
+        return len(self.bounds) - 1
+
+    def row(self, terms: Iterable[Term], *, lower: float = -inf, upper: float = inf, scale: float = 1.0) -> None:
+        for column, value in terms:
+            if value:
+                self.columns.append(column)
+                self.values.append(value)
+        self.starts.append(len(self.columns))
+        self.rows.append((lower, upper, scale))
+
+    def build(self) -> AssignmentModel:
+        ledger, slots = self.ledger, range(self.slots)
+        kernels = range(len(ledger.names))
+        self.x = [[self.column(upper=self._allowed(kernel, slot)) for slot in slots] for kernel in kernels]
+        self.z = [[self.column(integer=False) for _ in slots] for _ in ledger.edges]
+        self.t = [self.column(upper=inf, integer=False, cost=1.0) for _ in slots]
+        self.c = [self.column(upper=inf, integer=False) for _ in slots]
+        self.pieces = {kernel: [self.column() for _ in slots] for kernel in kernels if ledger.pieces(kernel) > 1}
+        self.options: dict[tuple[int, int], tuple[int, ...]] = {}
+        for kernel in kernels:
+            self.row(((self.x[kernel][slot], 1.0) for slot in slots), lower=1.0, upper=1.0)
+        self._precedence()
+        self._compute()
+        for slot in slots:
+            self._sram(slot)
+            self._times(slot)
+            self._dram(slot)
+        self._choices()
+        lower, upper, integer, cost = zip(*self.bounds, strict=True)
+        row_lower, row_upper, scale = zip(*self.rows, strict=True)
+        return AssignmentModel(
+            cost=np.array(cost, dtype=float),
+            lower=np.array(lower, dtype=float),
+            upper=np.array(upper, dtype=float),
+            integer=np.array(integer, dtype=bool),
+            starts=np.array(self.starts, dtype=np.int32),
+            columns=np.array(self.columns, dtype=np.int32),
+            values=np.array(self.values, dtype=float),
+            row_lower=np.array(row_lower, dtype=float),
+            row_upper=np.array(row_upper, dtype=float),
+            row_scale=np.array(scale, dtype=float),
+            unit=self.unit,
+            places=np.array(self.x, dtype=np.int32).reshape(len(kernels), self.slots),
+            inside=np.array(self.z, dtype=np.int32).reshape(len(ledger.edges), self.slots),
+            options=self.options,
+            pieces=self.pieces,
+            sides=tuple(self.sides),
+            computes=tuple(self.c),
+            times=tuple(self.t),
+            slots=self.slots,
+        )
+
+    def _allowed(self, kernel: int, slot: int) -> float:
+        pinned = self.ledger.kernels[kernel].pinned
+        return 1.0 if pinned in (None, slot) else 0.0
+
+    def _precedence(self) -> None:
+        for edge, (producer, consumer, *_) in enumerate(self.ledger.edges):
+            for slot in range(self.slots):
+                if slot < self.slots - 1:
+                    earlier = [(self.x[producer][one], 1.0) for one in range(slot + 1)]
+                    self.row((*earlier, *((self.x[consumer][one], -1.0) for one in range(slot + 1))), lower=0.0)
+                first, second, both = self.x[producer][slot], self.x[consumer][slot], self.z[edge][slot]
+                self.row(((both, 1.0), (first, -1.0)), upper=0.0)
+                self.row(((both, 1.0), (second, -1.0)), upper=0.0)
+                self.row(((both, 1.0), (first, -1.0), (second, -1.0)), lower=-1.0)
+
+    def _compute(self) -> None:
+        ledger, shares = self.ledger, self.ledger.shares
+        for slot in range(self.slots):
+            if shares is None or self.tight:
+                # With whole cores this follows from the options, but not where they are taken in fractions.
+                work = [(self.x[kernel][slot], -time / self.unit) for kernel, time in enumerate(ledger.balanced)]
+                self.row(((self.c[slot], 1.0), *work), lower=0.0, scale=0.0)
+            if shares is None:
+                continue
+            taken: list[Term] = []
+            for kernel, one in enumerate(shares.options):
+                made = tuple(self.column() for _ in one.cycles)
+                self.options[kernel, slot] = made
+                self.row(((self.x[kernel][slot], -1.0), *((column, 1.0) for column in made)), lower=0.0, upper=0.0)
+                taken += zip(made, map(float, one.cores), strict=True)
+                spent = [-ledger.compute_time(cycles) / self.unit for cycles in one.cycles]
+                self.row(((self.c[slot], 1.0), *zip(made, spent, strict=True)), lower=0.0, scale=0.0)
+            cores = float(ledger.problem.chip.cores)
+            self.row(((column, count / cores) for column, count in taken), upper=1.0, scale=cores)
+
+    def _sram(self, slot: int) -> None:
+        ledger, limit = self.ledger, self.ledger.limit
+        terms = {self.x[kernel][slot]: weight for kernel, weight in enumerate(ledger.weights)}
+        for edge, (producer, consumer, _, inside, crossing) in enumerate(ledger.edges):
+            terms[self.x[producer][slot]] += crossing
+            terms[self.x[consumer][slot]] += crossing
+            terms[self.z[edge][slot]] = inside - 2.0 * crossing
+        for kernel, columns in self.pieces.items():
+            terms[columns[slot]] = -ledger.weights[kernel] * (1.0 - 1.0 / ledger.pieces(kernel))
+        self.row(((column, value / limit) for column, value in terms.items()), upper=1.0, scale=limit)
+
+    def _times(self, slot: int) -> None:
+        ledger, problem = self.ledger, self.ledger.problem
+        per_byte = 1.0 / problem.chip.dram_rate / self.unit
+        memory = {
+            self.x[kernel][slot]: (ledger.extra[kernel] + ledger.streamed[kernel]) * per_byte
+            for kernel in range(len(ledger.names))
+        }
+        for edge, (producer, consumer, size, *_) in enumerate(ledger.edges):
+            moved = size * problem.tiles * per_byte
+            memory[self.x[producer][slot]] += moved
+            memory[self.x[consumer][slot]] += moved
+            memory[self.z[edge][slot]] = -2.0 * moved
+        for kernel, columns in self.pieces.items():
+            ends = (*ledger.inputs[kernel], *ledger.outputs[kernel])
+            again = problem.tiles * sum(size for _, size, *_ in ends) + ledger.extra[kernel]
+            memory[columns[slot]] = (ledger.pieces(kernel) - 1) * again * per_byte
+        network = {self.x[kernel][slot]: time / self.unit for kernel, time in enumerate(ledger.network) if time}
+        total, compute = self.t[slot], {self.c[slot]: 1.0}
+        if problem.choices.overlap is Overlap.ALL:
+            parts = [[compute], [memory], [network]]
+        elif problem.choices.overlap is Overlap.MEMORY:
+            parts = [[compute, network], [memory, network]]
+        else:
+            parts = [[compute, memory, network]]
+        for part in parts:
+            joined: dict[int, float] = {}
+            for one in part:
+                for column, value in one.items():
+                    joined[column] = joined.get(column, 0.0) - value
+            if joined:
+                self.row(((total, 1.0), *joined.items()), lower=0.0, scale=0.0)
+
+    def _dram(self, slot: int) -> None:
+        ledger, limit = self.ledger, self.ledger.dram_limit
+        if limit == inf:
+            return
+        base, each = ledger.dram(0.0), ledger.dram(1.0) - ledger.dram(0.0)
+        terms: dict[int, float] = {}
+        for edge, (producer, consumer, size, *_) in enumerate(ledger.edges):
+            for one in range(slot + 1):
+                terms[self.x[producer][one]] = terms.get(self.x[producer][one], 0.0) + size * each
+            for one in range(slot):
+                terms[self.x[consumer][one]] = terms.get(self.x[consumer][one], 0.0) - size * each
+            terms[self.z[edge][slot]] = -size * each
+        self.row(((column, value / limit) for column, value in terms.items()), upper=1.0 - base / limit, scale=limit)
+
+    def _choices(self) -> None:
+        ledger, choices = self.ledger, self.ledger.problem.choices
+        everything = range(len(ledger.names))
+        self.sides = sides = [self.column() for _ in range(self.slots)] if choices.forward_first else []
+        for slot in range(self.slots):
+            if not choices.fuse:
+                self.row(((self.x[kernel][slot], 1.0) for kernel in everything), upper=1.0)
+            for kernel, columns in self.pieces.items():
+                self.row(((columns[slot], 1.0), (self.x[kernel][slot], -1.0)), upper=0.0)
+                others = [(self.x[other][slot], 1.0) for other in everything if other != kernel]
+                self.row(((columns[slot], float(len(others))), *others), upper=float(len(others)))
+            for kernel in everything if sides else ():
+                if ledger.kernels[kernel].forward:
+                    self.row(((self.x[kernel][slot], 1.0), (sides[slot], 1.0)), upper=1.0)
+                else:
+                    self.row(((self.x[kernel][slot], 1.0), (sides[slot], -1.0)), upper=0.0)
+            if sides and slot:
+                self.row(((sides[slot], 1.0), (sides[slot - 1], -1.0)), lower=0.0)

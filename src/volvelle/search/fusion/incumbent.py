@@ -1,0 +1,114 @@
+"""A good fusion, fast: the best along a few topological orders, then windows of partitions solved anew."""
+
+import heapq
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import inf
+from time import perf_counter
+
+from volvelle.estimate.on_chip_price import Ledger
+from volvelle.search.fusion.down_sets import Budget, shortest_path
+from volvelle.search.fusion.lattice import Lattice
+
+__all__ = ["Partitions", "along_orders", "improved", "topological_orders"]
+
+Partitions = tuple[tuple[int, ...], ...]
+
+_WINDOW_STEPS = 30_000
+"""Partitions priced in one window before the next is tried."""
+
+
+def topological_orders(ledger: Ledger) -> Iterator[list[int]]:
+    """Orders that tend to keep what is cut small: least bytes waiting first, newest first, level by level."""
+    waiting = [
+        sum(size for _, size, *_ in written) - sum(size for _, size, *_ in read)
+        for read, written in zip(ledger.inputs, ledger.outputs, strict=True)
+    ]
+    step = iter(range(len(ledger.names)))
+    # A kernel that frees as many bytes as it makes goes first; among equals the one whose inputs are newest.
+    newest: dict[int, int] = {}
+
+    def freed(number: int) -> tuple[float, int]:
+        return (waiting[number], -max((newest[other] for other, *_ in ledger.inputs[number]), default=-1))
+
+    def depth_first(number: int) -> tuple[float, int]:
+        return (-max((newest[other] for other, *_ in ledger.inputs[number]), default=-1), number)
+
+    for rule in (freed, depth_first):
+        newest.clear()
+        step = iter(range(len(ledger.names)))
+        yield list(_ordered(ledger, rule, newest, step))
+    yield list(range(len(ledger.names)))
+
+
+def _ordered(
+    ledger: Ledger, rule: Callable[[int], tuple[float, int]], newest: dict[int, int], step: Iterator[int]
+) -> Iterator[int]:
+    sided = ledger.problem.choices.forward_first
+    needs = [len(read) for read in ledger.inputs]
+    ready = [
+        ((sided and not ledger.kernels[number].forward), rule(number), number)
+        for number, count in enumerate(needs)
+        if not count
+    ]
+    heapq.heapify(ready)
+    while ready:
+        *_, number = heapq.heappop(ready)
+        newest[number] = next(step)
+        yield number
+        for other, *_ in ledger.outputs[number]:
+            needs[other] -= 1
+            if not needs[other]:
+                heapq.heappush(ready, ((sided and not ledger.kernels[other].forward), rule(other), other))
+
+
+def along_orders(
+    ledger: Ledger, *, slots: bool, upper: float = inf, deadline: float = inf
+) -> tuple[float, Partitions | None]:
+    """The best fusion whose partitions are stretches of one of a few topological orders."""
+    best: Partitions | None = None
+    for order in topological_orders(ledger):
+        if perf_counter() > deadline:
+            break
+        found = shortest_path(
+            ledger,
+            Lattice(ledger, after=pairwise(order), twins=False),
+            upper=upper,
+            slots=slots,
+            budget=Budget(deadline=deadline),
+        )
+        if found.partitions is not None:
+            upper, best = found.time, found.partitions
+    return upper, best
+
+
+def improved(ledger: Ledger, partitions: Partitions, *, deadline: float, steps: float = inf) -> Partitions:
+    """The fusion with windows of two, three and more neighbouring partitions solved exactly, until none gives more.
+
+    Windows know neither pins nor the most partitions nor how much DRAM holds; use it where these do not bind.
+    """
+    times = [ledger.price(members).time for members in partitions]
+    spent, current = 0, list(partitions)
+    for width in (2, 3, 4, 6):
+        place, quiet = 0, 0
+        while quiet < max(1, len(current) - width + 1) and len(current) > 1:
+            if perf_counter() > deadline or spent > steps:
+                return tuple(current)
+            place = place if place + 1 < len(current) else 0
+            window = slice(place, place + width)
+            start = sum(1 << number for members in current[:place] for number in members)
+            goal = start | sum(1 << number for members in current[window] for number in members)
+            found = shortest_path(
+                ledger,
+                Lattice(ledger, start=start, goal=goal),
+                upper=sum(times[window]),
+                budget=Budget(steps=_WINDOW_STEPS, deadline=deadline),
+            )
+            spent += found.steps
+            quiet += 1
+            if found.partitions is not None:
+                current[window] = found.partitions
+                times[window] = [ledger.price(members).time for members in found.partitions]
+                quiet = 0
+            place += 1
+    return tuple(current)

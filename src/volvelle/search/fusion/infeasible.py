@@ -1,0 +1,61 @@
+"""Why no fusion fits a chip, and what would cure it."""
+
+from math import inf
+
+from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimate.result import Violation
+from volvelle.quantities import BYTES, show
+
+__all__ = ["reasons"]
+
+
+def reasons(ledger: Ledger) -> tuple[Violation, ...]:
+    """What stands in the way: kernels too large alone, pins that overflow together, too few partitions, DRAM."""
+    alone = [ledger.price([number]).violations for number in range(len(ledger.names))]
+    found = [violation for violations in alone for violation in violations]
+    if found:
+        return tuple(found)
+    together: dict[int, list[int]] = {}
+    for number, kernel in enumerate(ledger.kernels):
+        if kernel.pinned is not None:
+            together.setdefault(kernel.pinned, []).append(number)
+    for slot, members in sorted(together.items()):
+        found += [
+            Violation(
+                name="pins",
+                problem=f"pinned to slot {slot}: {violation.problem}",
+                cures=("pin them to different slots", *violation.cures),
+            )
+            for violation in ledger.price(members).violations
+        ]
+    if found:
+        return tuple(found)
+    choices, chip = ledger.problem.choices, ledger.problem.chip
+    if together:
+        found.append(
+            Violation(
+                name="pins",
+                problem="each slot's pinned kernels fit, but the kernels that must run between them do not",
+                cures=("fewer pins", "smaller tiles", "more SRAM"),
+            )
+        )
+    if choices.partitions is not None:
+        needs = sum(ledger.weights) / chip.sram
+        found.append(
+            Violation(
+                name="partitions",
+                problem=f"no fusion of at most {choices.partitions} partitions fits; weights alone fill the SRAM "
+                f"{needs:.3g} times",
+                cures=("more partitions", "smaller tiles", "more SRAM"),
+            )
+        )
+    if ledger.dram_limit < inf:
+        found.append(
+            Violation(
+                name="dram",
+                problem=f"what lives between partitions overflows the DRAM of {show(chip.dram_capacity, BYTES)} "
+                f"({show(ledger.dram(0.0), BYTES)} of it weights and what is resident)",
+                cures=("more DRAM", "a smaller micro-batch", "more SRAM, so that less lives in DRAM"),
+            )
+        )
+    return tuple(found)

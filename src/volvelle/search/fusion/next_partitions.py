@@ -1,0 +1,201 @@
+"""Every partition that may come next from a down-set, grown kernel by kernel.
+
+What is skipped, and why that is safe. SRAM never falls when a kernel joins a partition: a tensor that was crossing and
+is now inside takes at least as much (`sram_demand`), so a set that overflows need not be extended. Nor do compute time,
+network time and the bytes read from earlier partitions fall, so neither need a set whose floor reaches the upper bound.
+Traffic as a whole does fall (a cut tensor becomes internal), and so does DRAM in use: no set is skipped for those.
+"""
+
+from functools import lru_cache
+from math import inf
+from time import perf_counter
+
+import numpy as np
+
+from volvelle.estimate.on_chip import Overlap
+from volvelle.estimate.on_chip_price import Ledger
+from volvelle.search.fusion.lattice import Lattice, members_of
+
+__all__ = ["Growth", "NextPartitions"]
+
+_CHECKED = 4096
+"""Partitions between two looks at the clock."""
+
+
+class NextPartitions:
+    """Partitions as columns: kernels, and what of them adds up."""
+
+    __slots__ = (
+        "balanced",
+        "beyond",
+        "compute",
+        "fixed",
+        "network",
+        "pieces",
+        "pins",
+        "read",
+        "sets",
+        "smaller",
+        "written",
+    )
+
+    def __init__(self) -> None:
+        self.sets: list[int] = []
+        """Masks of kernels."""
+        self.compute: list[float] = []
+        self.balanced: list[float] = []
+        """Compute time at perfect balance."""
+        self.read: list[float] = []
+        """Bytes of a tile that come from earlier partitions."""
+        self.written: list[float] = []
+        """Bytes of a tile that go to later ones."""
+        self.beyond: list[float] = []
+        """The part of these that goes beyond the goal of the search."""
+        self.fixed: list[float] = []
+        """Traffic besides tensors."""
+        self.network: list[float] = []
+        self.pins: list[int] = []
+        """The slot they are pinned to, or −1."""
+        self.smaller: list[int] = []
+        """Place of the partition that lacks the last kernel, where putting that off can be no gain; else −1."""
+        self.pieces: dict[int, int] = {}
+        """Place → the kernel that takes its weights in pieces there."""
+
+
+class _Tables:
+    """What every search of a ledger looks up, by kernel."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.pins = [-1 if kernel.pinned is None else kernel.pinned for kernel in ledger.kernels]
+        self.pieces = [ledger.pieces(number) for number in range(len(ledger.names))]
+        self.read = [sum(size for _, size, *_ in one) for one in ledger.inputs]
+        self.written = [sum(size for _, size, *_ in one) for one in ledger.outputs]
+        self.fixed = [extra + streamed for extra, streamed in zip(ledger.extra, ledger.streamed, strict=True)]
+        self.sram = [
+            weight + sum(edge[3] for edge in (*ledger.inputs[number], *ledger.outputs[number]))
+            for number, weight in enumerate(ledger.weights)
+        ]
+        # A kernel that writes no more than it reads is no loss to the partition it is taken from: all that falls there
+        # but the tensors it hands on inside, and those are no more than what it read. If it joins an earlier partition
+        # at no cost to that one, leaving it for later is no gain. What DRAM holds may rise: not where that is bounded.
+        self.shrinks = [
+            read >= written and pin < 0 and ledger.dram_limit == inf
+            for read, written, pin in zip(self.read, self.written, self.pins, strict=True)
+        ]
+        shares = ledger.shares
+        self.times = [ledger.compute_time(float(cycles)) for cycles in shares.grid] if shares is not None else []
+        """Place in the grid of cycles → compute time."""
+
+
+@lru_cache(maxsize=8)
+def _tables(ledger: Ledger) -> _Tables:
+    return _Tables(ledger)
+
+
+class Growth:
+    """Grows partitions on one lattice."""
+
+    def __init__(self, ledger: Ledger, lattice: Lattice) -> None:
+        self.ledger, self.lattice, self.tables = ledger, lattice, _tables(ledger)
+        bits, goal = lattice.bits, lattice.goal
+        self.beyond = [
+            0.0 if goal & bits[-1] and not lattice.start else sum(edge[1] for edge in one if not goal & bits[edge[0]])
+            for one in ledger.outputs
+        ]
+        overlap = ledger.problem.choices.overlap
+        self.all_at_once, self.memory_hidden = overlap is Overlap.ALL, overlap is Overlap.MEMORY
+
+    def grow(  # noqa: PLR0915 - one loop, run millions of times, so nothing in it is called that need not be
+        self, done: int, ready: list[int], *, room: float, most: float, deadline: float
+    ) -> tuple[NextPartitions, bool]:
+        """All partitions that take less than `room` for sure, and whether that was all: not if more than `most`.
+
+        Each set is made once: from a list of what may join, one kernel is taken and all before it in the list are left
+        out for good, and with them what depends on them; what the kernel makes ready joins the end of the list.
+        """
+        ledger, lattice, tables, found = self.ledger, self.lattice, self.tables, NextPartitions()
+        bits, before, following, data = lattice.bits, lattice.before, lattice.following, lattice.data
+        inputs, network_of, balanced_of, fixed_of = ledger.inputs, ledger.network, ledger.balanced, tables.fixed
+        sram_of, read_of, written_of, beyond_of = tables.sram, tables.read, tables.written, self.beyond
+        pieces_of, pins_of, shrinks, times = tables.pieces, tables.pins, tables.shrinks, tables.times
+        limit, tiles, per_byte = ledger.limit, float(ledger.problem.tiles), 1.0 / ledger.problem.chip.dram_rate
+        fuse, all_at_once, memory_hidden = ledger.problem.choices.fuse, self.all_at_once, self.memory_hidden
+        barred = 0
+        if lattice.sided and lattice.forward & lattice.inner & ~done:
+            barred = ~lattice.forward  # the backward pass waits for all of the forward
+        shares = ledger.shares
+        line = np.zeros(1, dtype=np.int64) if shares is None else shares.empty
+        places = len(times)
+        cores = 0 if shares is None else -shares.cores
+        sought = line.dtype.type(cores)
+        clock = _CHECKED
+        stack = [(ready, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, line, 0, -1, -1)]
+        while stack:
+            choices, chosen, sram, read, written, gone, fixed, talk, least, row, at, pin, smaller = stack.pop()
+            for place, kernel in enumerate(choices):
+                held = sram + sram_of[kernel]
+                now_read, now_written = read + read_of[kernel], written + written_of[kernel]
+                within = data[kernel] & chosen
+                if within:
+                    for producer, size, inside, crossing in inputs[kernel]:
+                        if within & bits[producer]:
+                            held += inside - crossing - crossing
+                            now_read -= size
+                            now_written -= size
+                if held > limit and (chosen or pieces_of[kernel] < 2):
+                    continue
+                slot = pins_of[kernel]
+                if slot < 0:
+                    slot = pin
+                elif pin >= 0 and slot != pin:
+                    continue
+                now = chosen | bits[kernel]
+                now_talk, now_fixed = talk + network_of[kernel], fixed + fixed_of[kernel]
+                now_least = compute = least + balanced_of[kernel]
+                reached = 0
+                if shares is not None:
+                    line = row + shares.rows[kernel]
+                    # More kernels need no fewer cycles, and often no more.
+                    reached = at if line.item(at) >= cores else int(line.searchsorted(sought))
+                    if reached == places:
+                        continue
+                    compute = times[reached]
+                    if shares.stride > 1:
+                        compute = ledger.compute_time(shares.least_of(line, members_of(now)))
+                low = (tiles * now_read + now_fixed) * per_byte
+                if all_at_once:
+                    low = max(low, compute, now_talk)
+                elif memory_hidden:
+                    low = max(low, compute) + now_talk
+                else:
+                    low += compute + now_talk
+                if low >= room:
+                    continue
+                now_gone = gone + beyond_of[kernel]
+                if held > limit:
+                    found.pieces[len(found.sets)] = kernel
+                found.sets.append(now)
+                found.compute.append(compute)
+                found.balanced.append(now_least)
+                found.read.append(now_read)
+                found.written.append(now_written)
+                found.beyond.append(now_gone)
+                found.fixed.append(now_fixed)
+                found.network.append(now_talk)
+                found.pins.append(slot)
+                found.smaller.append(smaller if shrinks[kernel] else -1)
+                if not fuse or held > limit:
+                    continue
+                rest = choices[place + 1 :]
+                waiting = ~(done | now)
+                for other in following[kernel]:
+                    if not before[other] & waiting and not barred & bits[other]:
+                        rest.append(other)
+                if rest:
+                    sums = (held, now_read, now_written, now_gone, now_fixed, now_talk, now_least)
+                    stack.append((rest, now, *sums, line, reached, slot, len(found.sets) - 1))
+            if len(found.sets) > clock:
+                clock = len(found.sets) + _CHECKED
+                if len(found.sets) > most or perf_counter() > deadline:
+                    return found, False
+        return found, True

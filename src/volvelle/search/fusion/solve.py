@@ -1,0 +1,307 @@
+"""The best fusion of a problem, with a proof or a gap; and the best tile size."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from time import perf_counter
+from typing import Literal
+
+from volvelle.estimate.on_chip import FusionProblem
+from volvelle.estimate.on_chip_price import FusionPrice, Ledger, ledger_of, price_with
+from volvelle.estimate.result import Violation
+from volvelle.mapping.fusion import Fusion
+from volvelle.search.fusion.assignment_model import assignment_model, model_size
+from volvelle.search.fusion.down_sets import Budget, DownSetPath, shortest_path
+from volvelle.search.fusion.incumbent import Partitions, along_orders, improved
+from volvelle.search.fusion.infeasible import reasons
+from volvelle.search.fusion.lattice import Lattice
+from volvelle.search.fusion.solvers import CpSat, Gurobi, Highs, Solver, SolverAnswer, highs_is_installed
+
+__all__ = ["PROVEN", "FusionAnswer", "Method", "TileAnswer", "TileTried", "best_tile", "fuse"]
+
+Method = Literal["auto", "exact", "highs", "cp-sat", "gurobi"]
+
+PROVEN = 1e-6
+"""Gap below which an answer counts as proven: what solvers round to."""
+
+_FIRST_STEPS = 20_000
+"""Partitions priced before an upper bound is looked for: small and narrow graphs need none."""
+_WINDOW_STEPS = 60_000
+_STATES = 4_000_000
+"""Down-sets kept at most: a few gigabytes."""
+_MODEL_ENTRIES = 100_000
+"""Entries of the largest model handed to a solver when the search gives up; larger ones none proved in a minute."""
+_BREADTH = 100_000
+"""Partitions priced from one down-set before a graph counts as too wide, if a solver could take over."""
+_SEARCH_SHARE = 0.6
+"""Share of the time limit the search over down-sets may take before a solver takes over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FusionAnswer:
+    """The best fusion found, what it takes, and how good it is known to be."""
+
+    fusion: Fusion | None
+    """None: there is none, or none was found."""
+    price: FusionPrice | None
+    bound: float
+    """No fusion takes less."""
+    method: str
+    seconds: float
+    states: int = 0
+    """Down-sets kept."""
+    steps: int = 0
+    """Partitions priced on the way."""
+    nodes: int = 0
+    """Nodes of a solver's tree."""
+    violations: tuple[Violation, ...] = ()
+    """Why nothing fits, with cures; none where something does."""
+
+    @property
+    def time(self) -> float:
+        """Seconds of all partitions; infinite without a fusion."""
+        return self.price.time if self.price is not None else inf
+
+    @property
+    def gap(self) -> float:
+        """How much less than the answer the bound is, as a share."""
+        if self.bound == inf or self.time == 0:
+            return 0.0
+        return 1.0 if self.time == inf else max(0.0, 1.0 - self.bound / self.time)
+
+    @property
+    def proven(self) -> bool:
+        """Whether it is the optimum, or that there is none."""
+        return self.gap <= PROVEN
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is a fusion to run."""
+        return self.fusion is not None
+
+
+@dataclass(slots=True)
+class _Work:
+    """One problem on its way to an answer."""
+
+    ledger: Ledger
+    deadline: float
+    begun: float
+    upper: float
+    best: Partitions | None = None
+    bound: float = 0.0
+    states: int = 0
+    steps: int = 0
+    nodes: int = 0
+    method: str = "exact"
+
+    @property
+    def slots(self) -> bool:
+        """Whether it matters in which slot a kernel runs."""
+        return any(kernel.pinned is not None for kernel in self.ledger.kernels)
+
+    @property
+    def most(self) -> float:
+        return self.ledger.problem.choices.partitions or inf
+
+    def learn(self, found: DownSetPath) -> None:
+        self.states, self.steps = max(self.states, found.states), self.steps + found.steps
+        self.bound = max(self.bound, found.bound)
+        self.offer(found.partitions)
+
+    def offer(self, partitions: Partitions | None) -> None:
+        """Keep a fusion if it is better, and fits."""
+        if partitions is None or len(partitions) > self.most:
+            return
+        time = price_with(self.ledger, decoded(self.ledger, partitions))
+        if time.feasible and time.time < self.upper:
+            self.upper, self.best = time.time, partitions
+
+    @property
+    def settled(self) -> bool:
+        return self.bound >= self.upper * (1.0 - PROVEN)
+
+    def answer(self) -> FusionAnswer:
+        fusion = decoded(self.ledger, self.best) if self.best is not None else None
+        price = price_with(self.ledger, fusion) if fusion is not None else None
+        none = fusion is None and self.settled and self.upper == inf
+        return FusionAnswer(
+            fusion=fusion,
+            price=price,
+            bound=min(self.bound, price.time) if price is not None else self.bound,
+            method=self.method,
+            seconds=perf_counter() - self.begun,
+            states=self.states,
+            steps=self.steps,
+            nodes=self.nodes,
+            violations=reasons(self.ledger) if none else (),
+        )
+
+
+def decoded(ledger: Ledger, partitions: Sequence[Sequence[int]]) -> Fusion:
+    """Kernels by number → the mapping, with the cores and weight pieces its price rests on."""
+    parts = [ledger.price(members) if members else None for members in partitions]
+    names = tuple(tuple(ledger.names[member] for member in members) for members in partitions)
+    whole = ledger.shares is not None and all(part is None or part.feasible for part in parts)
+    return Fusion(
+        partitions=names,
+        tiles=ledger.problem.tiles,
+        cores=tuple(part.cores if part else () for part in parts) if whole else (),
+        weight_tiles=tuple(part.weight_tiles if part else 1 for part in parts),
+    )
+
+
+def fuse(
+    problem: FusionProblem, *, time_limit: float = 60.0, method: Method = "auto", cutoff: float = inf
+) -> FusionAnswer:
+    """The best fusion of a problem.
+
+    `auto` searches down-sets exactly, and hands what is too wide for that to a solver if one is installed, with the
+    best fusion so far to start from. `exact` never asks a solver; the others name one and ask it alone. With a `cutoff`
+    only fusions that take less count; where there are none, none is given and the bound is the cutoff.
+    """
+    begun = perf_counter()
+    work = _Work(ledger=ledger_of(problem), deadline=begun + time_limit, begun=begun, upper=cutoff)
+    if any(not work.ledger.pieces(number) for number in range(len(work.ledger.names))):
+        work.bound, work.upper = inf, inf
+    elif method in ("auto", "exact"):
+        _exact(work, solver=method == "auto", limit=time_limit)
+    else:
+        named: dict[str, Solver] = {"highs": Highs(), "cp-sat": CpSat(), "gurobi": Gurobi()}
+        _ask(work, named[method], method)
+    return work.answer()
+
+
+def _exact(work: _Work, *, solver: bool, limit: float) -> None:
+    ledger = work.ledger
+    lattice, slots = Lattice(ledger), work.slots
+    if not ledger.problem.choices.fuse and not slots:
+        # Where sides matter, forward kernels first: they depend on no other.
+        order = sorted(range(len(ledger.names)), key=lambda at: lattice.sided and not ledger.kernels[at].forward)
+        work.offer(tuple((number,) for number in order))
+        if work.best is not None:
+            # One by one, kernels take the same in every order.
+            work.bound = work.upper
+            return
+    budget = Budget(steps=_FIRST_STEPS, deadline=work.deadline, states=_STATES)
+    found = shortest_path(ledger, lattice, upper=work.upper, slots=slots, budget=budget)
+    work.learn(found)
+    if found.complete and found.partitions is not None and len(found.partitions) > work.most:
+        # The most partitions bind: the bound holds, but slots must be counted.
+        slots = True
+        found = shortest_path(ledger, lattice, upper=work.upper, slots=slots, budget=budget)
+        work.learn(found)
+    if found.complete:
+        _close(work, found)
+        return
+    _incumbent(work, slots=slots, steps=_WINDOW_STEPS)
+    ask = solver and highs_is_installed() and model_size(ledger, _slots_for(work)) <= _MODEL_ENTRIES
+    budget = Budget(
+        states=_STATES,
+        breadth=_BREADTH if ask else inf,
+        deadline=min(work.deadline, work.begun + (_SEARCH_SHARE if ask else 0.9) * limit),
+    )
+    while True:
+        found = shortest_path(ledger, lattice, upper=work.upper, slots=slots, budget=budget)
+        work.learn(found)
+        if slots or not found.complete or found.partitions is None or len(found.partitions) <= work.most:
+            break
+        slots = True
+    if found.complete:
+        _close(work, found)
+        return
+    if ask:
+        _ask(work, Highs(), "exact, then highs")
+    if not work.settled:
+        _incumbent(work, slots=slots, steps=inf)
+
+
+def _close(work: _Work, found: DownSetPath) -> None:
+    """The search has ended by itself: what is known is the optimum."""
+    work.bound = max(work.bound, min(found.bound, work.upper))
+
+
+def _incumbent(work: _Work, *, slots: bool, steps: float) -> None:
+    ledger = work.ledger
+    if work.best is None:
+        _, first = along_orders(ledger, slots=slots, upper=work.upper, deadline=work.deadline)
+        if not slots and first is not None and len(first) > work.most:
+            _, first = along_orders(ledger, slots=True, upper=work.upper, deadline=work.deadline)
+        work.offer(first)
+    if work.best is not None and not slots:
+        work.offer(improved(ledger, work.best, deadline=work.deadline, steps=steps))
+
+
+def _slots_for(work: _Work) -> int:
+    """Slots of the model: as many as may be, and as pins need."""
+    count = len(work.ledger.names)
+    if work.most < inf:
+        return int(work.most)
+    return count + max((kernel.pinned or 0 for kernel in work.ledger.kernels), default=0)
+
+
+def _ask(work: _Work, solver: Solver, name: str) -> None:
+    ledger = work.ledger
+    singles = sum(ledger.price([number]).time for number in range(len(ledger.names)))
+    unit = work.upper if work.upper < inf else singles or 1.0
+    model = assignment_model(ledger, _slots_for(work), unit=unit, tight=True)
+    start = None
+    if work.best is not None and len(work.best) <= model.slots:
+        start = model.values_of(ledger, work.best)
+    found: SolverAnswer = solver.solve(model, time_limit=max(0.1, work.deadline - perf_counter()), start=start)
+    work.method, work.nodes = name, found.nodes
+    if found.bound < inf:
+        # Solvers round: a bound is trusted to what they promise.
+        work.bound = max(work.bound, found.bound * model.unit * (1.0 - PROVEN / 2))
+    elif work.best is None:
+        work.bound = inf if work.upper == inf else work.upper
+    if found.values is not None:
+        work.offer(model.partitions(found.values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TileTried:
+    """A tile size, and what is known of it."""
+
+    tile: int
+    bound: float
+    """No fusion takes less with this tile size; infinite: none fits."""
+    time: float
+    """Of the fusion found; infinite where none is better than the best of other tile sizes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TileAnswer:
+    """The best tile size with its fusion, and why it is not another."""
+
+    tile: int | None
+    answer: FusionAnswer | None
+    tried: tuple[TileTried, ...]
+
+    @property
+    def bound(self) -> float:
+        """No fusion takes less, whatever the tile size."""
+        return min((one.bound for one in self.tried), default=inf)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no tile size can do better."""
+        return self.answer is None or self.bound >= self.answer.time * (1.0 - PROVEN)
+
+
+def best_tile(
+    problems: Mapping[int, FusionProblem], *, time_limit: float = 60.0, method: Method = "auto"
+) -> TileAnswer:
+    """The best of one problem for each tile size: each solved, or shown unable to beat the best so far."""
+    deadline = perf_counter() + time_limit
+    tile, best, tried = None, None, []
+    # Fewest kernels' worth of arithmetic first: what is likely best cuts the others short.
+    order = sorted(problems, key=lambda size: sum(ledger_of(problems[size]).balanced))
+    for place, size in enumerate(order):
+        share = max(0.1, (deadline - perf_counter()) / (len(order) - place))
+        cutoff = best.time if best is not None else inf
+        found = fuse(problems[size], time_limit=share, method=method, cutoff=cutoff)
+        tried.append(TileTried(tile=size, bound=found.bound, time=found.time))
+        if found.fusion is not None and found.time < cutoff:
+            tile, best = size, found
+    return TileAnswer(tile=tile, answer=best, tried=tuple(tried))
