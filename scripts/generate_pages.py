@@ -28,6 +28,7 @@ import numpy as np
 import volvelle
 import volvelle.errors
 import volvelle.laws
+from volvelle.catalogue.published import dfmodel
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
 from volvelle.estimate.machine import Machine
@@ -37,6 +38,7 @@ from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
+from volvelle.report.dfmodel_text import Reproduction, markdown_of
 from volvelle.spread import Figure
 from volvelle.workload.signature import Signature
 
@@ -118,6 +120,10 @@ STUDIES = {
     "memory": "validate memory --json",
 }
 """Validations, half a minute each: run beside each other."""
+DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
+"""Pieces of the DFModel paper that are computed again, with pictures and tables."""
+DFMODEL_TABLES = ("table6", "dse", "ratios", "fig7", "fig18", "fig19", "fig22")
+"""Those whose tables are shown; the others have hundreds of rows, or nothing to add to their picture."""
 ROWS = (
     *("L0129", "L0226", "L0265", "L0271", "L0288", "L0328", "L0396", "L0722", "L0726", "L0729"),
     *("L1332", "L1336", "L1344", "L1357", "L1411", "L1413", "L1414", "L1482", "L1511"),
@@ -280,6 +286,44 @@ def of_studies(found: dict[str, dict[str, Any]]) -> dict[str, str]:
         met = reached >= -target if target < 0 else reached <= target
         texts[f"{name}_verdict"] = "met" if met else "**not met**"
     return texts
+
+
+def reproduced() -> tuple[dict[str, str], dict[str, str]]:
+    """The DFModel paper again: files by name, and figures for prose."""
+    study, files = Reproduction(dfmodel()), dict[str, str]()
+    documents: dict[str, Any] = {}
+    for name in DFMODEL:
+        item = study.item(name)
+        documents[name] = item.document
+        if item.picture:
+            files[f"dfmodel-{name}.svg"] = item.picture
+        if name in DFMODEL_TABLES:
+            # Constants of the design space are told with its points.
+            sheets = item.sheets[:-1] if name == "ratios" else item.sheets
+            tables = (f"**{one.title}**\n\n{markdown_of(one, without=('seconds',))}" for one in sheets)
+            files[f"dfmodel-{name}.md"] = "\n".join(tables)
+    space = documents["dse"]
+    dataflow = [row for row in documents["fig19"]["rows"] if row["style"] == "dataflow"]
+    gains = [
+        row["utilisation_power_of_two"] / row["logged_utilisation"] - 1 for row in dataflow if row["sram_bytes"] > 2e8
+    ]
+    rails = [row["difference"] for row in documents["fig7"]["rows"]]
+    texts = {
+        f"dfmodel_{name}": str(space[name])
+        for name in ("points", "within_half_percent", "better_than_logged", "unexplained", "proven", "problems")
+    }
+    texts |= {
+        f"dfmodel_table6_{place}": f"{row['ours_ms']:.3f}" for place, row in enumerate(documents["table6"]["rows"])
+    }
+    texts |= {
+        "dfmodel_apart": str(space["apart_within_half_percent"]),
+        "dfmodel_fig8_worst": f"{100 * max(abs(row['difference'] or 0.0) for row in documents['fig8']['rows']):.4f} %",
+        "dfmodel_fig7_least": f"{-100 * max(rails):.0f} %",
+        "dfmodel_fig7_most": f"{-100 * min(rails):.0f} %",
+        "dfmodel_fig19_least": f"{100 * min(gains):.0f} %",
+        "dfmodel_fig19_most": f"{100 * max(gains):.0f} %",
+    }
+    return files, texts
 
 
 def worked() -> dict[str, str]:
@@ -799,13 +843,16 @@ def pages() -> dict[Path, str]:
     examples = sorted((ROOT / "examples").glob("*.py"))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         studies = pool.map(studied, STUDIES.values())
+        again = pool.submit(reproduced)
         outputs = dict(zip(examples, pool.map(run, examples), strict=True))
         validations = dict(zip(STUDIES, studies, strict=True))
+        files, told = again.result()
     texts = {name: asked(question) for name, question in {**QUESTIONS, **OTHERS}.items()}
     answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
     schema = asked("schema estimate")
     found: dict[Path, str] = {file.with_suffix(".out"): text for file, text in outputs.items()}
-    quoted = worked()
+    found |= {made / name: text for name, text in files.items()}
+    quoted = worked() | told
     quoted |= of_studies({name: json.loads(text) for name, text in validations.items() if text.startswith("{")})
     for name, question in PLANS.items():
         quoted |= of_plan(name, json.loads(asked(f"{question} --json")))

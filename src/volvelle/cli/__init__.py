@@ -14,6 +14,7 @@ _VERBS = {
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",
     "plan": "The best layout for a model on a machine, of all there are.",
+    "reproduce": "Compute a published study again, and hold it against what was logged.",
     "schema": "Print the JSON Schema of what --json prints.",
     "validate": "Hold the model against measurements, worst rows first.",
 }

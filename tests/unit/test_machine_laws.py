@@ -1,0 +1,55 @@
+"""Laws of whole machines: cuts, price and power by parts, batches through pipelines."""
+
+import numpy as np
+import pytest
+
+from volvelle.laws.bisection import connected_cut, cut_time, torus_cut
+from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
+from volvelle.laws.machine_cost import (
+    connected_links,
+    connected_ports,
+    network_power,
+    network_price,
+    nodes_power,
+    nodes_price,
+    ring_ports,
+)
+
+
+def test_an_all_to_all_sends_a_quarter_of_all_pairs_across_a_cut_each_way() -> None:
+    chips, pair = 8, 100.0
+    crossing = sum(pair for sender in range(chips) for reader in range(chips) if sender < 4 <= reader)
+    assert cut_time(pair, chips, links=2.0, rate=50.0) == pytest.approx(crossing / (2.0 * 50.0))
+
+
+def test_the_longest_dimension_of_a_torus_has_the_narrowest_cut() -> None:
+    assert torus_cut(1024.0, size=16.0) == 64.0
+    assert torus_cut(1024.0, size=16.0) < torus_cut(1024.0, size=8.0)
+
+
+def test_a_cut_through_units_linked_to_each_other_cuts_a_link_for_every_pair_across() -> None:
+    assert connected_cut(8.0) == sum(1 for left in range(4) for right in range(4, 8) if left < right)
+
+
+def test_a_machine_costs_its_chips_its_memory_and_its_network() -> None:
+    assert nodes_price(10.0, chip_price=1000.0, memory_rate=5e11, memory_price=1e-9) == pytest.approx(15_000.0)
+    assert network_price(10.0, 20.0, rate=5e10, link_price=2e-9, port_price=24e-9) == pytest.approx(25_000.0)
+    assert nodes_power(10.0, chip_power=500.0, memory_rate=5e11, memory_energy=2e-10) == pytest.approx(6_000.0)
+    assert network_power(10.0, 20.0, rate=5e10, link_energy=1e-11, port_energy=5e-11) == pytest.approx(55.0)
+
+
+def test_links_and_ports_grow_with_what_they_join() -> None:
+    assert ring_ports(1024.0, size=32.0) == 64.0
+    assert connected_links(1024.0, size=8.0) == 1024 * 7
+    assert connected_ports(128.0, size=128.0) == 128**2
+
+
+def test_a_pipeline_of_one_stage_fills_at_once_and_more_micro_batches_hide_filling() -> None:
+    assert fill_factor(1.0, micro_batches=8.0, layers=4.0) == 1.0
+    factors = fill_factor(8.0, micro_batches=np.array([1.0, 8.0, 64.0]), layers=4.0)
+    assert np.all(np.diff(factors) < 0)
+    assert fill_factor(8.0, micro_batches=7.0, layers=1.0) == pytest.approx(2.0)
+
+
+def test_a_batch_takes_its_intervals_and_one_hand_over() -> None:
+    assert pipelined_batch_time(0.5, layers=4.0, samples=10.0, factor=1.5, transfer=2.0) == pytest.approx(32.0)
