@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ LLAMA_PAPER = f"estimate {LLAMA} --tp 8 --pp 16"
 DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
 DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --relay-tokens"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
+MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2"
 QUESTIONS = {
     "first": FIRST,
     "deeper": FIRST.replace("--pp 8", "--pp 16"),
@@ -85,6 +87,7 @@ OTHERS = {
     "plan-emitted": "plan llama3-8b --on dgx-h100/64 --batch 256 --cp 1 --emit megatron",
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --relay-tokens --top 4",
     "plan-config": f"plan {CONFIG} --top 3",
+    "map-state-space": f"{MAPPED}",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
 SECTIONS = {
@@ -182,7 +185,7 @@ def asked(question: str) -> str:
         main_of_command()
     # How long a search took depends on the machine; how many layouts it went through does not.
     said = streams[0].getvalue() or streams[1].getvalue()
-    return tidy(re.sub(r"(can\s+run);\s+[\d.]+\s+s\s*$", r"\1\n", said, count=1, flags=re.MULTILINE))
+    return tidy(re.sub(r"(can\s+run|fusions);\s+[\d.]+\s+s\s*$", r"\1\n", said, count=1, flags=re.MULTILINE))
 
 
 def helps(path: str = "") -> Iterator[tuple[str, str]]:
@@ -324,6 +327,22 @@ def reproduced() -> tuple[dict[str, str], dict[str, str]]:
         "dfmodel_fig19_most": f"{100 * max(gains):.0f} %",
     }
     return files, texts
+
+
+def mapped() -> dict[str, str]:
+    """Pictures of the graph that the tutorial maps, and the refusal of one that lacks a kernel."""
+    with TemporaryDirectory() as folder:
+        asked(f"{MAPPED} --out {folder}")
+        graph, roofline = (next(Path(folder).glob(pattern)).read_text("utf-8") for pattern in ("graph-*", "roofline*"))
+        lines = (ROOT / "examples/graphs/state_space.yaml").read_text("utf-8").splitlines()
+        broken = Path(folder) / "state_space.yaml"
+        broken.write_text("\n".join(line for line in lines if not line.startswith("  scan:")), "utf-8")
+        refused = asked(f"map {broken} --on sn30-node/8").replace(f"{folder}/", "")
+    return {
+        "map-state-space-graph.svg": graph,
+        "map-state-space-roofline.svg": roofline,
+        "map-refused.txt": refused,
+    }
 
 
 def worked() -> dict[str, str]:
@@ -851,7 +870,7 @@ def pages() -> dict[Path, str]:
     answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
     schema = asked("schema estimate")
     found: dict[Path, str] = {file.with_suffix(".out"): text for file, text in outputs.items()}
-    found |= {made / name: text for name, text in files.items()}
+    found |= {made / name: text for name, text in (files | mapped()).items()}
     quoted = worked() | told
     quoted |= of_studies({name: json.loads(text) for name, text in validations.items() if text.startswith("{")})
     for name, question in PLANS.items():

@@ -5,12 +5,14 @@ import sys
 
 import click
 
+from volvelle.cli.benchmark_words import VerbOnBenchmarks
+
 __all__ = ["calibrate"]
 
 _WIDTH = 100
 
 
-@click.group(short_help="Fit constants again from the measurements that ship with the package.")
+@click.group(cls=VerbOnBenchmarks, short_help="Fit constants again from the measurements that ship with the package.")
 def calibrate() -> None:
     """Fit constants again, and show them beside the catalogue's. Nothing is written."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from volvelle.catalogue import Catalogue
+from volvelle.cli.benchmark_words import VerbOnModelOrBenchmark
 from volvelle.cli.model_argument import read_model
 from volvelle.errors import MappingError
 from volvelle.estimate.closed_form import ClosedForm
@@ -29,7 +30,9 @@ _TOKENS_A_CHIP = 2048
 """Of the global batch, where none is given."""
 
 
-@click.command(short_help="The best layout for a model on a machine.")
+@click.command(
+    cls=VerbOnModelOrBenchmark, short_help="The best layout for a model on a machine, or run of a benchmark."
+)
 @click.argument("model")
 @click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
 @click.option("--batch", default=None, type=click.IntRange(1), help="Sequences in the global batch.")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,27 @@ if TYPE_CHECKING:
 
 __all__ = ["reproduce"]
 
+_PAPERS = {"mcl-hpl": ("volvelle.cli.reproduce_mcl_hpl", "mcl_hpl")}
+"""Papers whose command is in a module of its own, and where."""
 _WIDTH = 120
 _ITEMS = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
 
 
-@click.group(short_help="Compute a published study again.")
+class _Papers(click.Group):
+    """Loads the command of another paper only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_PAPERS})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _PAPERS:
+            return super().get_command(ctx, name)
+        command = getattr(import_module(_PAPERS[name][0]), _PAPERS[name][1])
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_Papers, short_help="Compute a published study again.")
 def reproduce() -> None:
     """Compute a published study again from our own models, and hold it against what was logged."""
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from volvelle.cli.benchmark_words import VerbOnBenchmarks
+
 if TYPE_CHECKING:
     from volvelle.catalogue.training_measurements import TrainingMeasurements
     from volvelle.estimate.base import AbstractEstimator
@@ -20,7 +22,7 @@ __all__ = ["validate"]
 _WIDTH = 100
 
 
-@click.group(short_help="Hold the model against measurements, worst rows first.")
+@click.group(cls=VerbOnBenchmarks, short_help="Hold the model against measurements, worst rows first.")
 def validate() -> None:
     """Hold the model, with the catalogue's frozen constants, against published measurements."""
 
@@ -338,9 +340,6 @@ def _print_training(found: "TrainingValidation", worst: int) -> None:
     if found.skipped:
         rows = ((reason, str(sum(counts.values()))) for reason, counts in found.reasons().items())
         _show("rows not scored", ("reason",), ("rows",), rows)
-
-
-# -- layouts and memory --------------------------------------------------------------------------------------
 
 
 @validate.command(short_help="Whether the layout ranked first was the fastest.")

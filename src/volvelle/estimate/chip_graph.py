@@ -59,6 +59,8 @@ class ChipGraph:
     """Over copies of the group, for gradients of weights: seconds a micro-batch."""
     micro_batches: float = 1.0
     """In a step; gradients of weights change their layout once a step, so each micro-batch bears its share."""
+    ends: bool = False
+    """What enters and leaves the block passes through DRAM; else it is not charged, as in DFModel."""
     vector_cost: float = 1.0
     """How much dearer a FLOP of the vector units is than one of the matrix units, where cores divide freely."""
 
@@ -151,6 +153,8 @@ class ChipGraph:
         looked_up = isinstance(op.kind, Lookup)
         held = 0.0 if looked_up else sum(self._bytes(name, self.sharded.layouts[name].dim) for name in weights)
         extra = self._bytes(op.outputs[0], self.sharded.layouts[op.outputs[0]].dim) if looked_up else 0.0
+        if self.ends:
+            extra += self._through(op)
         if work.unit is Unit.MATRIX:
             rows, columns = self._sides(op, stream)
             return ChipKernel(
@@ -185,6 +189,15 @@ class ChipGraph:
             pinned=pin,
             side=op.phase,
         )
+
+    def _through(self, op: Operation) -> float:
+        """Bytes of an operation's inputs from outside the block, and of its outputs that leave it, on one chip."""
+        block = self.block
+        outside = {name for name in op.inputs if name in block.inputs or block.tensor_of[name].role is Role.INPUT}
+        if isinstance(op.kind, Lookup):
+            outside = set()
+        leaving = {name for name in op.outputs if name in block.outputs}
+        return sum(self._bytes(name, self.sharded.layouts[name].dim) for name in (*outside, *leaving))
 
     def _sides(self, op: Operation, stream: str | None) -> tuple[list[str], list[str]]:
         """Rows and columns of a product: the side that streams is the columns, instances count as rows."""

@@ -71,7 +71,7 @@ class _Scale:
         return self._start + self._length * (math.log10(value) - self._low) / self._span
 
 
-def scatter(points: Sequence[Point], *, title: str, quantity: str, unit: str) -> str:
+def scatter(points: Sequence[Point], *, title: str, quantity: str, unit: str, above: str = "too slow") -> str:
     """An SVG picture: both axes logarithmic, the diagonal, and bands of 10 % and 20 % around it."""
     values = [value for point in points for value in (point.measured, point.predicted)] or [0.1, 10.0]
     low, high = min(values) / 1.25, max(values) * 1.25
@@ -84,8 +84,8 @@ def scatter(points: Sequence[Point], *, title: str, quantity: str, unit: str) ->
         f'height="{_HEIGHT:g}" role="img" aria-labelledby="scatter-title scatter-words" font-family="{_FONT}">',
         f'<title id="scatter-title">{escape(title)}</title>',
         f'<desc id="scatter-words">Predicted against measured {escape(quantity)} in {escape(unit)}, both axes '
-        f"logarithmic: {escape(said)}. Points on the diagonal are predicted exactly; above it the prediction is too "
-        "slow. Bands show 10 % and 20 %.</desc>",
+        f"logarithmic: {escape(said)}. Points on the diagonal are predicted exactly; above it the prediction is "
+        f"{escape(above)}. Bands show 10 % and 20 %.</desc>",
         f'<rect width="{_WIDTH:g}" height="{_HEIGHT:g}" fill="{_PAPER}"/>',
         f'<text x="{_LEFT:g}" y="28" font-size="17" font-weight="600" fill="{_INK}">{escape(title)}</text>',
         _legend(marks, points),

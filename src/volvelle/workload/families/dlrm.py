@@ -2,7 +2,8 @@
 
 Naumov et al., "Deep Learning Recommendation Model for Personalization and Recommendation Systems"
 (arXiv:1906.00091). DFModel's network is the one whose rows are fetched but stay ``apart``: 5 + 15 square layers
-without activations, whose derived training graph has exactly its 60 kernels and 76 edges.
+without activations, whose derived training graph has exactly its 60 kernels and 76 edges. ``cross`` is the low-rank
+cross network of Wang et al., "DCN V2" (arXiv:2008.13535), as MLPerf trains it.
 """
 
 from collections.abc import Sequence
@@ -47,9 +48,13 @@ class Dlrm:
     top: tuple[int, ...]
     """Widths of the dense layers after it; the last is usually 1."""
     tables: tuple[EmbeddingTables, ...] = ()
-    interaction: Literal["dot", "concatenate", "apart"] = "dot"
-    """How table rows meet the bottom stack: by pairwise products, side by side, or not at all (the rows are a second
-    result, as in DFModel, which prices fetching and exchanging them only)."""
+    interaction: Literal["dot", "concatenate", "cross", "apart"] = "dot"
+    """How table rows meet the bottom stack: by pairwise products, side by side, side by side and then through a cross
+    network, or not at all (the rows are a second result, as in DFModel, which prices fetching and exchanging them
+    only)."""
+    cross_layers: int = 3
+    cross_rank: int = 512
+    """Layers of a cross network, and the width between their two factors."""
     activation: bool = True
     """Whether a ReLU follows each dense layer."""
     element: str = "fp32"
@@ -58,7 +63,7 @@ class Dlrm:
         if not self.bottom or not self.top:
             raise DescriptionError(f"model {self.name!r} needs dense layers below and above the interaction")
         tables = [size for each in self.tables for size in (each.count, each.rows, each.width, each.pooling)]
-        if min((self.dense, *self.bottom, *self.top, *tables)) < 1:
+        if min((self.dense, *self.bottom, *self.top, *tables, self.cross_layers, self.cross_rank)) < 1:
             raise DescriptionError(f"model {self.name!r} has a size below 1; correct it")
         uneven = {each.width for each in self.tables} - {self.bottom[-1]}
         if self.interaction == "dot" and uneven:
@@ -80,7 +85,7 @@ class Dlrm:
         wide = self.bottom[-1]
         if self.interaction == "dot":
             return wide + self.vectors * (self.vectors - 1) // 2
-        if self.interaction == "concatenate":
+        if self.interaction in ("concatenate", "cross"):
             return wide + sum(each.count * each.width for each in self.tables)
         return wide
 
@@ -103,6 +108,8 @@ def dlrm(shape: Dlrm, *, batch: int) -> Workload:
         entry, outputs = "top_input", ()
         sizes["top_input"] = shape.top_input
         read = _dot(b, shape, sizes, bottom, pooled) if shape.interaction == "dot" else _side(b, bottom, pooled, last)
+        if shape.interaction == "cross":
+            read = _cross(b, shape, sizes, read)
     top = _stack(b, shape, sizes, "top", read, entry, shape.top)
     return Workload(name=shape.name, sizes=sizes, blocks=(b.build(outputs=(top, *outputs)),))
 
@@ -164,3 +171,18 @@ def _side(b: BlockBuilder, bottom: str, pooled: Sequence[str], last: str) -> str
     parts = [("batch", last), *[("batch", f"tables_{index}", f"width_{index}") for index in range(len(pooled))]]
     made = ("batch", "top_input")
     return b.add("join", Pointwise(Signature(tuple(parts), (made,)), flops=0.0, over=made), (bottom, *pooled))
+
+
+def _cross(b: BlockBuilder, shape: Dlrm, sizes: dict[str, float], joined: str) -> str:
+    """Layers x ← x₀ ⊙ (x U V) + x, each of two narrow products."""
+    x = joined
+    sizes["narrow"] = shape.cross_rank
+    for index in range(1, shape.cross_layers + 1):
+        down = b.weight(f"cross_{index}_down", "top_input narrow")
+        up = b.weight(f"cross_{index}_up", "narrow top_input")
+        low = b.contract(f"cross_{index}_in", "batch top_input, top_input narrow -> batch narrow", x, down)
+        high = b.contract(f"cross_{index}_out", "batch narrow, narrow top_input -> batch top_input", low, up)
+        wide = "batch top_input"
+        scaled = b.pointwise(f"cross_{index}_scale", f"{wide}, {wide} -> {wide}", joined, high, saves=(0, 1))
+        x = b.pointwise(f"cross_{index}_sum", f"{wide}, {wide} -> {wide}", scaled, x, is_sum=True)
+    return x

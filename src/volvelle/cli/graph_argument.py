@@ -1,0 +1,79 @@
+"""GRAPH on the command line: a file, a model of the catalogue, or a workload that DFModel published."""
+
+from pathlib import Path
+
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.published import PublishedWorkload, dfmodel
+from volvelle.errors import UnknownNameError
+from volvelle.interchange.graph_file import GraphFile, read_graph
+from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables, dlrm
+from volvelle.workload.families.fft import Fft, fft
+from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
+from volvelle.workload.families.hpl import Hpl, hpl
+from volvelle.workload.graph import Workload
+from volvelle.workload.transforms import with_backward
+
+__all__ = ["read_graph_argument"]
+
+
+def read_graph_argument(graph: str, catalogue: Catalogue, *, forward: bool) -> GraphFile:
+    """The graph, the dimension it streams and its pins."""
+    if graph.endswith((".yaml", ".yml")) or Path(graph).exists():
+        return read_graph(Path(graph))
+    published = {workload.key: workload for workload in dfmodel().workloads}
+    if graph in published:
+        return _published(published[graph], forward=forward)
+    models = catalogue.names("models")
+    if graph in models:
+        shape = catalogue.model(graph)
+        layer = GptLayer(
+            name=shape.name,
+            hidden=shape.hidden,
+            heads=shape.heads,
+            head_dim=shape.head_dim,
+            ffn=shape.ffn,
+            sequence=shape.sequence,
+            layers=shape.layers,
+        )
+        return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
+    raise UnknownNameError.among("graph", graph, [*published, *models])
+
+
+def _streamed(workload: Workload, stream: str | None) -> GraphFile:
+    return GraphFile(workload=workload, stream=stream, pins={block.name: {} for block in workload.blocks})
+
+
+def _published(stated: PublishedWorkload, *, forward: bool) -> GraphFile:
+    """One of DFModel's workloads, by the families of ours."""
+    if stated.hidden is not None:
+        layer = GptLayer(
+            name=stated.key,
+            hidden=stated.hidden,
+            heads=stated.heads or 1,
+            head_dim=stated.head_dim or 1,
+            ffn=stated.ffn or 4 * stated.hidden,
+            sequence=stated.sequence or 1,
+            layers=stated.layers or 1,
+        )
+        return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
+    if stated.layer_width is not None:
+        tables = EmbeddingTables(
+            count=stated.tables or 1, rows=stated.rows or 1, width=stated.width or 1, pooling=stated.pooling or 1
+        )
+        shape = Dlrm(
+            name=stated.key,
+            dense=stated.layer_width,
+            bottom=(stated.layer_width,) * (stated.bottom_layers or 1),
+            top=(stated.layer_width,) * (stated.top_layers or 1),
+            tables=(tables,),
+            interaction="apart",
+            activation=False,
+            element="bf16",
+        )
+        made = dlrm(shape, batch=stated.local_batch or 1)
+        return _streamed(made if forward else with_backward(made), "batch")
+    if stated.order is not None:
+        return _streamed(
+            hpl(Hpl(name=stated.key, order=stated.order, block=stated.block or 1, steps=stated.steps)), None
+        )
+    return _streamed(fft(Fft(name=stated.key, length=stated.length or 4, radix=stated.radix)), None)

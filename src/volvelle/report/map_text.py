@@ -1,0 +1,306 @@
+"""A mapped graph as a person reads it, as other programs read it, and as pictures."""
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from volvelle.estimate.on_chip_price import SetPrice
+from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.report.graph_picture import Edge, Node, graph_picture
+from volvelle.report.roofline_picture import Level, Work, roofline_picture
+from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
+from volvelle.system.cluster import Cluster
+
+__all__ = ["MapAnswer", "map_document", "map_pictures", "print_map"]
+
+_LISTED = 6
+"""Kernels named in a row of the table of partitions."""
+_DRAWN = 120
+"""Kernels of a block that is drawn one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapAnswer:
+    """What was asked and what was found."""
+
+    mapping: GraphMapping
+    cluster: Cluster
+    graph: str
+    """What was mapped, in words."""
+
+
+def print_map(answer: MapAnswer, *, console: Console | None = None) -> None:
+    """The whole answer on a terminal."""
+    out = console or Console(highlight=False)
+    out.print(_headline(answer))
+    found = answer.mapping
+    if found.plan is None:
+        out.print(_violations(found))
+        return
+    out.print(_time(found.plan))
+    for block in found.plan.blocks:
+        out.print(_partitions(block))
+    out.print(_splits(found.plan))
+    out.print(_binding(found))
+    out.print(_looked(found))
+
+
+def _headline(answer: MapAnswer) -> Panel:
+    found, plan = answer.mapping, answer.mapping.plan
+    text = Text()
+    text.append(f"{found.workload}", style="bold").append(f"  {answer.graph}\n")
+    text.append(f"{found.cluster}", style="bold").append(f"  {found.chips} × {answer.cluster.chip.name}\n")
+    if plan is None:
+        text.append("\nnothing fits" if found.proven else "\nnothing was found in time", style="bold red")
+        return Panel(text, title="cannot run", border_style="red", title_align="left")
+    text.append("mapping", style="bold").append(f"  {_degrees(plan)}\n\n")
+    text.append(f"{show(plan.time, SECONDS)} a step", style="bold")
+    text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {plan.utilisation:.1%} of peak\n")
+    text.append(f"{_certificate(found)}\n", style="green" if found.proven else "yellow")
+    text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
+    return Panel(
+        text, title="best mapping" if found.proven else "best mapping found", border_style="green", title_align="left"
+    )
+
+
+def _certificate(found: GraphMapping) -> str:
+    if found.proven:
+        return "optimum, proven"
+    return f"no mapping takes less than {show(found.bound, SECONDS)}: gap {found.gap:.1%}"
+
+
+def _looked(found: GraphMapping) -> Text:
+    counts = found.counts
+    return Text(
+        f"\nLooked at {counts.degrees} degrees ({counts.pruned + counts.full} ruled out by bounds), {counts.shardings} "
+        f"shardings, {counts.fusions} fusions; {found.seconds:.1f} s"
+    )
+
+
+def _degrees(plan: GraphPlan) -> str:
+    words = []
+    for group in plan.degrees.groups:
+        where = " × ".join(f"{members} on {name}" for name, members in group.spans)
+        words.append(f"{group.axis} {group.degree}" + (f" ({where})" if where else ""))
+    return " × ".join(words)
+
+
+def _table(title: str) -> Table:
+    return Table(title="\n" + title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+
+
+def _time(plan: GraphPlan) -> Table:
+    table = _table("Where the time goes")
+    for name in ("part", "time", "share", "bound by"):
+        table.add_column(name, justify="right" if name in ("time", "share") else "left")
+    for part, time in plan.parts().items():
+        bound = dict.fromkeys(one.resource for one in plan.contributions if one.exposed and one.part == part)
+        table.add_row(part, show(time, SECONDS), f"{time / plan.time:.1%}", ", ".join(bound))
+    return table
+
+
+def _partitions(block: MappedBlock) -> Table:
+    tile = f", tiles of {block.tile}" if block.tile else ""
+    often = f", {block.repeat} times" if block.repeat > 1 else ""
+    table = _table(f"{block.name}: partitions in the order they run{tile}{often}")
+    for name in ("", "kernels", "time", "compute", "memory", "network", "SRAM"):
+        table.add_column(name, justify="left" if name in ("", "kernels") else "right", no_wrap=name != "kernels")
+    for number, part in enumerate(block.price.partitions, start=1):
+        if not part.kernels:
+            continue
+        names = ", ".join(part.kernels[:_LISTED])
+        more = f" and {len(part.kernels) - _LISTED} more" if len(part.kernels) > _LISTED else ""
+        times = [(part.compute, "compute"), (part.memory, "memory"), (part.network, "network")]
+        cells = [Text(show(time, SECONDS), style="bold" if name == part.binding else "") for time, name in times]
+        table.add_row(str(number), names + more, show(part.time, SECONDS), *cells, show(part.sram, BYTES))
+    return table
+
+
+def _splits(plan: GraphPlan) -> Group:
+    """Which dimension splits what, and what is exchanged."""
+    lines = []
+    for block in plan.blocks:
+        by_dim: dict[str, list[str]] = {}
+        for name, dim in block.sharded.dims.items():
+            by_dim.setdefault(dim or "", []).append(name)
+        lines.append(Text(f"\n{block.name}: how kernels are split over {plan.degrees.tensor} chips", style="bold"))
+        for dim, names in sorted(by_dim.items(), key=lambda item: -len(item[1])):
+            shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+            lines.append(Text(f"  {'by ' + dim if dim else 'not split'}: {shown}"))
+        exchanged = [
+            f"{one.collective.value} of {one.tensor}" for one in block.sharded.conversions if not one.of_weight
+        ]
+        if plan.degrees.tensor > 1:
+            lines.append(Text(f"  exchanged: {', '.join(exchanged) or 'nothing'}"))
+    return Group(*lines)
+
+
+def _binding(found: GraphMapping) -> Text:
+    assert found.plan is not None
+    gains = [f"{limit.name} {limit.gain / found.plan.time:.1%}" for limit in found.plan.limits if limit.gain > 0]
+    return Text("\nWhat binds (of the step, gone without it): " + (", ".join(gains[:4]) or "nothing but compute"))
+
+
+def _violations(found: GraphMapping) -> Panel:
+    text = Text()
+    for index, violation in enumerate(found.violations):
+        text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
+        if violation.cures:
+            text.append("  cure: " + "\n  or:   ".join(violation.cures))
+    return Panel(text, title="why nothing fits", border_style="red", title_align="left")
+
+
+# -- for other programs ----------------------------------------------------------------------------------------------
+
+
+def map_document(answer: MapAnswer) -> dict[str, object]:
+    """Seconds and bytes, every decision, and the certificate."""
+    found, plan = answer.mapping, answer.mapping.plan
+    document: dict[str, object] = {
+        "workload": found.workload,
+        "cluster": found.cluster,
+        "chips": found.chips,
+        "feasible": found.feasible,
+        "proven": found.proven,
+        "bound": found.bound if found.bound != float("inf") else None,
+        "gap": found.gap,
+        "seconds": found.seconds,
+        "counts": {name: getattr(found.counts, name) for name in type(found.counts).__slots__},
+        "violations": [{"problem": one.problem, "cures": list(one.cures)} for one in found.violations],
+    }
+    if plan is None:
+        return document
+    return document | {
+        "time": plan.time,
+        "utilisation": plan.utilisation,
+        "throughput": plan.throughput,
+        "memory_bytes": plan.memory_bytes,
+        "capacity": plan.capacity,
+        "degrees": {group.axis: {"degree": group.degree, "spans": dict(group.spans)} for group in plan.degrees.groups},
+        "contributions": [
+            {"name": one.name, "part": one.part, "time": one.time, "exposed": one.exposed, "resource": one.resource}
+            for one in plan.contributions
+        ],
+        "limits": [{"name": limit.name, "gain": limit.gain} for limit in plan.limits],
+        "blocks": [_block_document(block) for block in plan.blocks],
+        "stages": [
+            {
+                "time": stage.time,
+                "hand_over": stage.hand_over,
+                "memory_bytes": stage.memory_bytes,
+                "pieces": [
+                    {"block": piece.block, "first": piece.first, "copies": piece.copies, "partitions": piece.partitions}
+                    for piece in stage.pieces
+                ],
+            }
+            for stage in plan.stages
+        ],
+    }
+
+
+def _block_document(block: MappedBlock) -> dict[str, object]:
+    return {
+        "name": block.name,
+        "repeat": block.repeat,
+        "tile": block.tile,
+        "splits": dict(block.sharded.dims),
+        "exchanges": [
+            {"collective": one.collective.value, "tensor": one.tensor, "phase": one.phase.value}
+            for one in block.sharded.conversions
+        ],
+        "partitions": [
+            {
+                "kernels": list(part.kernels),
+                "time": part.time,
+                "compute": part.compute,
+                "memory": part.memory,
+                "network": part.network,
+                "sram": part.sram,
+                "traffic": part.traffic,
+            }
+            for part in block.price.partitions
+        ],
+    }
+
+
+# -- pictures --------------------------------------------------------------------------------------------------------
+
+
+def map_pictures(answer: MapAnswer) -> dict[str, str]:
+    """File name → SVG: each block's graph, and a roofline of all partitions."""
+    plan = answer.mapping.plan
+    if plan is None:
+        return {}
+    found = {}
+    stages = _stages(plan)
+    for block in plan.blocks:
+        if len(block.problem.kernels) <= _DRAWN:
+            found[f"graph-{block.name}.svg".replace(" ", "-")] = _drawn(answer, block, stages)
+    return found | {"roofline.svg": _roofline(answer, plan)}
+
+
+def _stages(plan: GraphPlan) -> Map[tuple[str, int], int]:
+    """(block, partition) → the first stage that runs it."""
+    places: dict[tuple[str, int], int] = {}
+    for number, stage in enumerate(plan.stages):
+        for piece in stage.pieces:
+            block = plan.block(piece.block)
+            for partition in piece.partitions or range(len(block.price.partitions)):
+                places.setdefault((piece.block, partition), number)
+    return places
+
+
+def _drawn(answer: MapAnswer, block: MappedBlock, stages: Map[tuple[str, int], int]) -> str:
+    def node(name: str) -> Node:
+        place = block.fusion.place(name)
+        dim = block.sharded.dims.get(name)
+        return Node(
+            name=name,
+            words=f"split by {dim}" if dim else "not split",
+            partition=place,
+            stage=stages.get((block.name, place), 0),
+        )
+
+    edges = [
+        Edge(
+            producer=one.producer,
+            consumer=one.consumer,
+            words=f"{one.producer} to {one.consumer}: {show(one.bytes * block.problem.tiles, BYTES)} a chip",
+        )
+        for one in block.problem.tensors
+    ]
+    named = "" if block.name == answer.mapping.workload else f": {block.name}"
+    title = f"{answer.mapping.workload}{named} on {answer.mapping.cluster}"
+    return graph_picture([node(kernel.name) for kernel in block.problem.kernels], edges, title=title)
+
+
+def _roofline(answer: MapAnswer, plan: GraphPlan) -> str:
+    chip = plan.blocks[0].problem.chip
+    levels = [Level(name="memory", rate=chip.dram_rate)]
+    spans = plan.degrees.group("tensor").spans
+    links = {dimension.name: float(dimension.link.sustained) for dimension in answer.cluster.dimensions}
+    if spans:
+        levels.append(Level(name=f"network ({spans[-1][0]})", rate=links[spans[-1][0]]))
+    works = []
+    number = 0
+    for block in plan.blocks:
+        work = {kernel.name: kernel.work * block.problem.tiles for kernel in block.problem.kernels}
+        for part in block.price.partitions:
+            number += 1
+            flops = sum(work[name] for name in part.kernels)
+            works += _works(part, str(number), flops, levels)
+    peak = plan.peak
+    title = f"{answer.mapping.workload} on {answer.mapping.cluster}, by partition"
+    return roofline_picture(works, levels, peak=peak, title=title)
+
+
+def _works(part: SetPrice, name: str, flops: float, levels: list[Level]) -> list[Work]:
+    found = [Work(name=name, level=levels[0].name, flops=flops, bytes=part.traffic, time=part.time)]
+    if len(levels) > 1:
+        moved = part.network * levels[1].rate
+        found.append(Work(name=name, level=levels[1].name, flops=flops, bytes=moved, time=part.time))
+    return found

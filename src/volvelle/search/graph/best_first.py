@@ -1,0 +1,245 @@
+"""The search itself: best first over degrees and tile sizes, until no bound is less than the best plan."""
+
+import heapq
+from collections.abc import Callable, Sequence
+from itertools import count
+from math import inf
+from time import perf_counter
+
+from volvelle.estimate.on_chip_price import ledger_of
+from volvelle.estimate.result import Violation
+from volvelle.quantities import BYTES, show
+from volvelle.search.fusion.infeasible import reasons
+from volvelle.search.graph.answer import GraphPlan, MappedBlock, SearchCounts
+from volvelle.search.graph.block_search import CLOSE, Effort
+from volvelle.search.graph.candidate import Candidate, Cell, Question
+from volvelle.search.graph.explain import contributions, limits
+from volvelle.search.graph.staged_plan import Machinery, StagedPlan
+
+__all__ = ["BestFirst", "Progress"]
+
+_SHORT = 3
+"""Shardings that a short look takes in."""
+
+Progress = Callable[[float, float, SearchCounts], None]
+"""Told now and then: best step so far, bound, counts."""
+
+
+class BestFirst:
+    """Everything that is still open, each with its bound; the least bound first."""
+
+    def __init__(
+        self,
+        question: Question,
+        machineries: Sequence[Machinery],
+        *,
+        deadline: float,
+        progress: Progress | None,
+    ) -> None:
+        self.question, self.deadline, self.progress = question, deadline, progress
+        self.effort, self._number = Effort(), count()
+        self.total, self.opened, self.full = len(machineries), 0, 0
+        self.best: tuple[StagedPlan, Cell] | None = None
+        self.time = inf
+        self.polished = False
+        self.left = inf
+        """No mapping of what was closed takes less than this or the best."""
+        self.least_full, self.least_full_bytes = inf, inf
+        """The least step and the least bytes of what the DRAM cannot hold."""
+        self.waiting: list[tuple[float, int, Candidate]] = []
+        self.cells: list[tuple[float, int, Cell]] = []
+        self.candidates = [Candidate(question, machinery) for machinery in machineries]
+        for candidate in self.candidates:
+            if candidate.least_held > candidate.machinery.capacity:
+                self._refused(candidate.bound, candidate.least_held)
+                self.full += 1
+            else:
+                self._wait(candidate)
+
+    def _wait(self, candidate: Candidate) -> None:
+        heapq.heappush(self.waiting, (candidate.bound, next(self._number), candidate))
+
+    def _keep(self, cell: Cell) -> None:
+        heapq.heappush(self.cells, (cell.bound, next(self._number), cell))
+
+    def _refused(self, bound: float, size: float) -> None:
+        self.least_full = min(self.least_full, bound)
+        self.least_full_bytes = min(self.least_full_bytes, size)
+
+    def run(self) -> None:
+        """Until no bound is less than the best, or time is up.
+
+        What is furthest from settled comes first; in between, other degrees are opened one by one, since one that is
+        good makes short work of the rest.
+        """
+        turn = 0
+        while perf_counter() < self.deadline:
+            turn += 1
+            first = self.waiting[0][0] if self.waiting else inf
+            cell = self.cells[0][0] if self.cells else inf
+            enough = self.time * (1.0 - CLOSE)
+            if min(first, cell) >= enough:
+                return
+            if self.best is not None and first >= enough and not self.polished:
+                self.polished = True
+                self._polish(self.best[1])
+            elif first <= cell or (turn % 2 and first < enough):
+                self._open()
+            else:
+                self._advance(heapq.heappop(self.cells)[2])
+            if self.progress is not None:
+                self.progress(self.time, self.bound, self.counts)
+
+    def _open(self) -> None:
+        """Sharpen the bound of the next degrees; where it is sharp already, look at a tile size of theirs."""
+        _, _, candidate = heapq.heappop(self.waiting)
+        if candidate.level < 2:
+            candidate.sharpen()
+            self._wait(candidate)
+            return
+        self.opened += 1
+        cells = candidate.cells()
+        first = cells[len(cells) // 3]
+        for cell in cells:
+            if cell is not first:
+                self._keep(cell)
+        first.open(self.effort)
+        self._advance(first)
+
+    def _advance(self, cell: Cell) -> None:
+        if not cell.searches:
+            cell.open(self.effort)
+            self._keep(cell)
+            return
+        plan = cell.advance(incumbent=self.time, deadline=self.deadline)
+        if cell.least_full < inf:
+            self._refused(cell.bound, cell.least_full)
+        if plan is not None and plan.time < self.time:
+            self.best, self.time = (plan, cell), plan.time
+        if cell.closed(self.time):
+            self.left = min(self.left, cell.bound)
+        else:
+            self._keep(cell)
+
+    def _polish(self, best: Cell) -> None:
+        """What is good with one tile size may be better with another: a short look at each that was not opened yet."""
+        for other in best.candidate.made:
+            if not other.searches and other.bound < self.time * (1.0 - CLOSE) and perf_counter() < self.deadline:
+                other.open(self.effort)
+                plan = other.advance(incumbent=self.time, deadline=self.deadline, looks=_SHORT)
+                if plan is not None and plan.time < self.time:
+                    self.best, self.time = (plan, other), plan.time
+
+    @property
+    def bound(self) -> float:
+        """No mapping takes less."""
+        ends = [heap[0][0] for heap in (self.waiting, self.cells) if heap]
+        return min(self.time, self.left, *ends)
+
+    @property
+    def counts(self) -> SearchCounts:
+        """How much was looked at."""
+        return SearchCounts(
+            degrees=self.total,
+            pruned=self.total - self.opened - self.full,
+            full=self.full,
+            shardings=self.effort.shardings,
+            dominated=self.effort.dominated,
+            fusions=self.effort.fusions,
+        )
+
+    # -- the answer ----------------------------------------------------------------------------------------------
+
+    def plan(self, micro_batches: int) -> GraphPlan | None:
+        """The best plan, with its reasons."""
+        if self.best is None:
+            return None
+        staged, cell = self.best
+        machinery, question = staged.machinery, self.question
+        blocks = []
+        for number, (solved, price, memory) in enumerate(
+            zip(staged.solved, staged.prices, staged.memories, strict=True)
+        ):
+            asked = cell.candidate.block_question(number, cell.tile, cell.boundary)
+            plain = asked.problem(solved.sharding.sharded, replicas=False)
+            gradients = {
+                one.name: one.network_time - other.network_time
+                for one, other in zip(solved.problem.kernels, plain.kernels, strict=True)
+                if one.network_time > other.network_time
+            }
+            blocks.append(
+                MappedBlock(
+                    sharded=solved.sharding.sharded,
+                    fusion=solved.fusion,
+                    price=price,
+                    problem=solved.problem,
+                    tile=cell.tile,
+                    weights=memory.weights,
+                    saved=memory.saved,
+                    gradients_of=gradients,
+                )
+            )
+        stages, own = staged.stages, machinery.micro_batches
+        flops = sum(
+            block.repeat * op.kind.work().flops(question.workload.sizes)
+            for block in question.workload.blocks
+            for op in block.operations
+        )
+        chip = question.chip
+        return GraphPlan(
+            degrees=machinery.degrees,
+            boundary=staged.solved[0].sharding.boundary,
+            blocks=tuple(blocks),
+            stages=stages,
+            micro_batches=own,
+            contributions=contributions(
+                blocks,
+                stages,
+                micro_batches=own,
+                overlap=question.choices.overlap,
+                idle=machinery.degrees.pipeline - 1,
+            ),
+            limits=limits(
+                blocks,
+                stages,
+                micro_batches=own,
+                pipeline=machinery.degrees.pipeline,
+                least_full=self.least_full,
+            ),
+            capacity=machinery.capacity,
+            work=flops * micro_batches,
+            peak=2.0 * chip.cores * chip.width * chip.height * chip.clock,
+        )
+
+    def violations(self) -> tuple[Violation, ...]:
+        """Why there is no plan."""
+        if self.best is not None:
+            return ()
+        if self.bound < inf:
+            return (Violation(name="time", problem="no plan was found in time", cures=("a longer time limit",)),)
+        found = self._misfits()
+        if self.least_full < inf:
+            over = self.least_full_bytes - self.question.chip.dram_capacity
+            found.append(
+                Violation(
+                    name="dram",
+                    problem=f"the fullest chip needs at least {show(self.least_full_bytes, BYTES)} of DRAM, "
+                    f"{show(over, BYTES)} more than it has",
+                    cures=(
+                        f"DRAM of {show(self.least_full_bytes, BYTES)}",
+                        "more chips",
+                        "fewer bytes a parameter (a sharded or narrower optimiser)",
+                        "a smaller micro-batch",
+                    ),
+                )
+            )
+        return tuple(found)
+
+    def _misfits(self) -> list[Violation]:
+        """What of a block does not fit the chip, split as far and tiled as finely as may be."""
+        widest = max(self.candidates, key=lambda one: one.machinery.degrees.tensor)
+        found: list[Violation] = []
+        for number in range(len(self.question.workload.blocks)):
+            asked = widest.block_question(number, self.question.tiles[0], None)
+            found += reasons(ledger_of(asked.problem(asked.likely().sharded)))
+        return [one for one in found if one.name in ("sram", "cores", "pins", "partitions")]

@@ -1,0 +1,334 @@
+"""One way to give chips to axes, and its cells: a tile size and a layout between blocks, each searched by itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+
+from volvelle.estimate.chip_graph import Exchange
+from volvelle.estimate.on_chip import FusionChoices, FusionProblem, OnChip
+from volvelle.search.graph.block_search import (
+    AT_ONCE,
+    CLOSE,
+    BlockQuestion,
+    BlockSearch,
+    Effort,
+    Solved,
+    Solver,
+    fused,
+)
+from volvelle.search.graph.chip_table import ChipTable
+from volvelle.search.graph.dual import Sharpest
+from volvelle.search.graph.graph_stages import TooWideError, cut_graph
+from volvelle.search.graph.memory import Holding, block_memory
+from volvelle.search.graph.sharding import Objective, Sharder, Sharding
+from volvelle.search.graph.staged_plan import Machinery, StagedPlan
+from volvelle.search.graph.stages import Crossing, crossing_bytes
+from volvelle.workload.graph import Block, Workload
+from volvelle.workload.layout import Collective, Layout
+from volvelle.workload.operations import Phase, Unit
+
+__all__ = ["Candidate", "Cell", "Question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of the joint search, and what it makes once."""
+
+    workload: Workload
+    chip: OnChip
+    stream: str | None
+    choices: FusionChoices
+    tiles: tuple[int | None, ...]
+    pins: Mapping[str, Mapping[str, int]]
+    splits: Mapping[str, Mapping[str, str | None]]
+    refused: tuple[str, ...]
+    uneven: bool
+    objective: Objective
+    vector_cost: float
+    ends: bool
+    sharders: tuple[Sharder, ...]
+    cuts: tuple[Crossing, ...]
+    """What crosses the cheapest cuts of an unsplit layer; nothing known: none."""
+    tables: dict[tuple[int, int, int | None], ChipTable]
+    """Made so far: by block, degree and tile."""
+    bounds: dict[tuple[int, object, int], Sharpest]
+    """Known so far: by block, network and degree, the bound and how it weighs."""
+
+    def table(self, number: int, degree: int, tile: int | None) -> ChipTable:
+        """What operations of a block take on one chip."""
+        key = (number, degree, tile)
+        if key not in self.tables:
+            self.tables[key] = ChipTable(
+                self.workload.blocks[number],
+                self.workload.sizes,
+                degree=degree,
+                stream=self.stream,
+                tile=tile,
+                chip=self.chip,
+                choices=self.choices,
+                vector_cost=self.vector_cost,
+            )
+        return self.tables[key]
+
+    def work(self, block: Block) -> float:
+        """FLOP of one copy, those of vector units counted at what they cost."""
+        works = [op.kind.work() for op in block.operations]
+        return sum(
+            work.flops(self.workload.sizes) * (self.vector_cost if work.unit is Unit.VECTOR else 1.0) for work in works
+        )
+
+    @property
+    def rate(self) -> float:
+        """FLOP/s of a chip at its best."""
+        chip = self.chip
+        return 2.0 * chip.cores * chip.width * chip.height * chip.clock * (chip.utilisation or 1.0)
+
+
+class Candidate:
+    """Degrees on the network, with a bound that is made sharper when asked."""
+
+    def __init__(self, question: Question, machinery: Machinery) -> None:
+        self.question, self.machinery = question, machinery
+        degrees = machinery.degrees
+        self.stages, self.rounds = degrees.pipeline, machinery.micro_batches + degrees.pipeline - 1
+        self.hand_over = machinery.least_hand_over(question.cuts)
+        group = degrees.group("tensor")
+        self.exchange = machinery.network.exchange(group)
+        self.replicas = self._replicas()
+        self.level = 0
+        self.made: list[Cell] = []
+        """Its cells, once they are asked for."""
+        self.guides: list[Sharpest] = []
+        blocks = question.workload.blocks
+        # Where vector units have their own width a FLOP may cost less than a share of the peak: no bound then.
+        works = [question.work(block) / question.rate if question.chip.utilisation else 0.0 for block in blocks]
+        self.bound = self.step([work / degrees.tensor for work in works])
+
+    def _replicas(self) -> Exchange | None:
+        machinery = self.machinery
+        if machinery.degrees.data == 1:
+            return None
+        exchange, count = machinery.network.exchange(machinery.degrees.group("data")), machinery.micro_batches
+
+        def seconds(collective: Collective, size: float) -> float:
+            return exchange(collective, size) / count
+
+        return seconds
+
+    def step(self, times: Sequence[float]) -> float:
+        """Seconds a step at least, from seconds of one copy of every block."""
+        whole = sum(block.repeat * time for block, time in zip(self.question.workload.blocks, times, strict=True))
+        return self.rounds * (whole / self.stages + self.hand_over)
+
+    def sharpen(self) -> None:
+        """A better bound: the best shardings, first without replicas, then with."""
+        self.level += 1
+        found = []
+        for number in range(len(self.question.workload.blocks)):
+            group = self.machinery.degrees.group("tensor")
+            key = (number, group.spans, group.degree)
+            if self.level == 1:
+                if key not in self.question.bounds:
+                    self.question.bounds[key] = self.block_question(number, None, None, whole=False).sharpest()
+                found.append(self.question.bounds[key])
+            else:
+                found.append(self.block_question(number, None, None).sharpest())
+        self.guides = found
+        self.bound = max(self.bound, self.step([one.bound for one in found]))
+
+    def block_question(
+        self, number: int, tile: int | None, boundary: Layout | None, *, whole: bool = True
+    ) -> BlockQuestion:
+        """What is asked of one block; unless `whole` without replicas and without the limit of DRAM."""
+        question, block = self.question, self.question.workload.blocks[number]
+        held, room = None, inf
+        if whole:
+            room = self.machinery.capacity - self.least_held + self._holdings[number].least
+            held = self._holdings[number].within(room)
+        return BlockQuestion(
+            sharder=question.sharders[number],
+            table=question.table(number, self.machinery.degrees.tensor, tile),
+            chip=replace(question.chip, dram_capacity=inf),
+            choices=question.choices,
+            exchange=self.exchange,
+            replicas=self.replicas if whole else None,
+            micro_batches=self.machinery.micro_batches,
+            pins=question.pins.get(block.name, {}),
+            splits=question.splits.get(block.name, {}),
+            refused=question.refused,
+            objective=question.objective,
+            uneven=question.uneven,
+            ends=question.ends,
+            boundary=boundary,
+            held=held,
+            room=room,
+        )
+
+    @cached_property
+    def _holdings(self) -> list[Holding]:
+        """Bytes that operations make a chip hold: exact if all stages are alike, else as stages hold on average."""
+        machinery, blocks = self.machinery, self.question.workload.blocks
+        alike = len(blocks) == 1 and blocks[0].repeat % self.stages == 0
+        return [
+            Holding(
+                block,
+                machinery.workload.sizes,
+                machinery.degrees.tensor,
+                bytes_per_parameter=machinery.bytes_per_parameter,
+                copies=block.repeat / self.stages,
+                flight=min(machinery.micro_batches, self.stages) if alike else 1,
+            )
+            for block in blocks
+        ]
+
+    @property
+    def least_held(self) -> float:
+        """Bytes of DRAM that the fullest stage needs at least."""
+        return sum(one.least for one in self._holdings)
+
+    def cells(self) -> list["Cell"]:
+        """One for every tile size and, where blocks differ, for every layout between them."""
+        question, degree = self.question, self.machinery.degrees.tensor
+        boundaries: Sequence[Layout | None] = (None,)
+        if len(question.workload.blocks) > 1:
+            sharder = question.sharders[0]
+            boundaries = [
+                one
+                for one in sharder.tables.boundaries
+                if sharder.able(one.dim or None, degree, question.refused, uneven=question.uneven)
+            ]
+        self.made = [Cell(self, tile, boundary) for tile in question.tiles for boundary in boundaries]
+        return self.made
+
+
+class Cell:
+    """A tile size and a layout between blocks: every block searched for its best sharding and fusion."""
+
+    def __init__(self, candidate: Candidate, tile: int | None, boundary: Layout | None) -> None:
+        self.candidate, self.tile, self.boundary = candidate, tile, boundary
+        self.searches: list[BlockSearch] = []
+        self.bound = candidate.bound
+        self.least_full = inf
+        """Bytes of the sharding that was nearest to fit the DRAM and did not."""
+
+    def open(self, effort: Effort) -> None:
+        """Bound every block's shardings for this tile size."""
+        for number in range(len(self.candidate.question.workload.blocks)):
+            question = self.candidate.block_question(number, self.tile, self.boundary)
+            solver = self._cutter() if self._uncut(number) else fused
+            # Another layout between blocks has other options.
+            hints = self.candidate.guides[number].hints if self.boundary is None else ()
+            self.searches.append(BlockSearch(question, effort, hints=hints, solver=solver))
+        self._settle()
+
+    def _settle(self) -> None:
+        self.bound = max(self.bound, self.candidate.step([search.bound for search in self.searches]))
+
+    def advance(self, *, incumbent: float, deadline: float, looks: int = AT_ONCE) -> StagedPlan | None:
+        """Look at more shardings of the block that is furthest from settled; gives a plan if one got better."""
+        blocks = self.candidate.question.workload.blocks
+        open_ones = [
+            number for number, search in enumerate(self.searches) if not search.closed(self._cutoff(number, incumbent))
+        ]
+        if not open_ones:
+            return None
+        number = max(
+            open_ones, key=lambda one: blocks[one].repeat * (self.searches[one].time - self.searches[one].bound)
+        )
+        search = self.searches[number]
+        found = search.advance(
+            cutoff=self._cutoff(number, incumbent),
+            deadline=deadline,
+            looks=looks,
+            fits=lambda sharding: self._fits(number, sharding),
+        )
+        plan = None
+        solved = [one.best for one in self.searches if one.best is not None]
+        if found is not None and len(solved) == len(self.searches):
+            plan = StagedPlan(machinery=self.candidate.machinery, solved=tuple(solved))
+            if plan.memory_bytes > self.candidate.machinery.capacity * (1.0 + CLOSE):
+                self.least_full = min(self.least_full, plan.memory_bytes)
+                search.refuse(found)
+                plan = None
+        self._settle()
+        return plan
+
+    def closed(self, incumbent: float) -> bool:
+        """Whether nothing here can still beat the incumbent or what was found here."""
+        return all(search.closed(self._cutoff(number, incumbent)) for number, search in enumerate(self.searches))
+
+    def _cutoff(self, number: int, incumbent: float) -> float:
+        """Seconds of one copy of a block, above which a step cannot beat the incumbent."""
+        if incumbent == inf:
+            return inf
+        blocks, candidate = self.candidate.question.workload.blocks, self.candidate
+        others = sum(
+            block.repeat * search.bound
+            for place, (block, search) in enumerate(zip(blocks, self.searches, strict=True))
+            if place != number
+        )
+        left = (incumbent / candidate.rounds - candidate.hand_over) * candidate.stages - others
+        return max(0.0, left / blocks[number].repeat)
+
+    def _fits(self, number: int, sharding: Sharding) -> bool:
+        """Whether DRAM can hold it at all; exact where every stage has as many copies."""
+        machinery, blocks = self.candidate.machinery, self.candidate.question.workload.blocks
+        held = block_memory(
+            sharding.sharded,
+            machinery.workload.sizes,
+            machinery.degrees.tensor,
+            bytes_per_parameter=machinery.bytes_per_parameter,
+        )
+        copies = blocks[number].repeat / self.candidate.stages
+        alike = len(blocks) == 1 and copies == int(copies)
+        need = copies * (
+            held.state + held.saved * (min(machinery.micro_batches, self.candidate.stages) if alike else 1)
+        )
+        if need > machinery.capacity * (1.0 + CLOSE):
+            self.least_full = min(self.least_full, need)
+            return False
+        return True
+
+    # -- graphs that do not repeat -------------------------------------------------------------------------------
+
+    def _uncut(self, number: int) -> bool:
+        """Whether stages are to be cut out of the graph together with its fusion."""
+        question = self.candidate.question
+        block = question.workload.blocks[number]
+        return (
+            self.candidate.stages > 1
+            and len(question.workload.blocks) == 1
+            and block.repeat == 1
+            and not question.pins.get(block.name)
+            and question.choices.partitions is None
+            and all(op.phase is Phase.FORWARD for op in block.operations)
+        )
+
+    def _cutter(self) -> Solver:
+        machinery, stages = self.candidate.machinery, self.candidate.stages
+
+        def cut(sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float) -> Solved | float:
+            size = block_memory(
+                sharding.sharded, machinery.workload.sizes, machinery.degrees.tensor, bytes_per_parameter=None
+            ).size_of
+
+            def hand_over(done: frozenset[str]) -> float:
+                return machinery.hand_over(crossing_bytes(sharding.sharded.block, size.__getitem__, done))
+
+            try:
+                found = cut_graph(problem, stages, hand_over, upper=cutoff / stages, deadline=deadline)
+            except TooWideError:
+                return fused(sharding, problem, cutoff, deadline)
+            if found is None:
+                return cutoff
+            return Solved(
+                sharding=sharding,
+                problem=problem,
+                fusion=found.fusion,
+                time=stages * found.slowest,
+                bound=stages * found.bound,
+                starts=found.starts,
+            )
+
+        return cut

@@ -1,0 +1,149 @@
+"""Why a plan takes as long as it takes: contributions that add up to the step, and what each limit costs."""
+
+from collections.abc import Sequence
+from math import inf
+
+from volvelle.estimate.on_chip import Overlap
+from volvelle.estimate.on_chip_price import SetPrice, ledger_of
+from volvelle.estimate.result import Contribution
+from volvelle.laws.collectives import point_to_point_time
+from volvelle.laws.nested_collectives import nested_all_reduce_time
+from volvelle.laws.onchip_dataflow import pipelined_compute_time, traffic_time
+from volvelle.laws.pipeline import bubble_time
+from volvelle.search.graph.answer import Limit, MappedBlock, Stage
+
+__all__ = ["contributions", "limits"]
+
+_LAWS = {
+    "compute": pipelined_compute_time.__name__,
+    "memory": traffic_time.__name__,
+    "network": nested_all_reduce_time.__name__,
+}
+
+
+def contributions(
+    blocks: Sequence[MappedBlock], stages: Sequence[Stage], *, micro_batches: int, overlap: Overlap, idle: int
+) -> tuple[Contribution, ...]:
+    """Where the step's time goes on the slowest stage; `idle` is for how many micro-batches it waits for others."""
+    slowest = max(stages, key=lambda stage: stage.time)
+    found = []
+    for block, place, part, copies in _parts(blocks, slowest):
+        gradients = _gradient_share(block, part)
+        for resource, time, exposed in _split(part, overlap):
+            whole = time * copies * micro_batches
+            name = f"{block.name}, partition {place + 1}"
+            if resource == "network" and gradients:
+                found.append(_line(f"{name}: gradients", "gradient exchange", whole * gradients, resource, exposed))
+                whole *= 1.0 - gradients
+            if whole:
+                found.append(_line(f"{name}: {resource}", resource, whole, resource, exposed))
+    if slowest.hand_over:
+        found.append(
+            Contribution(
+                name="stage hand-over",
+                part="pipeline hand-over",
+                time=slowest.hand_over * micro_batches,
+                exposed=True,
+                resource="network",
+                law=point_to_point_time.__name__,
+            )
+        )
+    if idle:
+        found.append(
+            Contribution(
+                name="pipeline fills and drains",
+                part="pipeline bubble",
+                time=slowest.time * idle,
+                exposed=True,
+                resource="pipeline",
+                law=bubble_time.__name__,
+            )
+        )
+    return tuple(found)
+
+
+def _line(name: str, part: str, time: float, resource: str, exposed: bool) -> Contribution:
+    return Contribution(name=name, part=part, time=time, exposed=exposed, resource=resource, law=_LAWS[resource])
+
+
+def _parts(blocks: Sequence[MappedBlock], stage: Stage) -> list[tuple[MappedBlock, int, SetPrice, int]]:
+    """The partitions a stage runs: block, place, price and how many copies."""
+    count: dict[tuple[str, int], int] = {}
+    for piece in stage.pieces:
+        block = next(one for one in blocks if one.name == piece.block)
+        used = [place for place, names in enumerate(block.fusion.partitions) if names]
+        for place in used if piece.partitions is None else piece.partitions:
+            count[piece.block, place] = count.get((piece.block, place), 0) + piece.copies
+    found = []
+    for block in blocks:
+        used = [place for place, names in enumerate(block.fusion.partitions) if names]
+        for place, part in zip(used, block.price.partitions, strict=True):
+            if (block.name, place) in count:
+                found.append((block, place, part, count[block.name, place]))
+    return found
+
+
+def _split(part: SetPrice, overlap: Overlap) -> list[tuple[str, float, bool]]:
+    """Compute, memory and network of a partition: seconds, and whether they show."""
+    times = {"compute": part.compute, "memory": part.memory, "network": part.network}
+    shown = set(times)
+    if overlap is Overlap.ALL:
+        shown = {part.binding}
+    elif overlap is Overlap.MEMORY:
+        shown -= {"memory" if part.compute >= part.memory else "compute"}
+    return [(name, time, name in shown) for name, time in times.items()]
+
+
+def _gradient_share(block: MappedBlock, part: SetPrice) -> float:
+    """Share of a partition's network time that exchanges gradients between replicas."""
+    if not block.gradients or not part.network:
+        return 0.0
+    return min(1.0, sum(block.gradients_of.get(name, 0.0) for name in part.kernels) / part.network)
+
+
+def limits(
+    blocks: Sequence[MappedBlock],
+    stages: Sequence[Stage],
+    *,
+    micro_batches: int,
+    pipeline: int,
+    least_full: float,
+) -> tuple[Limit, ...]:
+    """What the step would save without each limit of the machine, the rest being as planned; dearest first.
+
+    `least_full` is the least time that something ruled out by the capacity of DRAM might take.
+    """
+    slowest = max(stages, key=lambda stage: stage.time)
+    rounds = micro_batches + pipeline - 1
+    parts = _parts(blocks, slowest)
+    now = sum(part.time * copies for _, _, part, copies in parts)
+    step = rounds * slowest.time
+
+    def without(resource: str) -> float:
+        left = 0.0
+        for block, _, part, copies in parts:
+            times = {"compute": part.compute, "memory": part.memory, "network": part.network, resource: 0.0}
+            left += copies * float(ledger_of(block.problem).time(times["compute"], times["memory"], times["network"]))
+        return rounds * (now - left)
+
+    free = 0.0
+    for block in blocks:
+        ledger = ledger_of(block.problem)
+        fixed = sum(ledger.extra) + sum(ledger.streamed)
+        roomy = float(
+            ledger.time(
+                sum(ledger.balanced), float(traffic_time(fixed, rate=block.problem.chip.dram_rate)), sum(ledger.network)
+            )
+        )
+        share = sum(part.time * copies for one, _, part, copies in parts if one is block) / block.price.time
+        free += share * max(0.0, block.price.time - roomy)
+    found = [
+        Limit(name="compute", gain=without("compute")),
+        Limit(name="DRAM rate", gain=without("memory")),
+        Limit(name="network", gain=without("network")),
+        Limit(name="SRAM", gain=rounds * free),
+        Limit(name="DRAM capacity", gain=max(0.0, step - least_full) if least_full < inf else 0.0),
+        Limit(name="pipeline", gain=step - micro_batches * (slowest.time - slowest.hand_over)),
+    ]
+    kept = [one for one in found if one.gain > 1e-9 * step]
+    return tuple(sorted(kept, key=lambda one: -one.gain))

@@ -1,0 +1,182 @@
+"""The best mapping of any graph to a machine: degrees, sharding, stages, tiles and fusion, chosen together.
+
+Best first over everything that is still open, each with a bound: ways to give chips to axes (balanced arithmetic, then
+the best sharding), for each the tile sizes, for each the shardings in order of their bound, for each its best fusion.
+The search ends when no bound is less than the best plan, which is then the optimum.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from time import perf_counter
+
+from volvelle.errors import MappingError, UnknownNameError
+from volvelle.estimate.chip_graph import on_chip
+from volvelle.estimate.on_chip import FusionChoices, OnChip
+from volvelle.search.graph.answer import GraphMapping
+from volvelle.search.graph.best_first import BestFirst, Progress
+from volvelle.search.graph.candidate import Question
+from volvelle.search.graph.network import Network, placements
+from volvelle.search.graph.sharding import Objective, Sharder
+from volvelle.search.graph.split_tables import handed_layouts
+from volvelle.search.graph.staged_plan import Machinery, handed_bytes
+from volvelle.search.graph.stages import Crossing, least_crossings
+from volvelle.system.cluster import Cluster
+from volvelle.workload.graph import Workload
+from volvelle.workload.operations import Phase
+
+__all__ = ["TRAINING_BYTES", "map_graph"]
+
+TRAINING_BYTES = 16.0
+"""Bytes a parameter takes in training: weight and gradient in 16 bits, master copy and two moments in 32."""
+
+
+def map_graph(
+    workload: Workload,
+    cluster: Cluster,
+    *,
+    stream: str | None = None,
+    pins: Mapping[str, Mapping[str, int]] | None = None,
+    micro_batches: int = 1,
+    degrees: Sequence[tuple[int, int, int]] | None = None,
+    tiles: Sequence[int] | None = None,
+    choices: FusionChoices | None = None,
+    objective: Objective = "time",
+    element: str = "bf16",
+    time_limit: float = 60.0,
+    progress: Progress | None = None,
+    chip: OnChip | None = None,
+    splits: Mapping[str, Mapping[str, str | None]] | None = None,
+    refused: Sequence[str] = (),
+    uneven: bool = False,
+    bytes_per_parameter: float | None = None,
+    vector_cost: float | None = None,
+    ends: bool = False,
+) -> GraphMapping:
+    """The best mapping of a workload to a machine, with a proof or a gap.
+
+    `micro_batches` are those of a step, over all replicas; the workload's sizes are those of one. `stream` is the
+    dimension whose tiles run through the kernels of a chip, `tiles` the tile sizes to try (powers of two), `pins`
+    and `splits` say for a block which partition a kernel runs in and which dimension an operation splits. `degrees`
+    are (tensor, pipeline, data) to choose from, by default every way to use all chips. With `objective` "bytes" each
+    sharding is the one that sends least, chosen before all else, as DFModel does; with "time" nothing comes before.
+    `chip` replaces the cluster's chip by one known core by core. With `ends`, what enters and leaves a block passes
+    through DRAM. In training every parameter takes
+    `bytes_per_parameter` of DRAM, by default `TRAINING_BYTES`.
+    """
+    begun = perf_counter()
+    if micro_batches < 1:
+        raise MappingError(f"a step of {micro_batches} micro-batches; there must be at least one")
+    training = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
+    if bytes_per_parameter is None and training:
+        bytes_per_parameter = TRAINING_BYTES
+    own = cluster.chip
+    if vector_cost is None:
+        vector_cost = 1.0
+        if chip is None:
+            vector_cost = float(own.matrix_rate(element) * own.matrix_efficiency / own.vector_rate())
+    question = _question(
+        workload,
+        chip or on_chip(own, element),
+        stream,
+        choices or FusionChoices(tile_weights=True, stream_weights=True),
+        tiles,
+        pins or {},
+        splits or {},
+        tuple(refused),
+        uneven,
+        objective,
+        vector_cost,
+        ends,
+    )
+    network = Network(cluster, element)
+    machineries = [
+        Machinery(
+            workload=workload,
+            degrees=placed,
+            network=network,
+            micro_batches=ceil(micro_batches / placed.data),
+            bytes_per_parameter=bytes_per_parameter,
+            capacity=question.chip.dram_capacity,
+        )
+        for placed in placements(cluster, degrees)
+    ]
+    search = BestFirst(question, machineries, deadline=begun + time_limit, progress=progress)
+    search.run()
+    return GraphMapping(
+        workload=workload.name,
+        cluster=cluster.name,
+        chips=cluster.accelerators,
+        plan=search.plan(micro_batches),
+        bound=search.bound,
+        seconds=perf_counter() - begun,
+        counts=search.counts,
+        violations=search.violations(),
+    )
+
+
+def _question(
+    workload: Workload,
+    chip: OnChip,
+    stream: str | None,
+    choices: FusionChoices,
+    tiles: Sequence[int] | None,
+    pins: Mapping[str, Mapping[str, int]],
+    splits: Mapping[str, Mapping[str, str | None]],
+    refused: tuple[str, ...],
+    uneven: bool,
+    objective: Objective,
+    vector_cost: float,
+    ends: bool,
+) -> Question:
+    names = [block.name for block in workload.blocks]
+    for given in (pins, splits):
+        for name in given:
+            if name not in names:
+                raise UnknownNameError.among("block", name, names)
+    for dim in refused if stream is None else (*refused, stream):
+        if dim not in workload.sizes:
+            raise UnknownNameError.among("dimension", dim, workload.sizes)
+    if stream is None:
+        if tiles:
+            raise MappingError(f"tiles {tuple(tiles)} of what? name the dimension that is cut into tiles (stream)")
+        sizes: tuple[int | None, ...] = (None,)
+    else:
+        length = int(workload.sizes[stream])
+        powers = [2**one for one in range(length.bit_length()) if 2**one < length]
+        sizes = tuple(sorted(set(tiles if tiles is not None else (*powers, length))))
+        for size in tiles or ():
+            if not 1 <= size <= length:
+                raise MappingError(f"a tile of {size} of the {length} of {stream!r}; it lies between 1 and {length}")
+    boundaries = None
+    if len(workload.blocks) > 1:
+        boundaries = tuple(dict.fromkeys(one for block in workload.blocks for one in handed_layouts(block)))
+    return Question(
+        workload=workload,
+        chip=chip,
+        stream=stream,
+        choices=choices,
+        tiles=sizes,
+        pins=pins,
+        splits=splits,
+        refused=refused,
+        uneven=uneven,
+        objective=objective,
+        vector_cost=vector_cost,
+        ends=ends,
+        sharders=tuple(Sharder(block, workload.sizes, boundaries=boundaries) for block in workload.blocks),
+        cuts=_cuts(workload),
+        tables={},
+        bounds={},
+    )
+
+
+def _cuts(workload: Workload) -> tuple[Crossing, ...]:
+    """What crosses the cheapest cuts of a workload that is one layer, repeated; else nothing is known."""
+    block = workload.blocks[0]
+    if len(workload.blocks) > 1 or block.repeat == 1 or not block.is_layer:
+        return ()
+
+    def size(name: str) -> float:
+        return block.tensor_of[name].bytes(workload.sizes)
+
+    return least_crossings(block, size, between=handed_bytes(block, workload.sizes, 1, None))

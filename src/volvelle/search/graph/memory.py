@@ -1,0 +1,167 @@
+"""What a sharded block holds in the DRAM of one chip, partition by partition."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil, inf, prod
+
+from volvelle.mapping.fusion import Fusion
+from volvelle.mapping.sharding import ShardedBlock
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.graph import Block, Role
+from volvelle.workload.layout import PARTIAL, Layout
+from volvelle.workload.operations import Operation, Phase
+
+__all__ = ["BlockMemory", "Holding", "block_memory", "trains"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockMemory:
+    """Bytes of one copy of a block on one chip."""
+
+    weights: float
+    state: float
+    """Weights with gradients and optimiser, as many bytes a parameter as are asked for."""
+    saved: float
+    """Kept by the forward pass of one micro-batch for its backward pass."""
+    state_of: Mapping[str, float]
+    """Operation → state of the weights it is the first to read."""
+    saved_of: Mapping[str, float]
+    """Operation → what is kept of what it makes, or is the first to read."""
+    size_of: Mapping[str, float]
+    """Tensor → bytes as it is handed on."""
+
+    def parts(self, fusion: Fusion) -> list[tuple[float, float]]:
+        """State and saved bytes of every partition."""
+        return [
+            (
+                sum(self.state_of.get(name, 0.0) for name in names),
+                sum(self.saved_of.get(name, 0.0) for name in names),
+            )
+            for names in fusion.partitions
+        ]
+
+
+def trains(sharded: ShardedBlock) -> bool:
+    """Whether it has a backward pass."""
+    return any(op.phase is Phase.BACKWARD for op in sharded.block.operations)
+
+
+def block_memory(
+    sharded: ShardedBlock, sizes: Mapping[str, float], degree: int, *, bytes_per_parameter: float | None
+) -> BlockMemory:
+    """What one copy of a block holds; without `bytes_per_parameter` its weights are all its state."""
+    block = sharded.block
+
+    def local(tensor: str, layout: Layout) -> float:
+        dims = block.tensor_of[tensor].dims
+        return prod(ceil(sizes[dim] / degree) if dim == layout.dim else sizes[dim] for dim in dims)
+
+    settled: dict[str, Layout] = {}
+    for one in sharded.conversions:
+        settled.setdefault(one.tensor, one.wanted)
+    home: dict[str, str] = {}
+    for op in block.operations:
+        for name in op.inputs:
+            home.setdefault(name, op.name)
+    for op in block.operations:
+        home |= dict.fromkeys(op.outputs, op.name)
+    weights, state_of = 0.0, dict[str, float]()
+    for tensor in block.weights():
+        if tensor.name in home and not tensor.tied_to:
+            elements = local(tensor.name, sharded.layouts[tensor.name])
+            own = elements * element_bytes(tensor.element)
+            weights += own
+            state = own if bytes_per_parameter is None else elements * bytes_per_parameter
+            state_of[home[tensor.name]] = state_of.get(home[tensor.name], 0.0) + state
+    forward = {name for op in block.operations if op.phase is Phase.FORWARD for name in op.outputs} | set(block.inputs)
+    kept = {
+        name
+        for op in block.operations
+        if op.phase is not Phase.FORWARD
+        for name in op.inputs
+        if name in forward and block.tensor_of[name].role is not Role.WEIGHT
+    }
+    saved_of: dict[str, float] = {}
+    for name in sorted(kept):
+        size = local(name, sharded.layouts[name]) * element_bytes(block.tensor_of[name].element)
+        saved_of[home[name]] = saved_of.get(home[name], 0.0) + size
+    size_of = {
+        name: local(name, settled.get(name, layout) if layout == PARTIAL else layout)
+        * element_bytes(block.tensor_of[name].element)
+        for name, layout in sharded.layouts.items()
+    }
+    return BlockMemory(
+        weights=weights,
+        state=sum(state_of.values()),
+        saved=sum(saved_of.values()),
+        state_of=state_of,
+        saved_of=saved_of,
+        size_of=size_of,
+    )
+
+
+class Holding:
+    """What each operation makes a chip hold: state of weights it is first to read, and what is saved of its results.
+
+    For so many copies of the block and micro-batches in flight.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        sizes: Mapping[str, float],
+        degree: int,
+        *,
+        bytes_per_parameter: float | None,
+        copies: float,
+        flight: int,
+    ) -> None:
+        self.block, self.sizes, self.degree = block, sizes, degree
+        self.bytes_per_parameter, self.copies, self.flight = bytes_per_parameter, copies, flight
+        maker = {name: op for op in block.operations for name in op.outputs}
+        self._first: dict[str, Operation] = {}
+        for op in block.operations:
+            for name in op.inputs:
+                self._first.setdefault(name, op)
+        self._kept = {
+            name
+            for op in block.operations
+            if op.phase is not Phase.FORWARD
+            for name in op.inputs
+            if name in maker and maker[name].phase is Phase.FORWARD
+        }
+        choices = {op.name: {choice.dim for choice in op.kind.choices()} for op in block.operations}
+        self.table = {(op.name, dim): self._own(op, dim) for op in block.operations for dim in choices[op.name]}
+        self._least = {op.name: min(self.table[op.name, dim] for dim in choices[op.name]) for op in block.operations}
+        self.least = sum(self._least.values())
+        """Bytes if every operation makes it hold as little as it can."""
+
+    def within(self, room: float) -> Callable[[Operation, str | None], float]:
+        """Bytes by operation and dimension; infinite where there is no room even if all others hold their least."""
+        spare = (room - self.least) * (1.0 + 1e-9)
+
+        def held(op: Operation, dim: str | None) -> float:
+            size = self.table[op.name, dim]
+            return inf if size - self._least[op.name] > spare else size
+
+        return held
+
+    def _own(self, op: Operation, dim: str | None) -> float:
+        found, signature = 0.0, op.kind.signature
+        for name, dims in zip(op.inputs, signature.inputs, strict=True):
+            tensor = self.block.tensor_of[name]
+            if tensor.role is Role.WEIGHT and not tensor.tied_to and self._first[name] is op:
+                each = self.bytes_per_parameter
+                own = element_bytes(tensor.element) if each is None else each
+                found += self.copies * self._share(name, dims, dim) * own
+        for name, dims in zip(op.outputs, signature.outputs, strict=True):
+            if name in self._kept:
+                own = element_bytes(self.block.tensor_of[name].element)
+                found += self.copies * self.flight * self._share(name, dims, dim) * own
+        return found
+
+    def _share(self, tensor: str, dims: tuple[str, ...], dim: str | None) -> float:
+        return prod(
+            ceil(self.sizes[one] / self.degree) if known_as == dim else self.sizes[one]
+            for one, known_as in zip(self.block.tensor_of[tensor].dims, dims, strict=True)
+        )

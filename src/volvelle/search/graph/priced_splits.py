@@ -1,0 +1,197 @@
+"""The tables of a block with their prices: work, collectives and bytes held, ready to be weighed and minimised."""
+
+from collections.abc import Sequence
+from math import ceil, inf, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimate.on_chip import Overlap
+from volvelle.search.graph.elimination import Correction, Elimination, Factor
+from volvelle.search.graph.split_costs import SplitCosts, Weights
+from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.graph import Role, Tensor
+from volvelle.workload.layout import Collective, Layout
+from volvelle.workload.operations import Operation
+
+__all__ = ["PricedSplits"]
+
+Table = NDArray[np.float64]
+
+
+class PricedSplits:
+    """A block's splits over one group of chips, priced."""
+
+    def __init__(self, tables: BlockTables, degree: int, costs: SplitCosts, allowed: Sequence[Sequence[int]]) -> None:
+        self.tables, self.degree, self.costs = tables, degree, costs
+        self.allowed = [list(options) for options in allowed]
+        """For each variable the options that are allowed, by number."""
+        self.sizes = [len(options) for options in allowed]
+        self._dims_of = {
+            op.name: [tables.dims[op.name][at] for at in allowed[tables.number[op.name]]]
+            for op in tables.block.operations
+        }
+        self.work = [np.zeros(size) for size in self.sizes]
+        self.memory = [np.zeros(size) for size in self.sizes]
+        self.fixed = [np.zeros(size) for size in self.sizes]
+        """Work of operations that are alone: it counts in full."""
+        self.held = [np.zeros(size) for size in self.sizes]
+        for op in tables.block.operations:
+            self._add(op)
+        self.sums = [
+            Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
+        ]
+        self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
+        """Tensors with (network, own work of a maker alone, where the maker is alone)."""
+
+    def eliminated(self, weights: Weights, *, strict: bool = True) -> Elimination:
+        """The costs weighed and added up; unless `strict`, what there is no room for counts as well."""
+        factors = list(self.sums)
+        for number, held in enumerate(self.held):
+            own = weights.work * self.work[number] + weights.memory * self.memory[number] + self.fixed[number]
+            rent = np.where(np.isinf(held), inf, np.where(np.isinf(held), 0.0, held) * weights.rent)
+            factors.append(Factor((number,), own + rent))
+        corrections = []
+        for one, network, own, alone in self.talks:
+            table = self._weighed(network, own, alone, weights)
+            factors.append(Factor(one.scope, table))
+            if not one.whole:
+                corrections.append(self._correction(one, table, weights))
+        if weights.rent and self.costs.room < inf:
+            factors.append(Factor((), np.array(-weights.rent * self.costs.room)))
+        room = self.costs.room if strict else inf
+        return Elimination(self.sizes, factors, corrections, held=self.held if room < inf else (), room=room)
+
+    def holds(self, chosen: Sequence[int]) -> float:
+        """Bytes that a chip holds with these options."""
+        return float(sum(held[option] for held, option in zip(self.held, chosen, strict=True)))
+
+    def works(self, chosen: Sequence[int]) -> float:
+        """Seconds of work with these options."""
+        return float(sum(work[option] for work, option in zip(self.work, chosen, strict=True)))
+
+    def memories(self, chosen: Sequence[int]) -> float:
+        """Seconds of DRAM traffic that there is anyhow, with these options."""
+        return float(sum(memory[option] for memory, option in zip(self.memory, chosen, strict=True)))
+
+    def parts(self, chosen: Sequence[int]) -> tuple[float, float, float, float]:
+        """Seconds of what is alone, and of the work, memory and network of the rest, with these options."""
+        talk, alone = 0.0, float(sum(fixed[option] for fixed, option in zip(self.fixed, chosen, strict=True)))
+        for one, network, own, by_itself in self.talks:
+            cell = tuple(chosen[place] for place in one.scope)
+            seconds = float(network[cell])
+            if by_itself.any() and by_itself[_inside(by_itself, cell)]:
+                work = float(own[_inside(own, cell)])
+                alone += max(work, seconds) if self.costs.overlapped else work + seconds
+            else:
+                talk += seconds
+        return alone, self.works(chosen), self.memories(chosen), talk
+
+    def least(self, chosen: Sequence[int], overlap: Overlap) -> float:
+        """Seconds that these options take at least: what is alone, and the rest as if it were one partition."""
+        alone, work, memory, talk = self.parts(chosen)
+        if overlap is Overlap.ALL:
+            return alone + max(work, memory, talk)
+        return alone + talk + (max(work, memory) if overlap is Overlap.MEMORY else work + memory)
+
+    # -- operations ----------------------------------------------------------------------------------------------
+
+    def _add(self, op: Operation) -> None:
+        number, costs = self.tables.number[op.name], self.costs
+        for option, dim in enumerate(self._dims_of[op.name]):
+            alone = costs.alone(op, dim) if costs.alone is not None else None
+            if alone is None:
+                self.work[number][option] += costs.work(op, dim)
+                self.memory[number][option] += costs.memory(op, dim) if costs.memory is not None else 0.0
+            elif not self._settles(op):
+                self.fixed[number][option] += alone
+            if costs.held is not None:
+                self.held[number][option] += costs.held(op, dim)
+
+    def _settles(self, op: Operation) -> bool:
+        """Whether its one result has a table, in which its work can be counted with its collectives."""
+        return len(op.outputs) == 1 and op.outputs[0] in self.tables.tabulated
+
+    # -- tensors -------------------------------------------------------------------------------------------------
+
+    def _cells(self, one: TensorTable) -> Table:
+        return one.counts[np.ix_(range(2), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
+
+    def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> tuple[Table, Table, Table]:
+        """Seconds of a tensor's collectives; of its maker's work, and whether that is alone."""
+        block, costs = self.tables.block, self.costs
+        tensor, maker = block.tensor_of[one.tensor], self.tables.maker.get(one.tensor)
+        network = self._network(tensor, counts)
+        weight = self._weight_of(tensor)
+        reader = next((each for each in one.readers if each.of_weight and each.source.variable in one.scope), None)
+        if costs.replicas is not None and weight is not None and reader is not None:
+            source = reader.source
+            shares = [
+                costs.replicas(Collective.ALL_REDUCE, self._bytes(weight, source.layouts[at]))
+                for at in allowed[source.variable]
+            ]
+            network = network + _along(shares, one.scope.index(source.variable), network.ndim)
+        none = np.zeros([1] * network.ndim)
+        if costs.alone is None:
+            return network, none, none
+        if maker is None:
+            readers = self.tables.readers[one.tensor]
+            if any(costs.alone(op, dim) is not None for op in readers for dim in self._dims_of[op.name]):
+                # It may be hidden behind work that is counted in full already.
+                network = np.where(np.isinf(network), inf, 0.0)
+            return network, none, none
+        number = self.tables.number[maker.name]
+        if not self._settles(maker) or number not in one.scope:
+            return network, none, none
+        times = [costs.alone(maker, self.tables.dims[maker.name][at]) for at in allowed[number]]
+        axis = one.scope.index(number)
+        own = _along([time or 0.0 for time in times], axis, network.ndim)
+        return network, own, _along([float(time is not None) for time in times], axis, network.ndim)
+
+    def _weighed(self, network: Table, own: Table, alone: Table, weights: Weights) -> Table:
+        shared = np.where(np.isinf(network), inf, weights.network * np.where(np.isinf(network), 0.0, network))
+        if not alone.any():
+            return np.asarray(shared)
+        together = np.maximum(own, network) if self.costs.overlapped else own + network
+        return np.asarray(np.where(alone > 0.0, together, shared))
+
+    def _network(self, tensor: Tensor, counts: Table) -> Table:
+        size = tensor.bytes(self.tables.sizes)
+        seconds = np.array([self.costs.exchange(collective, size) for collective in COLLECTIVES])
+        each, once = (np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts)
+        return np.asarray(np.where(np.isinf(counts[0, 0]), inf, each + once / self.costs.micro_batches))
+
+    def _weight_of(self, gradient: Tensor) -> Tensor | None:
+        name = gradient.name.removesuffix(".grad")
+        weight = self.tables.block.tensor_of.get(name) if name != gradient.name else None
+        return weight if weight is not None and weight.role is Role.WEIGHT else None
+
+    def _bytes(self, tensor: Tensor, layout: Layout) -> float:
+        sizes = self.tables.sizes
+        points = prod(ceil(sizes[dim] / self.degree) if dim == layout.dim else sizes[dim] for dim in tensor.dims)
+        return points * element_bytes(tensor.element)
+
+    def _correction(self, one: TensorTable, table: Table, weights: Weights) -> Correction:
+        """What readers beyond the table add."""
+
+        def cost(chosen: Sequence[int]) -> float:
+            options = [kept[at] if at >= 0 else -1 for kept, at in zip(self.allowed, chosen, strict=True)]
+            counts = one.count(options).reshape(2, len(COLLECTIVES), *([1] * len(one.scope)))
+            here = [[kept[chosen[at]]] if at in one.scope else kept for at, kept in enumerate(self.allowed)]
+            whole = float(self._weighed(*self._talk(one, counts, here), weights).reshape(-1)[0])
+            return max(whole - float(table[tuple(chosen[place] for place in one.scope)]), 0.0)
+
+        scope = {one.found.variable, *(reader.source.variable for reader in one.readers)}
+        return Correction(frozenset(scope), cost)
+
+
+def _inside(table: Table, cell: tuple[int, ...]) -> tuple[int, ...]:
+    """The place in a table that is the same along some axes."""
+    return tuple(at if size > 1 else 0 for at, size in zip(cell, table.shape, strict=True))
+
+
+def _along(values: Sequence[float], axis: int, dimensions: int) -> Table:
+    shape = [1] * dimensions
+    shape[axis] = len(values)
+    return np.array(values).reshape(shape)

@@ -1,0 +1,238 @@
+"""The best split of every operation over one group of chips, proven; and all others in order of cost.
+
+Every operation offers the splits its declaration allows, every conversion between layouts has its price, and the sum is
+minimised exactly. Nothing here knows Megatron: its tensor parallelism is what comes out where it is best.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, prod
+from typing import Literal
+
+from volvelle.errors import MappingError, UnknownNameError
+from volvelle.mapping.sharding import ShardedBlock, shard
+from volvelle.search.graph.priced_splits import PricedSplits
+from volvelle.search.graph.split_costs import SplitCosts, Weights
+from volvelle.search.graph.split_tables import BlockTables, handed_layouts, leader_of
+from volvelle.workload.graph import Block, Role
+from volvelle.workload.layout import REPLICATED, Collective, Layout
+from volvelle.workload.operations import Phase, Unit
+
+__all__ = ["Objective", "Sharder", "Sharding", "best_sharding", "shardings_in_order"]
+
+Objective = Literal["time", "bytes"]
+"""Time: work and collectives. Bytes: those that collectives send, as DFModel has it, work only among equals."""
+_TIES = 2000
+"""Shardings of equal bytes among which the one of least work is sought."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharding:
+    """A split of every operation, and what it costs."""
+
+    sharded: ShardedBlock
+    boundary: Layout
+    """Of the activations taken from the block before and handed to the one after."""
+    cost: float
+
+
+def best_sharding(
+    block: Block,
+    sizes: Mapping[str, float],
+    degree: int,
+    costs: SplitCosts,
+    *,
+    objective: Objective = "time",
+    boundaries: Sequence[Layout] | None = None,
+    splits: Mapping[str, str | None] | None = None,
+    refused: Sequence[str] = (),
+    uneven: bool = False,
+) -> Sharding:
+    """The cheapest split of every operation, proven.
+
+    `splits` pins operations to a dimension, or to none; `refused` names dimensions nothing may split; `uneven` allows
+    dimensions that the degree does not divide. The layout between blocks is one of `boundaries`, by default any.
+    """
+    sharder = Sharder(block, sizes, boundaries=boundaries)
+    found = sharder.in_order(degree, costs, objective=objective, splits=splits, refused=refused, uneven=uneven)
+    return next(found)
+
+
+def shardings_in_order(
+    block: Block,
+    sizes: Mapping[str, float],
+    degree: int,
+    costs: SplitCosts,
+    *,
+    objective: Objective = "time",
+    boundaries: Sequence[Layout] | None = None,
+    splits: Mapping[str, str | None] | None = None,
+    refused: Sequence[str] = (),
+    uneven: bool = False,
+) -> Iterator[Sharding]:
+    """Splits from the cheapest on, leaving out those that differ from an earlier one in no cost of any operation."""
+    sharder, seen = Sharder(block, sizes, boundaries=boundaries), set[Hashable]()
+    for one in sharder.in_order(degree, costs, objective=objective, splits=splits, refused=refused, uneven=uneven):
+        mark = _mark(one.sharded, sizes, degree, costs)
+        if mark not in seen:
+            seen.add(mark)
+            yield one
+
+
+class Sharder:
+    """A block with its tables made once, for any degree, network and objective."""
+
+    def __init__(self, block: Block, sizes: Mapping[str, float], *, boundaries: Sequence[Layout] | None = None) -> None:
+        self.block, self.sizes = block, sizes
+        self.tables = BlockTables(block, sizes, handed_layouts(block) if boundaries is None else boundaries)
+
+    def in_order(
+        self,
+        degree: int,
+        costs: SplitCosts,
+        *,
+        objective: Objective = "time",
+        splits: Mapping[str, str | None] | None = None,
+        refused: Sequence[str] = (),
+        uneven: bool = False,
+        boundary: Layout | None = None,
+    ) -> Iterator[Sharding]:
+        """Splits from the cheapest on; of those that send as many bytes, up to so many, the one of least work first."""
+        priced = self.priced(
+            degree,
+            costs,
+            objective=objective,
+            splits=splits,
+            refused=refused,
+            uneven=uneven,
+            boundary=boundary,
+        )
+        return self.decoded_in_order(priced, Weights(), ties=_TIES if objective == "bytes" else 0)
+
+    def priced(
+        self,
+        degree: int,
+        costs: SplitCosts,
+        *,
+        objective: Objective = "time",
+        splits: Mapping[str, str | None] | None = None,
+        refused: Sequence[str] = (),
+        uneven: bool = False,
+        boundary: Layout | None = None,
+    ) -> PricedSplits:
+        """The splits that are allowed, with their prices."""
+        allowed = self._allowed(degree, objective, splits or {}, refused, uneven=uneven, boundary=boundary)
+        if objective == "bytes":
+            costs = SplitCosts(work=costs.work, exchange=_sent)
+        return PricedSplits(self.tables, degree, costs, allowed)
+
+    def decoded_in_order(self, priced: PricedSplits, weights: Weights, *, ties: int = 0) -> Iterator[Sharding]:
+        """Splits from the cheapest on; with `ties` work counts only among so many that are equally cheap."""
+        if ties:
+            weights = replace(weights, work=0.0)
+        held: list[tuple[float, tuple[int, ...]]] = []
+        for cost, chosen in priced.eliminated(weights).assignments():
+            if held and (cost > held[0][0] * (1.0 + 1e-12) or len(held) > ties):
+                yield from self._all_decoded(held, priced, ties)
+                held.clear()
+            held.append((cost, chosen))
+        yield from self._all_decoded(held, priced, ties)
+
+    def _all_decoded(
+        self, held: Sequence[tuple[float, tuple[int, ...]]], priced: PricedSplits, ties: int
+    ) -> Iterator[Sharding]:
+        order = sorted(held, key=lambda one: priced.works(one[1])) if ties else held
+        return (self.decoded(cost, chosen, priced.allowed) for cost, chosen in order)
+
+    # -- what may be chosen --------------------------------------------------------------------------------------
+
+    def _allowed(
+        self,
+        degree: int,
+        objective: Objective,
+        splits: Mapping[str, str | None],
+        refused: Sequence[str],
+        *,
+        uneven: bool,
+        boundary: Layout | None,
+    ) -> list[list[int]]:
+        tables, block = self.tables, self.block
+        for name in splits:
+            if name not in tables.number or tables.names[tables.number[name]] != name:
+                free = [one for one in tables.names if one and leader_of(block.operation_of[one])]
+                raise UnknownNameError.among("operation whose split can be chosen", name, free)
+
+        def able(dim: str | None) -> bool:
+            return self.able(dim, degree, refused, uneven=uneven)
+
+        found = []
+        for name, options in zip(tables.names, tables.options, strict=True):
+            if not name:
+                kept = [at for at, one in enumerate(tables.boundaries) if able(one.dim or None)]
+                if boundary is not None:
+                    kept = [at for at, one in enumerate(tables.boundaries) if one == boundary]
+                    if not kept:
+                        raise MappingError(f"block {block.name!r} cannot take its activations {boundary}")
+            elif leader_of(block.operation_of[name]) is None:
+                kept = list(range(len(options)))
+            elif name in splits:
+                kept = [at for at, one in enumerate(options) if one == splits[name]]
+                if not kept:
+                    known = ", ".join(str(one) for one in options)
+                    raise MappingError(
+                        f"operation {name!r} is to be split along {splits[name]!r}, but it can along: {known}"
+                    )
+            else:
+                kept = [at for at, one in enumerate(options) if one is None or (isinstance(one, str) and able(one))]
+                if objective == "bytes" and degree > 1 and self._weighty(name):
+                    kept = [at for at in kept if options[at] is not None] or kept
+            found.append(kept)
+        return found
+
+    def able(self, dim: str | None, degree: int, refused: Sequence[str] = (), *, uneven: bool = False) -> bool:
+        """Whether a dimension may be split over so many chips; None, not to split, always may."""
+        if dim is None:
+            return True
+        size = self.sizes[dim]
+        return degree > 1 and dim not in refused and (uneven or (size >= degree and size % degree == 0))
+
+    def _weighty(self, name: str) -> bool:
+        op = self.block.operation_of[name]
+        return op.phase is Phase.FORWARD and any(
+            self.block.tensor_of[one].role is Role.WEIGHT and op.kind.work().unit is Unit.MATRIX for one in op.inputs
+        )
+
+    # -- back to a mapping ---------------------------------------------------------------------------------------
+
+    def decoded(self, cost: float, chosen: Sequence[int], allowed: Sequence[Sequence[int]]) -> Sharding:
+        """The sharding of these options."""
+        boundary, dims = REPLICATED, dict[str, str | None]()
+        for number, name in enumerate(self.tables.names):
+            option = self.tables.options[number][allowed[number][chosen[number]]]
+            if not name:
+                assert isinstance(option, Layout)
+                boundary = option
+            elif leader_of(self.block.operation_of[name]) is not None:
+                assert option is None or isinstance(option, str)
+                dims[name] = option
+        return Sharding(sharded=shard(self.block, dims, boundary=boundary), boundary=boundary, cost=cost)
+
+
+def _sent(collective: Collective, size: float) -> float:
+    """Bytes around a ring, but for the factor (p − 1)/p that all have: an all-reduce scatters and gathers."""
+    return (2.0 if collective is Collective.ALL_REDUCE else 1.0) * size
+
+
+def _mark(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int, costs: SplitCosts) -> Hashable:
+    """Everything that costs anything: work of every operation, layouts of what is kept, collectives."""
+    block = sharded.block
+    works = tuple(costs.work(op, sharded.dims[op.name]) for op in block.operations)
+    held = tuple(
+        (
+            name,
+            prod(ceil(sizes[dim] / degree) if dim == layout.dim else sizes[dim] for dim in block.tensor_of[name].dims),
+        )
+        for name, layout in sorted(sharded.layouts.items())
+    )
+    talk = tuple((one.tensor, one.collective, one.phase, one.of_weight) for one in sharded.conversions)
+    return works, held, talk

@@ -1,0 +1,60 @@
+"""What a choice of splits costs: the work of every operation, every conversion, and what a chip must hold."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil, inf, prod
+
+from volvelle.estimate.chip_graph import Exchange
+from volvelle.workload.operations import Operation, Unit
+
+__all__ = ["SplitCosts", "Weights", "arithmetic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitCosts:
+    """What a choice of splits costs."""
+
+    work: Callable[[Operation, str | None], float]
+    """Seconds of an operation on one chip, if it splits that dimension."""
+    exchange: Exchange
+    """Over the group."""
+    memory: Callable[[Operation, str | None], float] | None = None
+    """Seconds of DRAM traffic that an operation causes however it is fused, such as that of its weights."""
+    replicas: Exchange | None = None
+    """Over copies of the group, for gradients of weights: seconds a micro-batch."""
+    micro_batches: float = 1.0
+    """In a step; gradients of weights change their layout once."""
+    alone: Callable[[Operation, str | None], float | None] | None = None
+    """Seconds of compute and memory of an operation that can share the chip with no other; None: it may share."""
+    overlapped: bool = False
+    """Collectives of an operation alone run behind its compute and memory."""
+    held: Callable[[Operation, str | None], float] | None = None
+    """Bytes that an operation makes a chip hold; infinite where that cannot be."""
+    room: float = inf
+    """Bytes that a chip may hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What of the costs counts."""
+
+    work: float = 1.0
+    memory: float = 0.0
+    network: float = 1.0
+    """Shares that add up to one bound from below what overlaps."""
+    rent: float = 0.0
+    """Seconds for every byte held beyond the room, paid back for every byte left: what does not fit costs more than it
+    takes, what fits never more (a Lagrange multiplier)."""
+
+
+def arithmetic(
+    sizes: Mapping[str, float], degree: int, *, rate: float, vector_cost: float = 1.0
+) -> Callable[[Operation, str | None], float]:
+    """Seconds of an operation's arithmetic on one of `degree` chips, each of that many FLOP/s."""
+
+    def seconds(op: Operation, dim: str | None) -> float:
+        work = op.kind.work()
+        points = prod(ceil(sizes[one] / degree) if one == dim else sizes[one] for one in work.dims)
+        return points * work.per_point * (vector_cost if work.unit is Unit.VECTOR else 1.0) / rate
+
+    return seconds

@@ -1,0 +1,247 @@
+"""From solved blocks to stages: the chain of their partitions, where it is cut, and what each stage holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from math import ceil, prod
+
+from volvelle.estimate.on_chip_price import FusionPrice, price
+from volvelle.estimate.result import MemoryPart
+from volvelle.laws.onchip_dataflow import dram_demand
+from volvelle.laws.pipeline import micro_batches_in_flight
+from volvelle.search.graph.answer import Degrees, Stage, StagePiece
+from volvelle.search.graph.block_search import Solved
+from volvelle.search.graph.memory import BlockMemory, block_memory, trains
+from volvelle.search.graph.network import Network
+from volvelle.search.graph.stages import (
+    ChainCut,
+    Crossing,
+    crossing_bytes,
+    cut_chain,
+    described,
+    segments,
+)
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.graph import Block, Workload
+from volvelle.workload.layout import Layout
+from volvelle.workload.transforms import seed_of
+
+__all__ = ["Machinery", "StagedPlan", "handed_bytes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machinery:
+    """What is the same for every sharding of one way to give chips to axes."""
+
+    workload: Workload
+    degrees: Degrees
+    network: Network
+    micro_batches: int
+    """Of one replica."""
+    bytes_per_parameter: float | None
+    capacity: float
+
+    def hand_over(self, crossing: Crossing) -> float:
+        """Seconds to hand over what crosses a cut."""
+        group = self.degrees.group("pipeline")
+        return self.network.hand_over(group, crossing.forward) + self.network.hand_over(group, crossing.backward)
+
+    def memory(self, solved: Solved) -> BlockMemory:
+        """Of one copy of a block."""
+        return block_memory(
+            solved.sharding.sharded,
+            self.workload.sizes,
+            self.degrees.tensor,
+            bytes_per_parameter=self.bytes_per_parameter,
+        )
+
+    def least_hand_over(self, cuts: Sequence[Crossing]) -> float:
+        """No cut hands over in less time, however the block is sharded; `cuts` are those of the block unsplit."""
+        tensor = self.degrees.tensor
+        if self.degrees.pipeline == 1:
+            return 0.0
+        return min(
+            (self.hand_over(Crossing(forward=one.forward / tensor, backward=one.backward / tensor)) for one in cuts),
+            default=0.0,
+        )
+
+
+def handed_bytes(block: Block, sizes: Mapping[str, float], degree: int, boundary: Layout | None) -> Crossing:
+    """What one chip hands from copy to copy of a block; unsplit without a `boundary`."""
+
+    def own(name: str) -> float:
+        tensor = block.tensor_of[name]
+        dim = boundary.dim if boundary is not None else ""
+        points = prod(ceil(sizes[one] / degree) if one == dim else sizes[one] for one in tensor.dims)
+        return float(points * element_bytes(tensor.element))
+
+    return Crossing(
+        forward=sum(own(name) for name in block.outputs),
+        backward=sum(own(name) for name in block.outputs if seed_of(name) in block.tensor_of),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    block: int
+    copy: int
+    partitions: tuple[int, ...]
+    time: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedPlan:
+    """Solved blocks, one after another, in stages."""
+
+    machinery: Machinery
+    solved: tuple[Solved, ...]
+
+    @cached_property
+    def prices(self) -> tuple[FusionPrice, ...]:
+        """Of every block."""
+        return tuple(price(one.problem, one.fusion) for one in self.solved)
+
+    @cached_property
+    def memories(self) -> tuple[BlockMemory, ...]:
+        """Of every block."""
+        return tuple(self.machinery.memory(one) for one in self.solved)
+
+    @cached_property
+    def _pieces(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        return tuple(segments(one.sharding.sharded.block, one.fusion) for one in self.solved)
+
+    @cached_property
+    def items(self) -> tuple[_Item, ...]:
+        """The chain that stages are cut from."""
+        found = []
+        for number, (solved, parts, cost) in enumerate(zip(self.solved, self._pieces, self.prices, strict=True)):
+            times = _by_partition(solved, cost)
+            for copy in range(solved.sharding.sharded.block.repeat):
+                found += [
+                    _Item(block=number, copy=copy, partitions=part, time=sum(times[place] for place in part))
+                    for part in parts
+                ]
+        return tuple(found)
+
+    @cached_property
+    def hand_overs(self) -> tuple[float, ...]:
+        """Between items."""
+        inside: list[list[float]] = []
+        for solved, parts, memory in zip(self.solved, self._pieces, self.memories, strict=True):
+            sharded, size = solved.sharding.sharded, memory.size_of
+            hands, before = [], list[str]()
+            for part in parts[:-1]:
+                before += [name for place in part for name in solved.fusion.partitions[place]]
+                hands.append(self.machinery.hand_over(crossing_bytes(sharded.block, size.__getitem__, before)))
+            whole = handed_bytes(
+                sharded.block, self.machinery.workload.sizes, self.machinery.degrees.tensor, solved.sharding.boundary
+            )
+            inside.append([*hands, self.machinery.hand_over(whole)])
+        every = [
+            hand
+            for solved, hands in zip(self.solved, inside, strict=True)
+            for _ in range(solved.sharding.sharded.block.repeat)
+            for hand in hands
+        ]
+        return tuple(every[:-1])
+
+    @cached_property
+    def cut(self) -> ChainCut:
+        """Where the chain is cut."""
+        times, stages = [item.time for item in self.items], self.machinery.degrees.pipeline
+        if stages == 1:
+            return cut_chain(times, [0.0] * (len(times) - 1), 1)
+        starts = self.solved[0].starts
+        if starts is not None:
+            return described(times, self.hand_overs, starts, self.solved[0].bound / stages)
+        return cut_chain(times, self.hand_overs, stages)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """What each stage does, holds and takes; stages without work are left out."""
+        cut, items, found = self.cut, self.items, []
+        for number, (start, end) in enumerate(zip(cut.starts, [*cut.starts[1:], len(items)], strict=True)):
+            found.append(
+                Stage(
+                    pieces=tuple(self._stage_pieces(items[start:end])),
+                    time=cut.times[number],
+                    hand_over=cut.hand_overs[number],
+                    memory=self._memory(number, items[start:end]),
+                )
+            )
+        return tuple(found)
+
+    @property
+    def slowest(self) -> float:
+        """Seconds a micro-batch of the slowest stage."""
+        return self.cut.slowest
+
+    @property
+    def time(self) -> float:
+        """Seconds a step."""
+        return (self.machinery.micro_batches + self.machinery.degrees.pipeline - 1) * self.slowest
+
+    @property
+    def memory_bytes(self) -> float:
+        """Bytes of DRAM of the fullest stage."""
+        return max(stage.memory_bytes for stage in self.stages)
+
+    def _stage_pieces(self, items: Sequence[_Item]) -> list[StagePiece]:
+        found: list[StagePiece] = []
+        for (block, copy), group in groupby(items, key=lambda item: (item.block, item.copy)):
+            mine = list(group)
+            name = self.solved[block].sharding.sharded.block.name
+            if len(mine) < len(self._pieces[block]):
+                places = tuple(sorted(place for item in mine for place in item.partitions))
+                found.append(StagePiece(block=name, first=copy, copies=1, partitions=places))
+            elif found and found[-1].block == name and found[-1].partitions is None:
+                found[-1] = StagePiece(block=name, first=found[-1].first, copies=found[-1].copies + 1)
+            else:
+                found.append(StagePiece(block=name, first=copy, copies=1))
+        return found
+
+    def _memory(self, stage: int, items: Sequence[_Item]) -> tuple[MemoryPart, ...]:
+        machinery = self.machinery
+        flight = float(
+            micro_batches_in_flight(
+                float(machinery.degrees.pipeline),
+                stage=float(stage),
+                interleave=1.0,
+                micro_batches=float(machinery.micro_batches),
+            )
+        )
+        by_partition = [memory.parts(one.fusion) for memory, one in zip(self.memories, self.solved, strict=True)]
+        held = [by_partition[item.block][place] for item in items for place in item.partitions]
+        state, saved = sum(one for one, _ in held), flight * sum(one for _, one in held)
+        # What is saved counts there already; what lives between partitions besides is that of the block at work.
+        alive = max(
+            max(
+                0.0,
+                self.prices[block].dram
+                - sum(kernel.weight_bytes for kernel in self.solved[block].problem.kernels)
+                - self.memories[block].saved,
+            )
+            for block in {item.block for item in items}
+        )
+        training = any(trains(one.sharding.sharded) for one in self.solved)
+        law = dram_demand.__name__
+        parts = [
+            MemoryPart(
+                name="weights, gradients, optimiser" if training else "weights",
+                bytes=state,
+                law=law,
+            ),
+            MemoryPart(name="tensors between partitions", bytes=alive, law=law),
+        ]
+        if training:
+            parts.insert(
+                1, MemoryPart(name="saved for the backward pass", bytes=saved, law=micro_batches_in_flight.__name__)
+            )
+        return tuple(parts)
+
+
+def _by_partition(solved: Solved, cost: FusionPrice) -> dict[int, float]:
+    """Partition → its time; slots that pins left open have none."""
+    used = [place for place, names in enumerate(solved.fusion.partitions) if names]
+    return {place: part.time for place, part in zip(used, cost.partitions, strict=True)}

@@ -1,0 +1,82 @@
+"""The best N, NB, P × Q and broadcast of High-Performance Linpack on a cluster, within its memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+from volvelle.errors import DescriptionError
+from volvelle.estimate.hpl_base import AbstractHplModel, HplEstimate
+from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square, usable_grid
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.hpl import Hpl
+
+__all__ = ["BLOCKS", "HplPlan", "grids_of", "largest_order", "plan_hpl"]
+
+BLOCKS = (128, 192, 256, 288, 384, 512, 768, 1024)
+_ASPECT = 4.0
+"""No grid more drawn out than this is tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HplPlan:
+    """Runs that fit, fastest first."""
+
+    cluster: Cluster
+    memory: float
+    """Share of the accelerators' memory that the matrix may take."""
+    best: tuple[HplEstimate, ...]
+    tried: int
+
+
+def largest_order(cluster: Cluster, processes: int, *, memory: float, block: int) -> int:
+    """Rows of the largest matrix that fits, in whole blocks."""
+    elements = memory * float(cluster.chip.memory.capacity) * processes / 8.0
+    return isqrt(int(elements)) // block * block
+
+
+def grids_of(cluster: Cluster) -> tuple[tuple[int, int], ...]:
+    """Grids worth trying: all that use every accelerator and are not drawn out, and the nearest that idles a few."""
+    total = cluster.accelerators
+    found = {(p, total // p) for p in range(1, total + 1) if total % p == 0 and _fair(p, total // p)} or {
+        nearly_square(total)
+    }
+    small, large = usable_grid(total)
+    found |= {(small, large), (large, small)}
+    return tuple(sorted(found))
+
+
+def _fair(rows: int, columns: int) -> bool:
+    return max(rows, columns) <= _ASPECT * min(rows, columns)
+
+
+def plan_hpl(
+    cluster: Cluster,
+    model: AbstractHplModel,
+    *,
+    memory: float = 0.85,
+    blocks: Sequence[int] = BLOCKS,
+    broadcasts: Sequence[Broadcast] = (Broadcast.RING_MODIFIED, Broadcast.LONG_MODIFIED),
+    depths: Sequence[int] = (1, 0),
+    top: int = 8,
+) -> HplPlan:
+    """Rank every combination by its rate; N is the largest that fits each."""
+    if not 0.0 < memory <= 1.0:
+        raise DescriptionError(f"the matrix may take a share of memory above 0 and up to 1, not {memory:g}")
+    node = cluster.spans[-2] if len(cluster.dimensions) > 1 else 1
+    answers: list[HplEstimate] = []
+    for rows, columns in grids_of(cluster):
+        for block in blocks:
+            order = largest_order(cluster, rows * columns, memory=memory, block=block)
+            if order < block:
+                continue
+            problem = Hpl(name=f"hpl-{order}", order=order, block=block)
+            for broadcast in broadcasts:
+                for depth in depths:
+                    grid = ProcessGrid.for_nodes(rows, columns, node=node, broadcast=broadcast, depth=depth)
+                    answers.append(model.run(problem, cluster, grid))
+    if not answers:
+        raise DescriptionError(
+            f"no block of {', '.join(map(str, blocks))} fits {memory:.0%} of the memory of {cluster.name}"
+        )
+    ranked = sorted(answers, key=lambda answer: -answer.rate)
+    return HplPlan(cluster=cluster, memory=memory, best=tuple(ranked[:top]), tried=len(answers))

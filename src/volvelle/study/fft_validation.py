@@ -1,0 +1,75 @@
+"""The model of Fourier transforms held against every measured one."""
+
+from volvelle.catalogue.fft_constants import fft_error
+from volvelle.catalogue.fft_measurements import FftMeasurement, fft_measurements
+from volvelle.catalogue.loader import Catalogue
+from volvelle.catalogue.measured_table import MeasuredTable
+from volvelle.errors import VolvelleError
+from volvelle.estimate.fft import FftLayout, FftModel
+from volvelle.search.fft_plan import fft_layouts, rank_fft
+from volvelle.spread import LogNormal
+from volvelle.study.fft_rows import FftQuestion, fft_question
+from volvelle.study.row_scores import RowValidation, ScoredRow, SkippedRow
+from volvelle.system.topologies.torus import nearly_cubic
+
+__all__ = ["answer_fft", "validate_fft"]
+
+
+def answer_fft(asked: FftQuestion, model: FftModel) -> tuple[float, float, float]:
+    """Seconds of what was asked, and the ends of their range."""
+    if asked.single is not None:
+        group, stride = asked.single
+        time = model.exchange(asked.problem, asked.cluster, group=group, stride=stride)
+        low, high = LogNormal(float(time), model.error).bounds(model.level)
+        return float(time), low, high
+    found = rank_fft(asked.problem, asked.cluster, model=model, layouts=_layouts(asked), top=1)
+    answer = (found.best or found.refused)[0]
+    return answer.time, answer.time_range.low, answer.time_range.high
+
+
+def _layouts(asked: FftQuestion) -> tuple[FftLayout, ...]:
+    choices = fft_layouts(asked.cluster.accelerators)
+    if asked.choice == "slab":
+        return choices[:1]
+    if asked.choice == "pencil":
+        return choices[1:]
+    if asked.choice == "square":
+        short, long = nearly_cubic(asked.cluster.accelerators, 2)
+        return (FftLayout(rows=long, columns=short),)
+    return choices
+
+
+def validate_fft(
+    measured: MeasuredTable[FftMeasurement] | None = None,
+    *,
+    model: FftModel | None = None,
+    catalogue: Catalogue | None = None,
+) -> RowValidation:
+    """Predict every row that can be, and say of every other why not."""
+    measured = fft_measurements() if measured is None else measured
+    catalogue = Catalogue() if catalogue is None else catalogue
+    scored: list[ScoredRow] = []
+    skipped = [SkippedRow.of(row, row.reason) for row in measured.unread]
+    for row in measured.rows:
+        asked = fft_question(row, catalogue)
+        if isinstance(asked, str):
+            skipped.append(SkippedRow.of(row.head, asked))
+            continue
+        assert row.seconds is not None, "a row without a time puts no question"
+        try:
+            time, low, high = answer_fft(asked, model or FftModel(error=fft_error(asked.cluster.chip.name)))
+        except VolvelleError as error:
+            skipped.append(SkippedRow.of(row.head, f"the model refuses: {error}"))
+            continue
+        scored.append(
+            ScoredRow(
+                head=row.head,
+                label=f"{row.library}, {row.chips} {row.accelerator}",
+                measured=row.seconds,
+                predicted=time,
+                low=low,
+                high=high,
+                assumed=(*asked.assumed, *(("time from a printed rate",) if row.rounded else ())),
+            )
+        )
+    return RowValidation(quantity="seconds a transform", rows=tuple(scored), skipped=tuple(skipped))

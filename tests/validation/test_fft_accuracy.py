@@ -1,0 +1,72 @@
+"""How far off transforms are. The bars may only be lowered; held-out rows were never fitted to."""
+
+import pytest
+
+from tests.conftest import ROOT
+from volvelle import Catalogue
+from volvelle.catalogue.fft_measurements import fft_measurements
+from volvelle.report.row_scores_text import rows_markdown
+from volvelle.study.fft_fit import fit_transport, model_error
+from volvelle.study.fft_validation import validate_fft
+from volvelle.study.row_scores import RowValidation
+
+HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.108, 0.210
+CALIBRATION_MEDIAN = 0.028
+TARGET = 0.20
+BARS = {
+    "dtfft-v3-strong": 0.029,
+    "dtfft-v2.2-weak": 0.086,
+    "dtfft-v2.2-strong": 0.120,
+    "dtfft-v3-bricks": 0.149,
+    "cufftmp-blog": 0.334,
+    "cufftmp-jax": 0.573,
+    "2decomp-hector": 0.849,
+}
+"""Median error by publication when first scored."""
+
+
+@pytest.fixture(scope="module")
+def scored() -> RowValidation:
+    return validate_fft()
+
+
+def test_held_out_transforms_are_no_further_off_than_when_first_scored(scored: RowValidation) -> None:
+    held = scored.overall("heldout")
+    assert (held.rows, held.skipped) == (58, 2)
+    assert held.median_abs_error <= HELD_OUT_MEDIAN < TARGET
+    assert held.mean_abs_error <= HELD_OUT_MEAN
+    assert scored.overall("calibration").median_abs_error <= CALIBRATION_MEDIAN
+    groups = {score.group: score for score in scored.groups() if score.split == "heldout" and score.rows}
+    assert set(groups) == set(BARS)
+    for name, bar in BARS.items():
+        assert groups[name].median_abs_error <= bar, name
+
+
+def test_the_range_holds_about_as_many_held_out_transforms_as_it_says(scored: RowValidation) -> None:
+    assert 0.70 <= scored.overall("heldout").coverage <= 0.90
+
+
+@pytest.mark.parametrize(
+    ("transport", "cluster"),
+    [
+        ("nccl", "v100-pcie-nccl/8"),
+        ("host-staged", "v100-pcie-staged/8"),
+        ("cuda-aware-mpi", "v100-pcie-mpi/8"),
+    ],
+)
+def test_a_fresh_fit_finds_nothing_much_different(catalogue: Catalogue, transport: str, cluster: str) -> None:
+    rows = [row for row in fft_measurements().rows if row.head.split == "calibration"]
+    fit = fit_transport(transport, rows, catalogue, rounds=2)
+    inner, outer = catalogue.cluster(cluster).dimensions
+    assert fit.inside == pytest.approx(float(inner.link.rate), rel=0.1)
+    assert fit.between == pytest.approx(float(outer.link.rate), rel=0.05)
+
+
+def test_the_stated_doubt_is_no_less_than_calibration_rows_show(catalogue: Catalogue) -> None:
+    rows = [row for row in fft_measurements().rows if row.head.split == "calibration"]
+    assert 1.0 < model_error(rows, catalogue) <= 1.15
+
+
+def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
+    page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
+    assert rows_markdown(scored) in page

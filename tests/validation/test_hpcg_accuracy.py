@@ -1,0 +1,57 @@
+"""How far off HPCG is. The bars may only be lowered; held-out rows were never fitted to."""
+
+import pytest
+
+from tests.conftest import ROOT
+from volvelle.catalogue.hpcg_constants import hpcg_factors
+from volvelle.catalogue.hpcg_measurements import hpcg_measurements
+from volvelle.report.row_scores_text import rows_markdown
+from volvelle.study.hpcg_fit import fit_hpcg
+from volvelle.study.hpcg_validation import validate_hpcg
+from volvelle.study.row_scores import RowValidation
+
+HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.077, 0.151
+SECONDARY_MEDIAN = 0.040
+CALIBRATION_MEDIAN = 0.012
+TARGET, SINGLE_EFFICIENCY = 0.08, 0.125
+
+
+@pytest.fixture(scope="module")
+def scored() -> RowValidation:
+    return validate_hpcg()
+
+
+def test_held_out_runs_are_no_further_off_than_when_first_scored(scored: RowValidation) -> None:
+    held = scored.overall("heldout")
+    assert held.rows == 68
+    assert held.skipped == 0
+    assert held.median_abs_error <= HELD_OUT_MEDIAN < TARGET < SINGLE_EFFICIENCY
+    assert held.mean_abs_error <= HELD_OUT_MEAN
+    assert scored.overall("heldout_secondary").median_abs_error <= SECONDARY_MEDIAN
+    assert scored.overall("calibration").median_abs_error <= CALIBRATION_MEDIAN
+
+
+def test_the_range_holds_about_as_many_held_out_runs_as_it_says(scored: RowValidation) -> None:
+    assert 0.70 <= scored.overall("heldout").coverage <= 0.90
+
+
+def test_a_fresh_fit_gives_the_constants_of_the_catalogue() -> None:
+    fit = fit_hpcg([row for row in hpcg_measurements().rows if row.head.split == "calibration"])
+    for name, found in fit.solver.items():
+        family, date = ("ampere", "202106") if name == "ampere-early" else (name, "")
+        held = hpcg_factors(family, date=date).solver.value
+        assert held == pytest.approx(found, rel=0.01), name
+    unseen = hpcg_factors("hopper")
+    assert unseen.solver.value == pytest.approx(fit.population, rel=0.01)
+    low, high = unseen.solver.bounds(0.8)
+    assert (high / low) ** (0.5 / 1.2816) == pytest.approx(fit.population_spread, rel=0.01)
+    assert unseen.step.value == pytest.approx(fit.step)
+    assert unseen.doubling.value == pytest.approx(fit.doubling)
+    host = hpcg_factors("zen2")
+    assert host.step.value == pytest.approx(fit.host_step)
+    assert host.few_ranks.value == pytest.approx(fit.few_ranks)
+
+
+def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
+    page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
+    assert rows_markdown(scored) in page
