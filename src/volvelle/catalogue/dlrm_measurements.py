@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from volvelle.catalogue.measured_table import MeasuredTable, RowHead, number, read_table, whole
+from volvelle.catalogue.measured_table import MeasuredTable, RowHead, read_table
+from volvelle.catalogue.table_cells import number, whole
 
 __all__ = ["DlrmMeasurement", "dlrm_measurements"]
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from math import log2
 from pathlib import Path
 
-from volvelle.catalogue.measured_table import MeasuredTable, RowHead, number, read_table, whole
+from volvelle.catalogue.measured_table import MeasuredTable, RowHead, read_table
+from volvelle.catalogue.table_cells import number, whole
 
 __all__ = ["FftMeasurement", "fft_measurements"]
 

@@ -1,7 +1,6 @@
 """Tables of measured rows: read, with what every row has in common, whether shipped or a file of one's own."""
 
 import csv
-import gzip
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Generic, TypeVar, cast, get_args
 
+from volvelle.catalogue.table_cells import table_text
 from volvelle.catalogue.training_measurements import TrainingSplit, UnreadRow
 from volvelle.errors import DescriptionError
 
-__all__ = ["MeasuredTable", "RowHead", "number", "read_table", "whole"]
+__all__ = ["MeasuredTable", "RowHead", "read_table"]
 
 Row = TypeVar("Row")
 
@@ -54,7 +54,7 @@ def read_table(
     are ``given``; a shipped row without split or source does not load.
     """
     source: Traversable = file or resources.files("volvelle.catalogue") / "data" / "measurements" / f"{name}.csv.gz"
-    table = csv.DictReader(io.StringIO(_text(source)))
+    table = csv.DictReader(io.StringIO(table_text(source)))
     header = [column.strip() for column in table.fieldnames or ()]
     missing = [column for column in needed if column not in header]
     if not any(column in header for column in measured):
@@ -98,35 +98,3 @@ def _head(row: Mapping[str, str], line: int, name: str, *, given: bool) -> tuple
         notes=row.get("notes", ""),
     )
     return head, problem
-
-
-def _text(file: Traversable) -> str:
-    try:
-        raw = file.read_bytes()
-        return (gzip.decompress(raw) if file.name.endswith(".gz") else raw).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise DescriptionError(f"{file.name} cannot be read as a table of measurements: {error}") from None
-
-
-def number(row: Mapping[str, str], column: str) -> float | None:
-    """A positive number, or None where the cell is empty."""
-    text = row.get(column, "")
-    if not text:
-        return None
-    try:
-        found = float(text)
-    except ValueError:
-        raise ValueError(f"{column} is {text!r}, not a number") from None
-    if not 0 < found < float("inf"):
-        raise ValueError(f"{column} is {text}; it must be a positive number")
-    return found
-
-
-def whole(row: Mapping[str, str], column: str) -> int | None:
-    """A positive whole number, or None where the cell is empty."""
-    found = number(row, column)
-    if found is None:
-        return None
-    if found != int(found):
-        raise ValueError(f"{column} is {row[column]}; it must be a whole number")
-    return int(found)

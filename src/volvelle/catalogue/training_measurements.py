@@ -5,7 +5,6 @@ Two sets of columns are understood and told apart by the header: that of ``llm_t
 """
 
 import csv
-import gzip
 import io
 import re
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from volvelle.catalogue.table_cells import number, table_text, whole
 from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
@@ -242,33 +242,25 @@ def memory_measurements() -> tuple[MemoryMeasurement, ...]:
             row_id=row["row_id"],
             split=cast(TrainingSplit, row["split"]),
             model=row["model"],
-            layers=_whole(row, "n_layers"),
-            hidden=_whole(row, "hidden"),
-            sequence=_whole(row, "seq"),
-            tensor=_whole(row, "TP"),
-            pipeline=_whole(row, "PP"),
-            data=_whole(row, "DP"),
-            micro_batch=_whole(row, "micro_batch"),
+            layers=whole(row, "n_layers"),
+            hidden=whole(row, "hidden"),
+            sequence=whole(row, "seq"),
+            tensor=whole(row, "TP"),
+            pipeline=whole(row, "PP"),
+            data=whole(row, "DP"),
+            micro_batch=whole(row, "micro_batch"),
             recompute=row["recompute"],
             quantity=row["quantity"],
             value=float(row["value"]),
             source=row["source"],
         )
-        for row in csv.DictReader(io.StringIO(_text(file)))
+        for row in csv.DictReader(io.StringIO(table_text(file)))
     )
-
-
-def _text(file: Traversable) -> str:
-    try:
-        raw = file.read_bytes()
-        return (gzip.decompress(raw) if file.name.endswith(".gz") else raw).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise DescriptionError(f"{file.name} cannot be read as a table of measurements: {error}") from None
 
 
 def _read(file: Traversable, *, split: TrainingSplit | None) -> TrainingMeasurements:
     """Rows of a file; `split` is that of rows that name none, where None allows none."""
-    table = csv.DictReader(io.StringIO(_text(file)))
+    table = csv.DictReader(io.StringIO(table_text(file)))
     header = [name.strip() for name in table.fieldnames or ()]
     _refuse_missing(file.name, header)
     table.fieldnames = header
@@ -313,63 +305,41 @@ def _measurement(row: Mapping[str, str], identity: str, group: str, split: Train
         source=row.get("source", ""),
         model=row.get("model", ""),
         mixture=row.get("arch", "") == "moe",
-        layers=_whole(row, "n_layers"),
-        hidden=_whole(row, "hidden"),
-        heads=_whole(row, "n_heads"),
-        kv_heads=_whole(row, "n_kv_heads"),
-        head_dim=_whole(row, "head_dim"),
-        ffn=_whole(row, "ffn_hidden"),
+        layers=whole(row, "n_layers"),
+        hidden=whole(row, "hidden"),
+        heads=whole(row, "n_heads"),
+        kv_heads=whole(row, "n_kv_heads"),
+        head_dim=whole(row, "head_dim"),
+        ffn=whole(row, "ffn_hidden"),
         gated=_truth(row, "glu"),
-        vocabulary=_whole(row, "vocab") or _whole(row, "vocab_assumed"),
-        sequence=_whole(row, "seq_len"),
-        billion_parameters=_number(row, "params_b"),
-        experts=_whole(row, "n_experts"),
-        chosen_experts=_whole(row, "top_k"),
+        vocabulary=whole(row, "vocab") or whole(row, "vocab_assumed"),
+        sequence=whole(row, "seq_len"),
+        billion_parameters=number(row, "params_b"),
+        experts=whole(row, "n_experts"),
+        chosen_experts=whole(row, "top_k"),
         accelerator=row["accel"],
-        chips=_whole(row, "n_accel"),
-        chips_per_node=_whole(row, "accel_per_node"),
+        chips=whole(row, "n_accel"),
+        chips_per_node=whole(row, "accel_per_node"),
         network=row.get("scaleout", ""),
         framework=row.get("framework", ""),
         precision=row.get("precision", ""),
-        tensor=_whole(row, "TP"),
-        pipeline=_whole(row, "PP"),
-        interleave=_whole(row, "VPP"),
-        data=_whole(row, "DP"),
-        context=_whole(row, "CP"),
-        expert=_whole(row, "EP"),
+        tensor=whole(row, "TP"),
+        pipeline=whole(row, "PP"),
+        interleave=whole(row, "VPP"),
+        data=whole(row, "DP"),
+        context=whole(row, "CP"),
+        expert=whole(row, "EP"),
         sequence_parallel=row.get("SP", ""),
         sharding=row.get("zero_fsdp", ""),
-        micro_batch=_whole(row, "micro_batch"),
-        global_batch=_whole(row, "global_batch"),
-        accumulation=_whole(row, "grad_accum"),
+        micro_batch=whole(row, "micro_batch"),
+        global_batch=whole(row, "global_batch"),
+        accumulation=whole(row, "grad_accum"),
         recompute=row.get("recompute", ""),
-        step_time=_number(row, "step_time_s"),
-        tokens_per_second_per_chip=_number(row, "tokens_per_s_per_accel"),
+        step_time=number(row, "step_time_s"),
+        tokens_per_second_per_chip=number(row, "tokens_per_s_per_accel"),
         flags=row.get("flags", ""),
         notes=row.get("notes", ""),
     )
-
-
-def _number(row: Mapping[str, str], column: str) -> float | None:
-    text = row.get(column, "")
-    if not text:
-        return None
-    try:
-        found = float(text)
-    except ValueError:
-        raise ValueError(f"{column} is {text!r}, not a number") from None
-    if not 0 < found < float("inf"):
-        raise ValueError(f"{column} is {text}; it must be a positive number")
-    return found
-
-
-def _whole(row: Mapping[str, str], column: str) -> int | None:
-    found = _number(row, column)
-    if found is None:
-        return None
-    if found != int(found):
-        raise ValueError(f"{column} is {row[column]}; it must be a whole number")
-    return int(found)
 
 
 def _truth(row: Mapping[str, str], column: str) -> bool | None:

@@ -8,10 +8,9 @@ import click
 
 from volvelle.catalogue import Catalogue
 from volvelle.cli.graph_argument import read_graph_argument
-from volvelle.errors import MappingError
-from volvelle.estimate.checks import divisors
 from volvelle.estimate.on_chip import FusionChoices, Overlap
 from volvelle.search.graph.joint import map_graph
+from volvelle.search.graph.network import factorisations
 from volvelle.workload.operations import Phase
 
 __all__ = ["map"]
@@ -105,7 +104,7 @@ def map(  # noqa: A001 - the verb's name
         stream=asked.stream,
         pins=asked.pins,
         micro_batches=micro_batches or 8 * cluster.accelerators,
-        degrees=_degrees(cluster.accelerators, tp, pp, dp) if tp or pp or dp else None,
+        degrees=factorisations(cluster.accelerators, tensor=tp, pipeline=pp, data=dp) if tp or pp or dp else None,
         tiles=tile or None,
         choices=choices,
         objective="bytes" if objective == "bytes" else "time",
@@ -129,22 +128,3 @@ def map(  # noqa: A001 - the verb's name
             click.echo(f"pictures in {out}", err=True)
     if not found.feasible:
         ctx.exit(1)
-
-
-def _degrees(
-    chips: int, tensor: tuple[int, ...], pipeline: tuple[int, ...], data: tuple[int, ...]
-) -> list[tuple[int, int, int]]:
-    """Ways to use all chips with the degrees asked for."""
-    found = [
-        (t, p, chips // (t * p))
-        for t in tensor or divisors(chips)
-        if chips % t == 0
-        for p in pipeline or divisors(chips // t)
-        if chips % (t * p) == 0 and (not data or chips // (t * p) in data)
-    ]
-    if not found:
-        raise MappingError(
-            f"no tensor {tensor or 'any'} × pipeline {pipeline or 'any'} × data {data or 'any'} makes {chips} chips; "
-            "leave one of --tp, --pp and --dp open"
-        )
-    return found

@@ -12,7 +12,7 @@ from volvelle.mapping.parallelism import Mapping, MappingTable, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["CHECKS", "Check", "divisors"]
+__all__ = ["CHECKS", "ENDS", "Check", "divisors"]
 
 Case = tuple[TrainingStep, Cluster, frozenset[str]]
 
@@ -143,7 +143,7 @@ def _stages_explained(case: Case, mapping: Mapping) -> Violation:
     )
 
 
-_ENDS = 2.0
+ENDS = 2
 """Embedding and head may fill a piece each, as in Llama 3: 126 layers in 128 pieces."""
 
 
@@ -151,13 +151,13 @@ def _interleave_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     pieces = table.pipeline * table.interleave
     micro_batches = case[0].batch / (table.data * table.micro_batch)
     rounds = micro_batches / table.pipeline
-    uneven = (pieces > case[0].model.layers + _ENDS) | (table.pipeline < 2) | (rounds != np.floor(rounds))
+    uneven = (pieces > case[0].model.layers + ENDS) | (table.pipeline < 2) | (rounds != np.floor(rounds))
     return np.asarray((table.interleave > 1) & uneven)
 
 
 def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
     layers = case[0].model.layers
-    options = range(1, max(int(layers + _ENDS) // mapping.pipeline, 1) + 1)
+    options = range(1, max((layers + ENDS) // mapping.pipeline, 1) + 1)
     return Violation(
         name="interleaving",
         problem=f"{mapping.interleave} pieces a stage need something for each of {mapping.pipeline} stages × "

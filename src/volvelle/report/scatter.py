@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 
 from volvelle.study.memory_validation import MemoryScore
-from volvelle.study.training_validation import ScoredRun, TrainingScore, TrainingValidation
+from volvelle.study.row_scores import RowScore
+from volvelle.study.training_validation import ScoredRun, TrainingValidation
 
 __all__ = [
     "Mark",
@@ -251,7 +252,7 @@ def training_picture(found: TrainingValidation) -> str:
     return scatter(points, title="Training steps", quantity="time of a step", unit="s")
 
 
-def score_cells(score: TrainingScore | MemoryScore) -> tuple[str, ...]:
+def score_cells(score: RowScore | MemoryScore) -> tuple[str, ...]:
     """Rows, skipped rows, median and mean error, and bias as text."""
     errors = ((score.median_abs_error, ".1%"), (score.mean_abs_error, ".1%"), (score.bias, "+.1%"))
     shown = ("–" if math.isnan(value) else format(value, form) for value, form in errors)

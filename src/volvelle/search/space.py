@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from volvelle.errors import MappingError
-from volvelle.estimate.checks import divisors
+from volvelle.estimate.checks import ENDS, divisors
 from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -189,7 +189,7 @@ def _pieces(space: Space, pipeline: int, layers: int) -> list[tuple[int, int]]:
         deepest = -(-layers // pipeline)
         cuts: Sequence[int] = space.interleave or divisors(deepest)
         # Pieces that would make the deepest stage deeper still are never better.
-        whole = [cut for cut in cuts if cut * pipeline <= layers + 2]
+        whole = [cut for cut in cuts if cut * pipeline <= layers + ENDS]
         fitting = [cut for cut in whole if cut * -(-layers // (pipeline * cut)) == deepest]
         found += [(plain, cut) for cut in dict.fromkeys((*([1] if 1 in cuts else []), *fitting))]
     return found

@@ -1,24 +1,50 @@
 """Predictions held against measured rows of any kind: scores by split and publication, worst first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar, get_args
 
 import numpy as np
 
 from volvelle.catalogue.measured_table import RowHead
 from volvelle.catalogue.training_measurements import TrainingSplit, UnreadRow
 
-__all__ = ["RowScore", "RowValidation", "ScoredRow", "SkippedRow", "row_document"]
+__all__ = [
+    "SPLITS_IN_ORDER",
+    "RowScore",
+    "RowValidation",
+    "ScoredRow",
+    "SkippedRow",
+    "row_document",
+    "score",
+    "score_numbers",
+    "scores_by_group",
+]
 
-_ORDER: tuple[TrainingSplit, ...] = (
+SPLITS_IN_ORDER: tuple[TrainingSplit, ...] = (
+    "given",
     "heldout",
     "heldout_interp",
     "heldout_secondary",
     "calibration",
     "calibration_noisy",
-    "given",
     "excluded",
 )
+"""As tables show them: a user's own rows, then held-out ones."""
+assert set(SPLITS_IN_ORDER) == set(get_args(TrainingSplit))
+
+
+class _Scored(Protocol):
+    """A measured value with a prediction."""
+
+    @property
+    def error(self) -> float: ...
+
+    @property
+    def inside(self) -> bool | None: ...
+
+
+Scored = TypeVar("Scored", bound=_Scored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +98,7 @@ class RowScore:
     bias: float
     """Mean of the signed errors."""
     coverage: float
-    """Share of the rows that lie in their interval."""
+    """Share of the rows with an interval that lie in it."""
     group: str = ""
     split: str = ""
 
@@ -90,29 +116,17 @@ class RowValidation:
     def splits(self) -> tuple[TrainingSplit, ...]:
         """The splits there are, held-out first."""
         present = {each.head.split for each in self.rows} | {each.split for each in self.skipped}
-        return tuple(split for split in _ORDER if split in present)
+        return tuple(split for split in SPLITS_IN_ORDER if split in present)
 
     def overall(self, split: TrainingSplit | None = None) -> RowScore:
         """Over all rows of a split, or of all of them."""
         rows = [each for each in self.rows if split in (None, each.head.split)]
         skipped = sum(split in (None, each.split) for each in self.skipped)
-        return _score(rows, skipped, split=split or "")
+        return score(rows, skipped=skipped, split=split or "")
 
     def groups(self) -> tuple[RowScore, ...]:
         """By split and publication, worst first within a split."""
-        keys = dict.fromkeys(
-            [(each.head.split, each.head.group) for each in self.rows]
-            + [(each.split, each.group) for each in self.skipped]
-        )
-        found = []
-        for split, group in keys:
-            rows = [each for each in self.rows if (each.head.split, each.head.group) == (split, group)]
-            skipped = sum((each.split, each.group) == (split, group) for each in self.skipped)
-            found.append(_score(rows, skipped, split=split, group=group))
-        places: dict[str, int] = {split: place for place, split in enumerate(_ORDER)}
-        return tuple(
-            sorted(found, key=lambda each: (places[each.split], -np.nan_to_num(each.median_abs_error, nan=-1.0)))
-        )
+        return scores_by_group([(each.head.split, each.head.group, each) for each in self.rows], self.skipped)
 
     def worst_first(self) -> tuple[ScoredRow, ...]:
         """All scored rows, furthest off first."""
@@ -126,15 +140,35 @@ class RowValidation:
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _score(rows: Sequence[ScoredRow], skipped: int, *, split: str = "", group: str = "") -> RowScore:
+def scores_by_group(
+    rows: Iterable[tuple[TrainingSplit, str, Scored]], skipped: Iterable[SkippedRow]
+) -> tuple[RowScore, ...]:
+    """One score a split and publication of rows: splits in order, worst first, unscored last."""
+    scored: dict[tuple[TrainingSplit, str], list[Scored]] = {}
+    for split, group, row in rows:
+        scored.setdefault((split, group), []).append(row)
+    left: dict[tuple[TrainingSplit, str], int] = {}
+    for one in skipped:
+        left[one.split, one.group] = left.get((one.split, one.group), 0) + 1
+    found = [
+        score(scored.get(key, []), skipped=left.get(key, 0), split=key[0], group=key[1])
+        for key in dict.fromkeys((*scored, *left))
+    ]
+    places: dict[str, int] = {split: place for place, split in enumerate(SPLITS_IN_ORDER)}
+    return tuple(sorted(found, key=lambda each: (places[each.split], -np.nan_to_num(each.median_abs_error, nan=-1.0))))
+
+
+def score(rows: Sequence[_Scored], *, skipped: int = 0, split: str = "", group: str = "") -> RowScore:
+    """Median, mean and signed mean of the relative errors of some rows."""
     errors = np.array([each.error for each in rows]) if rows else np.array([np.nan])
+    inside = [each.inside for each in rows if each.inside is not None]
     return RowScore(
         rows=len(rows),
         skipped=skipped,
         median_abs_error=float(np.median(np.abs(errors))),
         mean_abs_error=float(np.mean(np.abs(errors))),
         bias=float(np.mean(errors)),
-        coverage=float(np.mean([each.inside for each in rows])) if rows else float("nan"),
+        coverage=float(np.mean(inside)) if inside else float("nan"),
         split=split,
         group=group,
     )
@@ -145,10 +179,10 @@ def row_document(found: RowValidation) -> dict[str, object]:
     return {
         "unit": found.quantity,
         "overall": {
-            **_numbers(found.overall()),
-            **{str(split): _numbers(found.overall(split)) for split in found.splits},
+            **score_numbers(found.overall()),
+            **{str(split): score_numbers(found.overall(split)) for split in found.splits},
         },
-        "groups": [{"group": each.group, "split": each.split, **_numbers(each)} for each in found.groups()],
+        "groups": [{"group": each.group, "split": each.split, **score_numbers(each)} for each in found.groups()],
         "rows": [
             {
                 "row_id": each.head.row_id,
@@ -172,7 +206,8 @@ def row_document(found: RowValidation) -> dict[str, object]:
     }
 
 
-def _numbers(found: RowScore) -> dict[str, object]:
+def score_numbers(found: RowScore) -> dict[str, object]:
+    """A score as plain values, for JSON: numbers that are none are None."""
     errors = ("median_abs_error", "mean_abs_error", "bias", "coverage")
     values = {name: float(getattr(found, name)) for name in errors}
     return {

@@ -3,7 +3,7 @@
 Rows are scored apart by split: constants may be fitted to calibration rows, held-out rows are only ever reported.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -20,28 +20,15 @@ from volvelle.errors import VolvelleError
 from volvelle.estimate.base import AbstractEstimator
 from volvelle.estimate.closed_form import ClosedForm
 from volvelle.estimate.result import Estimate
+from volvelle.study.row_scores import SPLITS_IN_ORDER, RowScore, SkippedRow, score, score_numbers, scores_by_group
 from volvelle.study.training_rows import Question, question
 
 __all__ = [
     "ScoredRun",
-    "SkippedRun",
-    "TrainingScore",
     "TrainingValidation",
-    "score",
     "training_document",
     "validate_training",
 ]
-
-_ORDER: tuple[TrainingSplit, ...] = (
-    "given",
-    "heldout",
-    "heldout_interp",
-    "heldout_secondary",
-    "calibration",
-    "calibration_noisy",
-    "excluded",
-)
-assert set(_ORDER) == set(get_args(TrainingSplit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,66 +57,27 @@ class ScoredRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedRun:
-    """A row that could not be predicted, and why."""
-
-    row_id: str
-    group: str
-    split: TrainingSplit
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingScore:
-    """How far off the estimator is on some rows; the errors are NaN where there are none."""
-
-    rows: int
-    skipped: int
-    median_abs_error: float
-    mean_abs_error: float
-    bias: float
-    """Mean of the signed errors."""
-    coverage: float
-    """Share of the rows with an interval that lie in it."""
-    group: str = ""
-    split: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingValidation:
     """All rows, scored or skipped."""
 
     rows: tuple[ScoredRun, ...]
-    skipped: tuple[SkippedRun, ...] = field(default=())
+    skipped: tuple[SkippedRow, ...] = field(default=())
 
     @property
     def splits(self) -> tuple[TrainingSplit, ...]:
         """The splits there are, held-out first."""
         present = {each.row.split for each in self.rows} | {each.split for each in self.skipped}
-        return tuple(split for split in _ORDER if split in present)
+        return tuple(split for split in SPLITS_IN_ORDER if split in present)
 
-    def overall(self, split: TrainingSplit | None = None) -> TrainingScore:
+    def overall(self, split: TrainingSplit | None = None) -> RowScore:
         """Over all rows of a split, or of all of them."""
         rows = [each for each in self.rows if split in (None, each.row.split)]
         skipped = sum(split in (None, each.split) for each in self.skipped)
         return score(rows, skipped=skipped, split=split or "")
 
-    def groups(self) -> tuple[TrainingScore, ...]:
+    def groups(self) -> tuple[RowScore, ...]:
         """One score a publication and split: held-out first, worst first, unscored last."""
-        rows: dict[tuple[TrainingSplit, str], list[ScoredRun]] = {}
-        for each in self.rows:
-            rows.setdefault((each.row.split, each.row.group), []).append(each)
-        skipped: dict[tuple[TrainingSplit, str], int] = {}
-        for one in self.skipped:
-            skipped[one.split, one.group] = skipped.get((one.split, one.group), 0) + 1
-        found = [
-            score(rows.get(key, []), skipped=skipped.get(key, 0), split=key[0], group=key[1])
-            for key in dict.fromkeys((*rows, *skipped))
-        ]
-        places: dict[str, int] = {split: place for place, split in enumerate(_ORDER)}
-        return tuple(
-            sorted(found, key=lambda each: (places[each.split], -np.nan_to_num(each.median_abs_error, nan=-1.0)))
-        )
+        return scores_by_group([(each.row.split, each.row.group, each) for each in self.rows], self.skipped)
 
     def worst_first(self) -> tuple[ScoredRun, ...]:
         """All scored rows, furthest off first."""
@@ -156,10 +104,10 @@ def training_document(found: TrainingValidation) -> dict[str, object]:
     return {
         "unit": "seconds a step",
         "overall": {
-            **_numbers(found.overall()),
-            **{str(split): _numbers(found.overall(split)) for split in found.splits},
+            **score_numbers(found.overall()),
+            **{str(split): score_numbers(found.overall(split)) for split in found.splits},
         },
-        "groups": [{"group": each.group, "split": each.split, **_numbers(each)} for each in found.groups()],
+        "groups": [{"group": each.group, "split": each.split, **score_numbers(each)} for each in found.groups()],
         "rows": [
             {
                 "row_id": each.row.row_id,
@@ -183,34 +131,6 @@ def training_document(found: TrainingValidation) -> dict[str, object]:
     }
 
 
-def _numbers(found: TrainingScore) -> dict[str, object]:
-    errors = ("median_abs_error", "mean_abs_error", "bias", "coverage")
-    values = {name: float(getattr(found, name)) for name in errors}
-    return {
-        "rows": found.rows,
-        "skipped": found.skipped,
-        **{name: None if np.isnan(value) else value for name, value in values.items()},
-    }
-
-
-def score(
-    rows: Sequence[ScoredRun], *, skipped: int = 0, split: TrainingSplit | str = "", group: str = ""
-) -> TrainingScore:
-    """Median, mean and signed mean of the relative errors of some rows."""
-    errors = np.array([each.error for each in rows]) if rows else np.array([np.nan])
-    inside = [each.inside for each in rows if each.inside is not None]
-    return TrainingScore(
-        rows=len(rows),
-        skipped=skipped,
-        median_abs_error=float(np.median(np.abs(errors))),
-        mean_abs_error=float(np.mean(np.abs(errors))),
-        bias=float(np.mean(errors)),
-        coverage=float(np.mean(inside)) if inside else float("nan"),
-        split=split,
-        group=group,
-    )
-
-
 def validate_training(
     measured: TrainingMeasurements | None = None,
     *,
@@ -232,7 +152,7 @@ def validate_training(
     wanted = set(get_args(TrainingSplit) if splits is None else splits)
     scored: list[ScoredRun] = []
     skipped = [
-        SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason=row.reason)
+        SkippedRow(row_id=row.row_id, group=row.group, split=row.split, reason=row.reason)
         for row in measured.unread
         if row.split in wanted
     ]
@@ -253,17 +173,17 @@ def _scored(
     estimator: AbstractEstimator,
     catalogue: Catalogue,
     interval: tuple[float, float] | None,
-) -> ScoredRun | SkippedRun:
+) -> ScoredRun | SkippedRow:
     asked = question(row, catalogue)
     if isinstance(asked, str):
-        return SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason=asked)
+        return SkippedRow(row_id=row.row_id, group=row.group, split=row.split, reason=asked)
     try:
         answer = estimator.estimate(asked.step, asked.cluster, asked.mapping)
     except VolvelleError as error:
-        return SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason=f"the estimator refuses: {error}")
+        return SkippedRow(row_id=row.row_id, group=row.group, split=row.split, reason=f"the estimator refuses: {error}")
     assert row.seconds is not None, "a row without a time puts no question"
     if not np.isfinite(answer.time) or answer.time <= 0:
-        return SkippedRun(row_id=row.row_id, group=row.group, split=row.split, reason="the estimator gives no time")
+        return SkippedRow(row_id=row.row_id, group=row.group, split=row.split, reason="the estimator gives no time")
     low, high = _bounds(answer, interval)
     return ScoredRun(
         row=row,

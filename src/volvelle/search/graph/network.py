@@ -6,6 +6,7 @@ from itertools import permutations
 from math import prod
 
 from volvelle.errors import MappingError
+from volvelle.estimate.checks import divisors
 from volvelle.estimate.chip_graph import Exchange
 from volvelle.estimate.machine import Machine
 from volvelle.laws.collectives import point_to_point_time
@@ -39,16 +40,16 @@ def factorisations(
     data: Sequence[int] = (),
 ) -> tuple[tuple[int, int, int], ...]:
     """Every (tensor, pipeline, data) whose product is so many chips; of given degrees only, where some are given."""
-    divisors = [one for one in range(1, chips + 1) if chips % one == 0]
+    every = divisors(chips)
     found = tuple(
         (one, other, chips // one // other)
-        for one in tensor or divisors
-        for other in pipeline or divisors
+        for one in tensor or every
+        for other in pipeline or every
         if chips % (one * other) == 0 and (not data or chips // one // other in data)
     )
     if not found:
         raise MappingError(
-            f"no tensor × pipeline × data of those asked for is {chips} chips: tensor {tuple(tensor) or 'any'}, "
+            f"no tensor × pipeline × data of those asked for makes {chips} chips: tensor {tuple(tensor) or 'any'}, "
             f"pipeline {tuple(pipeline) or 'any'}, data {tuple(data) or 'any'}"
         )
     return found

@@ -1,6 +1,6 @@
 """Contraction: products summed over dimensions — matrix multiplication in any number of dimensions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -8,7 +8,7 @@ from volvelle.errors import GraphError
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
 from volvelle.workload.signature import Signature
 
-__all__ = ["Contraction"]
+__all__ = ["Contraction", "gradients_of_product"]
 
 
 @final
@@ -48,27 +48,32 @@ class Contraction(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """For C = A·B: dA = dC·B and dB = A·dC, each again a contraction."""
-        (result,) = self.signature.outputs
-        operations = []
-        carried = {}
-        for index, want in enumerate(wanted):
-            if not want:
-                continue
-            other = 1 - index
-            name = op.gradient_name(index)
-            operations.append(
-                Operation(
-                    name=name,
-                    kind=Contraction(
-                        Signature((result, self.signature.inputs[other]), (self.signature.inputs[index],))
-                    ),
-                    inputs=(f"{op.outputs[0]}.grad", op.inputs[other]),
-                    outputs=(name,),
-                    phase=Phase.BACKWARD,
-                    of=op.name,
-                    part=op.part,
-                    region=op.region,
-                )
+        return gradients_of_product(op, self.signature, wanted, Contraction)
+
+
+def gradients_of_product(
+    op: Operation, signature: Signature, wanted: Sequence[bool], made: Callable[[Signature], AbstractKind]
+) -> Gradients:
+    """Of an operation linear in each of two inputs: for each wanted one, the result's gradient with the other."""
+    (result,) = signature.outputs
+    operations = []
+    carried = {}
+    for index, want in enumerate(wanted):
+        if not want:
+            continue
+        other = 1 - index
+        name = op.gradient_name(index)
+        operations.append(
+            Operation(
+                name=name,
+                kind=made(Signature((result, signature.inputs[other]), (signature.inputs[index],))),
+                inputs=(f"{op.outputs[0]}.grad", op.inputs[other]),
+                outputs=(name,),
+                phase=Phase.BACKWARD,
+                of=op.name,
+                part=op.part,
+                region=op.region,
             )
-            carried[index] = name
-        return Gradients(tuple(operations), carried)
+        )
+        carried[index] = name
+    return Gradients(tuple(operations), carried)

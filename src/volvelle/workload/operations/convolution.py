@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 from volvelle.errors import GraphError
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work
+from volvelle.workload.operations.contraction import gradients_of_product
 from volvelle.workload.signature import Signature
 
 __all__ = ["Convolution"]
@@ -49,28 +51,4 @@ class Convolution(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """The signal's: the window slid over the result's gradient. The window's: signal times gradient."""
-        (result,) = self.signature.outputs
-        operations = []
-        carried = {}
-        for index, want in enumerate(wanted):
-            if not want:
-                continue
-            other = 1 - index
-            name = op.gradient_name(index)
-            operations.append(
-                Operation(
-                    name=name,
-                    kind=Convolution(
-                        Signature((result, self.signature.inputs[other]), (self.signature.inputs[index],)),
-                        along=self.along,
-                    ),
-                    inputs=(f"{op.outputs[0]}.grad", op.inputs[other]),
-                    outputs=(name,),
-                    phase=Phase.BACKWARD,
-                    of=op.name,
-                    part=op.part,
-                    region=op.region,
-                )
-            )
-            carried[index] = name
-        return Gradients(tuple(operations), carried)
+        return gradients_of_product(op, self.signature, wanted, partial(Convolution, along=self.along))
