@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from benchmark_pages import benchmark_pages
 
 import volvelle
 import volvelle.errors
@@ -40,6 +41,7 @@ from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
 from volvelle.report.dfmodel_text import Reproduction, markdown_of
+from volvelle.report.hpl_page import hpl_page
 from volvelle.spread import Figure
 from volvelle.workload.signature import Signature
 
@@ -870,8 +872,10 @@ def pages() -> dict[Path, str]:
     answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
     schema = asked("schema estimate")
     found: dict[Path, str] = {file.with_suffix(".out"): text for file, text in outputs.items()}
-    found |= {made / name: text for name, text in (files | mapped()).items()}
-    quoted = worked() | told
+    linpack, quoted_of_linpack = hpl_page()
+    found |= {made / name: text for name, text in (files | mapped() | linpack).items()}
+    found |= {made / name: text for name, text in benchmark_pages().items()}
+    quoted = worked() | told | quoted_of_linpack
     quoted |= of_studies({name: json.loads(text) for name, text in validations.items() if text.startswith("{")})
     for name, question in PLANS.items():
         quoted |= of_plan(name, json.loads(asked(f"{question} --json")))

@@ -1,4 +1,4 @@
-"""``volvelle plan`` and ``volvelle validate`` on HPCG, transforms and recommendation models, as a person runs them."""
+"""``volvelle plan``, ``validate`` and ``calibrate`` on HPCG, transforms and recommendation models, as people do."""
 
 import json
 import time
@@ -65,3 +65,66 @@ def test_a_validation_shows_splits_apart_and_worst_rows_first(word: str) -> None
     assert done.returncode == 0, done.stderr
     for words in ("heldout rows by publication", "calibration rows by publication", "furthest off", "not scored"):
         assert words in done.stdout
+
+
+def test_a_plan_says_in_which_ways_its_machine_is_unlike_those_fitted() -> None:
+    found = json.loads(volvelle("plan", "dlrm", "--on", "dgx-h100/8", "--json").stdout)
+    assert found["unlike_fitted_runs"] == []
+    done = volvelle("plan", "dlrm", "--on", "dgx-b200/8")
+    assert "no fitted run was on b200" in done.stdout
+
+
+HPCG_ROWS = "row_id,unit_type,n_units,mem_bw_gbs_per_unit,hpcg_tflops,split\nA,A100,8,1555,1.9,calibration\n"
+
+
+@pytest.mark.parametrize("word", ["hpcg", "dlrm"])
+def test_a_calibration_finds_the_constants_of_the_catalogue(word: str) -> None:
+    done = volvelle("calibrate", word)
+    assert done.returncode == 0, done.stderr
+    assert "catalogue" in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
+    found = json.loads(volvelle("calibrate", word, "--json").stdout)["constants"]
+    told = [
+        each for each in found if each["catalogue"] and not (each["of"] == "other" and "memory" in each["constant"])
+    ]
+    assert len(told) >= 8
+    for each in told:
+        assert each["fitted"] == pytest.approx(each["catalogue"], rel=0.02), each
+
+
+def test_every_benchmark_can_be_calibrated() -> None:
+    listed = volvelle("calibrate", "--help").stdout
+    for word in ("dlrm", "fft", "hpcg", "hpl"):
+        assert f"  {word} " in listed
+
+
+def test_a_calibration_on_ones_own_rows_shows_what_they_tell(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(HPCG_ROWS)
+    (found,) = json.loads(volvelle("calibrate", "hpcg", "--data", str(file), "--json").stdout)["constants"]
+    assert (found["of"], found["constant"]) == ("ampere", "HPCG over streaming")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("B,A100,8,1555,1.9,heldout\n", "B (heldout)"),
+        ("B,A100,8,1555,1.9,\n", "B (given)"),
+        ("B,A100,0,1555,1.9,calibration\n", "n_units is 0"),
+    ],
+)
+def test_a_calibration_refuses_rows_it_may_not_read(tmp_path: Path, more: str, says: str) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(HPCG_ROWS + more)
+    done = volvelle("calibrate", "hpcg", "--data", str(file))
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize("word", ["hpcg", "fft", "dlrm"])
+def test_a_calibration_names_the_columns_that_a_table_lacks(tmp_path: Path, word: str) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("row_id,split\nA,calibration\n")
+    done = volvelle("calibrate", word, "--data", str(file))
+    assert done.returncode == 2
+    assert "lacks the columns" in done.stderr

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import small_chip, small_cluster
 from volvelle import Catalogue, DescriptionError
-from volvelle.catalogue.fft_constants import fft_error
+from volvelle.catalogue.fft_constants import fft_doubt
 from volvelle.catalogue.fft_measurements import fft_measurements
 from volvelle.estimate.exchange import exchange_time
 from volvelle.estimate.fft import FftLayout, FftModel, FftProblem
@@ -108,8 +108,9 @@ def test_nonsense_is_refused() -> None:
         FftLayout(rows=2, columns=2, slab=True)
 
 
-def test_doubt_is_larger_where_nothing_was_calibrated() -> None:
-    assert fft_error("a100-sxm4-80gb") > fft_error("v100-pcie-32gb") > 1
+def test_doubt_is_larger_where_nothing_was_calibrated(catalogue: Catalogue) -> None:
+    doubt = fft_doubt()
+    assert doubt.on(catalogue.cluster("dgx-a100/8")) > doubt.on(catalogue.cluster("v100-pcie-nccl/8")) > 1
 
 
 def test_rows_put_questions_or_say_why_not(catalogue: Catalogue) -> None:

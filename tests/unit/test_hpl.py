@@ -1,6 +1,7 @@
 """High-Performance Linpack: laws, models, plan, files."""
 
 import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from volvelle.laws.hpl_panels import (
     panel_staging_time,
     power_limited_rate,
     row_swap_time,
+    spilled_share,
     spilled_update_time,
     trailing_update_time,
 )
@@ -277,6 +279,44 @@ def test_a_plan_fills_the_memory_it_may_and_ranks_by_rate() -> None:
         plan_hpl(cluster, PanelByPanel(constants=hpl_constants("ampere")), memory=1.5)
 
 
+def test_what_the_chips_do_not_keep_spills() -> None:
+    assert spilled_share(100.0, kept=25.0) == 0.75
+    assert spilled_share(100.0, kept=100.0) == 0.0
+    assert spilled_share(100.0, kept=400.0) == 0.0
+
+
+def test_summit_gains_by_a_matrix_in_host_memory_as_its_listed_run_did() -> None:
+    """Listed: N 16 473 600 and 148.6 PFLOP/s; the run is held out, and nothing is fitted to it."""
+    cluster, model = Catalogue().cluster("summit/27648"), PanelByPanel(constants=hpl_constants("volta"))
+    within = plan_hpl(cluster, model, blocks=(768,))
+    beyond = plan_hpl(cluster, model, host=80e9, blocks=(768,))
+    assert within.in_host_memory(within.best[0]) == 0.0
+    assert 0.5 < beyond.in_host_memory(beyond.best[0]) < 1.0
+    assert beyond.best[0].problem.order > 2 * within.best[0].problem.order
+    assert within.best[0].rate < beyond.best[0].rate < beyond.best[0].peak
+    names = {part.name for part in beyond.best[0].contributions}
+    assert "host memory" in names
+    assert "host memory" not in {part.name for part in within.best[0].contributions}
+
+
+def test_a_thin_link_to_the_host_is_exposed_and_not_chosen() -> None:
+    model, grid = PanelByPanel(constants=hpl_constants("ampere")), ProcessGrid.for_nodes(4, 2, node=8)
+    cluster = replace(Catalogue().cluster("dgx-a100/8"), host_rate=1e9)
+    answer = model.run(problem(500_000, 1024), cluster, grid)
+    exposed = {part.name: part.time for part in answer.contributions if part.exposed}
+    assert exposed["host memory"] > exposed["update"]
+    plan = plan_hpl(cluster, model, host=200e9, blocks=(1024,))
+    assert plan.in_host_memory(plan.best[0]) == 0.0
+
+
+def test_host_memory_needs_a_link_and_a_size() -> None:
+    cluster, model = Catalogue().cluster("dgx-a100/8"), PanelByPanel(constants=hpl_constants("ampere"))
+    with pytest.raises(DescriptionError, match="no link to host memory"):
+        plan_hpl(replace(cluster, host_rate=None), model, host=80e9)
+    with pytest.raises(DescriptionError, match="no less than 0"):
+        plan_hpl(cluster, model, host=-1.0)
+
+
 def test_the_input_file_says_what_was_planned() -> None:
     text = hpl_dat(problem(92160, 1024), ProcessGrid(rows=4, columns=2, broadcast=Broadcast.LONG_MODIFIED))
     values = [line.split()[0] for line in text.splitlines()]
@@ -298,6 +338,21 @@ def test_plan_hands_over_to_the_benchmark_and_still_plans_models(tmp_path: Path)
     assert "Ns" in file.read_text("utf-8")
     assert "--schedule" in run("plan", "--help")
     assert "hpl" in run("plan", "--help")
+
+
+def test_a_plan_says_which_memory_it_keeps_to() -> None:
+    words = ("plan", "hpl", "--on", "summit/1536", "--nb", "768", "--top", "1")
+    assert "keeps to the accelerators' memory" in " ".join(run(*words).split())
+    within = json.loads(run(*words, "--json"))
+    assert "--host-memory" in within["notes"][0]
+    assert within["plans"][0]["in_host_memory"] == 0.0
+    beyond = json.loads(run(*words, "--host-memory", "80 GB", "--json"))
+    assert beyond["host_memory"] == 80e9
+    assert not beyond["notes"]
+    assert beyond["plans"][0]["in_host_memory"] > 0.5
+    assert "of itself in host memory" in " ".join(run(*words, "--host-memory", "80 GB").split())
+    slower = run("plan", "hpl", "--on", "dgx-a100/8", "--nb", "128", "--host-memory", "200 GB")
+    assert "would make it slower" in " ".join(slower.split())
 
 
 def test_rows_of_ones_own_are_validated(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.catalogue.dlrm_constants import dlrm_model
+from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_model
 from volvelle.catalogue.dlrm_measurements import dlrm_measurements
 from volvelle.report.row_scores_text import rows_markdown
 from volvelle.study.dlrm_fit import fit_dlrm
@@ -51,12 +51,22 @@ def test_a_fresh_fit_gives_the_constants_of_the_catalogue(catalogue: Catalogue) 
     held = dlrm_model("hugectr")
     assert held.gather == pytest.approx(fit.gather)
     assert held.fixed == pytest.approx(fit.fixed)
-    assert held.error >= fit.error
     other = fit_dlrm("other", rows, catalogue)
     assert dlrm_model("other").fixed == pytest.approx(other.fixed)
-    assert dlrm_model("other").error == pytest.approx(other.error, rel=0.01)
+    for name, found in (("hugectr", fit.doubt), ("other", other.doubt)):
+        stated = dlrm_doubt(name)
+        assert stated.inside == pytest.approx(found.inside, rel=0.01)
+        assert stated.chip == pytest.approx(found.chip, rel=0.01)
+        assert (stated.chips, stated.counts) == (found.chips, found.counts)
+    assert dlrm_doubt("hugectr").doubling == pytest.approx(fit.doubt.doubling, rel=0.01)
+    assert dlrm_doubt("hugectr").link == pytest.approx(fit.doubt.link, rel=0.01)
+
+
+def test_the_range_holds_about_as_many_held_out_steps_as_it_says(scored: RowValidation) -> None:
+    assert 0.70 <= scored.overall("heldout").coverage <= 0.90
 
 
 def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
     page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
-    assert rows_markdown(scored) in page
+    assert "../_generated/validation-dlrm.md" in page
+    assert rows_markdown(scored) in (ROOT / "docs" / "_generated" / "validation-dlrm.md").read_text("utf-8")

@@ -1,19 +1,23 @@
 """Constants of recommendation models by whose software runs them, from ``data/benchmarks/dlrm.yaml``."""
 
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
+from volvelle.catalogue.doubt_file import DoubtFile
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.schema import Datum
 from volvelle.errors import UnknownNameError
 from volvelle.estimate.dlrm import DlrmModel
+from volvelle.estimate.doubt import ModelDoubt
 from volvelle.quantities import FRACTION, SECONDS
+from volvelle.system.cluster import Cluster
 
-__all__ = ["dlrm_model", "dlrm_stacks"]
+__all__ = ["dlrm_doubt", "dlrm_model", "dlrm_stacks"]
 
 
 class _Strict(BaseModel):
@@ -23,7 +27,7 @@ class _Strict(BaseModel):
 class _Stack(_Strict):
     gather: Datum
     fixed: Datum
-    error: Datum
+    doubt: DoubtFile
     fused: bool
 
 
@@ -32,19 +36,19 @@ class _File(_Strict):
 
 
 @cache
-def _models() -> dict[str, DlrmModel]:
+def _models() -> dict[str, tuple[DlrmModel, ModelDoubt]]:
     file = resources.files("volvelle.catalogue") / "data" / "benchmarks" / "dlrm.yaml"
     written = _File.model_validate(YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
     sources = Catalogue().sources
     found = {}
     for name, stack in written.stacks.items():
         where = f"recommendation models by {name}"
-        found[name] = DlrmModel(
+        model = DlrmModel(
             gather=read_figure(stack.gather, FRACTION, where=where, sources=sources).value,
             fixed=read_figure(stack.fixed, SECONDS, where=where, sources=sources).value,
-            error=read_figure(stack.error, None, where=where, sources=sources).value,
             fused=stack.fused,
         )
+        found[name] = model, stack.doubt.read(where=where, sources=sources)
     return found
 
 
@@ -53,8 +57,18 @@ def dlrm_stacks() -> tuple[str, ...]:
     return tuple(_models())
 
 
-def dlrm_model(stack: str) -> DlrmModel:
-    """The model with the constants of one kind of software."""
+def dlrm_doubt(stack: str) -> ModelDoubt:
+    """How far steps by one kind of software are off, by machine."""
+    return _known(stack)[1]
+
+
+def dlrm_model(stack: str, cluster: Cluster | None = None) -> DlrmModel:
+    """The model with the constants of one kind of software; as sure of a machine as it is of ones like it."""
+    model, doubt = _known(stack)
+    return replace(model, error=doubt.inside if cluster is None else doubt.on(cluster))
+
+
+def _known(stack: str) -> tuple[DlrmModel, ModelDoubt]:
     if stack not in _models():
         raise UnknownNameError.among("software for recommendation models", stack, _models())
     return _models()[stack]

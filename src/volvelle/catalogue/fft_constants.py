@@ -1,4 +1,4 @@
-"""How far the model of Fourier transforms was off, by chip, from ``data/benchmarks/fft.yaml``."""
+"""How far the model of Fourier transforms is off, from ``data/benchmarks/fft.yaml``."""
 
 from functools import cache
 from importlib import resources
@@ -6,32 +6,22 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
-from volvelle.catalogue.figures import read_figure
+from volvelle.catalogue.doubt_file import DoubtFile
 from volvelle.catalogue.loader import Catalogue
-from volvelle.catalogue.schema import Datum
+from volvelle.estimate.doubt import ModelDoubt
 
-__all__ = ["fft_error"]
+__all__ = ["fft_doubt"]
 
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    errors: dict[str, Datum]
-    elsewhere: Datum
+    doubt: DoubtFile
 
 
 @cache
-def _errors() -> dict[str, float]:
-    """Factor by chip; under the empty name that of all others."""
+def fft_doubt() -> ModelDoubt:
+    """How far whole transforms are off, by machine."""
     file = resources.files("volvelle.catalogue") / "data" / "benchmarks" / "fft.yaml"
     written = _File.model_validate(YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
-    sources = Catalogue().sources
-    return {
-        name: read_figure(datum, None, where=f"transforms on {name!r}", sources=sources).value
-        for name, datum in {**written.errors, "": written.elsewhere}.items()
-    }
-
-
-def fft_error(chip: str) -> float:
-    """One standard deviation of whole transforms on a chip, as a factor."""
-    return _errors().get(chip, _errors()[""])
+    return written.doubt.read(where="transforms", sources=Catalogue().sources)

@@ -17,7 +17,13 @@ _SAMPLES_A_CHIP = 4096
 @click.option("--batch", default=None, type=click.IntRange(1), help="Samples of a step, over all chips.")
 @click.option("--element", default="fp16", show_default=True, help="Element type of matrix products.")
 @click.option("--software", default="hugectr", show_default=True, help="Whose constants: hugectr, or other.")
-@click.option("--state", default=4.0, show_default=True, help="Bytes of optimiser state for a number of a table.")
+@click.option(
+    "--state",
+    default=4.0,
+    type=click.FloatRange(0),
+    show_default=True,
+    help="Bytes of optimiser state for a number of a table.",
+)
 @click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Placements to show.")
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -40,7 +46,7 @@ def plan_dlrm(
     MODEL is dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with the fields dense, bottom, top and tables.
     """
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.dlrm_constants import dlrm_model  # noqa: PLC0415 - short start-up
+    from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_model  # noqa: PLC0415 - short start-up
     from volvelle.estimate.dlrm import DlrmStep  # noqa: PLC0415 - short start-up
     from volvelle.estimate.dlrm_tables import TableElements  # noqa: PLC0415 - short start-up
     from volvelle.interchange.dlrm_file import read_dlrm  # noqa: PLC0415 - short start-up
@@ -56,10 +62,10 @@ def plan_dlrm(
         matrix_element=element,
         tables=TableElements(sent="fp32" if element == "fp32" else "fp16", state=state),
     )
-    found = rank_dlrm(step, cluster, model=dlrm_model(software), top=top)
+    found = rank_dlrm(step, cluster, model=dlrm_model(software, cluster), top=top)
     if as_json:
-        click.echo(json.dumps(dlrm_document(found, cluster), indent=2))
+        click.echo(json.dumps(dlrm_document(found, cluster, outside=dlrm_doubt(software).outside(cluster)), indent=2))
     else:
-        print_dlrm(found, cluster)
+        print_dlrm(found, cluster, outside=dlrm_doubt(software).outside(cluster))
     if not found.best:
         ctx.exit(1)

@@ -37,7 +37,7 @@ def plan_fft(
     GRID is a side, like 1024, or three of them, like 2048x2048x1024.
     """
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.fft_constants import fft_error  # noqa: PLC0415 - short start-up
+    from volvelle.catalogue.fft_constants import fft_doubt  # noqa: PLC0415 - short start-up
     from volvelle.estimate.fft import FftModel, FftProblem  # noqa: PLC0415 - short start-up
     from volvelle.report.fft_text import fft_document, print_fft  # noqa: PLC0415 - short start-up
     from volvelle.search.fft_plan import rank_fft  # noqa: PLC0415 - short start-up
@@ -48,11 +48,11 @@ def plan_fft(
     x, y, z = (int(side) for side in (sides * 3 if len(sides) == 1 else sides))
     cluster = Catalogue(*([folder] if folder else [])).cluster(system)
     problem = FftProblem(shape=(x, y, z), element=element, real=real, bricks=bricks)
-    model = FftModel(error=fft_error(cluster.chip.name))
+    model = FftModel(error=fft_doubt().on(cluster))
     found = rank_fft(problem, cluster, model=model, top=top)
     if as_json:
-        click.echo(json.dumps(fft_document(found, cluster), indent=2))
+        click.echo(json.dumps(fft_document(found, cluster, outside=fft_doubt().outside(cluster)), indent=2))
     else:
-        print_fft(found, cluster)
+        print_fft(found, cluster, outside=fft_doubt().outside(cluster))
     if not found.best:
         ctx.exit(1)

@@ -13,6 +13,12 @@ __all__ = ["plan_hpl"]
 @click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like frontier/75264.")
 @click.option("--nb", multiple=True, type=click.IntRange(8), help="Blocks to consider. [default: 128 to 1024]")
 @click.option("--memory", "share", default=0.85, show_default=True, help="Share of the accelerators' memory to fill.")
+@click.option(
+    "--host-memory",
+    "host",
+    metavar="SIZE",
+    help="Host memory of each accelerator that the matrix may take too, like '80 GB'. [default: none]",
+)
 @click.option("--top", default=8, show_default=True, type=click.IntRange(1, 100), help="Runs to show.")
 @click.option(
     "--emit",
@@ -23,13 +29,22 @@ __all__ = ["plan_hpl"]
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan_hpl(
-    *, system: str, nb: tuple[int, ...], share: float, top: int, emit: Path | None, folder: Path | None, as_json: bool
+    *,
+    system: str,
+    nb: tuple[int, ...],
+    share: float,
+    host: str | None,
+    top: int,
+    emit: Path | None,
+    folder: Path | None,
+    as_json: bool,
 ) -> None:
     """Rank runs of High-Performance Linpack on SYSTEM, with an 80 % range, panel by panel."""
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
     from volvelle.catalogue.hpl_constants import hpl_constants  # noqa: PLC0415 - short start-up
     from volvelle.estimate.hpl_panels import PanelByPanel  # noqa: PLC0415 - short start-up
     from volvelle.interchange.hpl_dat import hpl_dat  # noqa: PLC0415 - short start-up
+    from volvelle.quantities import BYTES, parse  # noqa: PLC0415 - short start-up
     from volvelle.report.hpl_text import hpl_plan_document, print_hpl_plan  # noqa: PLC0415 - short start-up
     from volvelle.search import hpl_plan as search  # noqa: PLC0415 - short start-up
 
@@ -38,7 +53,12 @@ def plan_hpl(
     constants = hpl_constants(catalogue.chip_file(cluster.chip.name).family)
     start = time.perf_counter()
     found = search.plan_hpl(
-        cluster, PanelByPanel(constants=constants), memory=share, blocks=nb or search.BLOCKS, top=top
+        cluster,
+        PanelByPanel(constants=constants),
+        memory=share,
+        host=0.0 if host is None else parse(host, BYTES),
+        blocks=nb or search.BLOCKS,
+        top=top,
     )
     seconds = time.perf_counter() - start
     if emit is not None:

@@ -22,7 +22,7 @@ from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time
 from volvelle.laws.roofline import kernel_time
 from volvelle.mapping.table_placement import TablePlacement
-from volvelle.quantities import Fraction, Number, Seconds
+from volvelle.quantities import BYTES, Fraction, Number, Seconds, show
 from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
@@ -241,8 +241,8 @@ def _violations(memory: float, capacity: float) -> tuple[Violation, ...]:
     return (
         Violation(
             name="memory",
-            problem=f"the fullest chip needs {memory:.3g} bytes and has {capacity:.3g}",
-            cures=("cut tables by rows or columns", "more chips", "narrower tables"),
+            problem=f"the fullest chip needs {show(memory, BYTES)} and has {show(capacity, BYTES)}",
+            cures=("tables cut by rows or columns", "more chips", "narrower tables"),
         ),
     )
 

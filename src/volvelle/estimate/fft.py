@@ -14,7 +14,7 @@ from volvelle.estimate.result import Contribution, Range, Violation
 from volvelle.estimate.under_uncertainty import sampled
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
 from volvelle.laws.roofline import kernel_time
-from volvelle.quantities import Bytes, Count, FlopPerSecond, Number, Seconds
+from volvelle.quantities import BYTES, Bytes, Count, FlopPerSecond, Number, Seconds, show
 from volvelle.spread import LogNormal
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
@@ -244,11 +244,12 @@ def fft_violations(problem: FftProblem, cluster: Cluster, layout: FftLayout) -> 
                 cures=("pencils", "fewer chips"),
             )
         )
-    if memory > float(cluster.chip.memory.capacity):
+    capacity = float(cluster.chip.memory.capacity)
+    if memory > capacity:
         found.append(
             Violation(
                 name="memory",
-                problem=f"three copies of a chip's share take {memory:.3g} of {cluster.chip.memory.capacity:.3g} bytes",
+                problem=f"three copies of a chip's share take {show(memory, BYTES)}; it has {show(capacity, BYTES)}",
                 cures=("more chips", "transforms in place"),
             )
         )

@@ -19,6 +19,7 @@ from volvelle.laws.hpl_panels import (
     panel_staging_time,
     power_limited_rate,
     row_swap_time,
+    spilled_share,
     spilled_update_time,
     trailing_update_time,
 )
@@ -136,7 +137,9 @@ class PanelByPanel(AbstractHplModel):
             units=chip.units or 1.0,
             tile=chip.tile,
         )
-        spilled = max(0.0, 1.0 - chip.memory.capacity * grid.processes / float(hpl_memory(float(problem.order))))
+        matrix = hpl_memory(float(problem.order))
+        spilled = float(spilled_share(matrix, kept=chip.memory.capacity * grid.processes))
+        streamed: Seconds = np.zeros_like(update)
         if spilled > 0.0:
             if cluster.host_rate is None:
                 raise OutsideDomainError(
@@ -144,7 +147,6 @@ class PanelByPanel(AbstractHplModel):
                     f"{cluster.name} states no link to host memory; take fewer rows"
                 )
             streamed = spilled_update_time(steps.rows, steps.columns, share=spilled, host=cluster.host_rate)
-            update = np.maximum(update, streamed)
         panel = panel_factorisation_time(
             steps.rows,
             float(grid.rows),
@@ -163,14 +165,17 @@ class PanelByPanel(AbstractHplModel):
         )
         host = np.inf if cluster.host_rate is None else cluster.host_rate
         staging = panel_staging_time(steps.rows, steps.columns, float(grid.columns), block=block, host=host)
-        return _split(own, cluster, steps.count, update, panel, broadcast, swap, staging, ahead=grid.depth > 0)
+        return _split(
+            own, cluster, steps.count, update, streamed, panel, broadcast, swap, staging, ahead=grid.depth > 0
+        )
 
 
 def _split(
     own: HplConstants,
     cluster: Cluster,
     count: Column,
-    update: Seconds,
+    product: Seconds,
+    streamed: Seconds,
     panel: Seconds,
     broadcast: Seconds,
     swap: Seconds,
@@ -179,13 +184,16 @@ def _split(
     ahead: bool,
 ) -> tuple[Contribution, ...]:
     """What of each part is exposed and what is hidden, summed over all panels."""
+    update = np.maximum(product, streamed)
     before = panel + broadcast
     uncovered = np.maximum(before - update, 0.0) if ahead else before
     share = uncovered / before
     swap_hidden = hidden_swap_time(swap, update, before, share=own.swap_hidden) if ahead else np.zeros_like(swap)
+    waited = update - product
     chip, link = cluster.chip.name, cluster.dimensions[-1].link.name
     lines = (
-        ("update", "compute", update, np.zeros_like(update), chip, "trailing_update_time"),
+        ("update", "compute", product, np.zeros_like(product), chip, "trailing_update_time"),
+        ("host memory", "communication", waited, streamed - waited, "host", "spilled_update_time"),
         ("panel factorisation", "panel", panel * share, panel * (1 - share), chip, "panel_factorisation_time"),
         ("panel broadcast", "communication", broadcast * share, broadcast * (1 - share), link, "panel_broadcast_time"),
         ("row swap", "communication", swap - swap_hidden, swap_hidden, link, "row_swap_time"),

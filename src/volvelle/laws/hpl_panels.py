@@ -5,7 +5,7 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.laws.hpl_closed_form import doublings
 from volvelle.laws.matrix_product import wave_efficiency
-from volvelle.quantities import BytesPerSecond, Count, FlopPerSecond, Fraction, Seconds, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Seconds, Watts
 
 __all__ = [
     "hidden_swap_time",
@@ -14,6 +14,7 @@ __all__ = [
     "panel_staging_time",
     "power_limited_rate",
     "row_swap_time",
+    "spilled_share",
     "spilled_update_time",
     "trailing_update_time",
 ]
@@ -136,6 +137,18 @@ def hidden_swap_time(swap: Seconds, update: Seconds, ahead: Seconds, *, share: F
     return np.minimum(share * swap, np.maximum(update - ahead, 0.0))
 
 
+@cites("fatica2009cudahpl", place="section 3, a matrix larger than the memory of the device")
+def spilled_share(matrix: Bytes, *, kept: Bytes) -> Fraction:
+    r"""Share of the matrix that lies in host memory.
+
+    $$ \sigma = \max\left(0,\; 1 - \frac{K}{M}\right) $$
+
+    M is the whole matrix, K what the chips keep of it. Assumes every process's share spills alike, and the trailing
+    matrix as much as the rest: chips that threw finished columns out first would stream less towards the end.
+    """
+    return np.maximum(0.0, 1.0 - kept / matrix)
+
+
 @cites("fatica2009cudahpl", place="section 3, products of a matrix in host memory")
 def spilled_update_time(rows: Count, columns: Count, *, share: Fraction, host: BytesPerSecond) -> Seconds:
     r"""Time to bring the part of the trailing matrix that lies in host memory to the chip, and to write it back.
@@ -143,6 +156,6 @@ def spilled_update_time(rows: Count, columns: Count, *, share: Fraction, host: B
     $$ t = \frac{8\,\sigma\,m\,n}{b_h} $$
 
     σ is the share that the chip's memory does not hold. Assumes both directions run at the same time and behind the
-    product, and that the chip keeps the rest.
+    product, that host memory keeps up with the links of all its chips, and that the chip keeps the rest.
     """
     return WORD * share * rows * columns / host

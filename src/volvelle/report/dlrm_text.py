@@ -1,5 +1,7 @@
 """A ranking of table placements as a person reads it, and for other programs."""
 
+from collections.abc import Sequence
+
 from volvelle.estimate.dlrm import DlrmEstimate
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.row_scores_text import PLAN_WIDTH, show_table, wide_console
@@ -9,7 +11,7 @@ from volvelle.system.cluster import Cluster
 __all__ = ["dlrm_document", "print_dlrm"]
 
 
-def print_dlrm(found: DlrmRanking, cluster: Cluster) -> None:
+def print_dlrm(found: DlrmRanking, cluster: Cluster, *, outside: Sequence[str] = ()) -> None:
     """Placements that fit, fastest first, and where the time of the first goes."""
     console = wide_console(PLAN_WIDTH)
     first = _first(found)
@@ -21,6 +23,8 @@ def print_dlrm(found: DlrmRanking, cluster: Cluster) -> None:
     )
     for note in cluster.notes:
         console.print(f"note: {note}", style="yellow")
+    if outside and found.best:
+        console.print(f"note: the range is wider, because {'; '.join(outside)}", style="yellow")
     if not found.best:
         console.print("\n[bold red]none of them fits[/bold red]")
         for violation in first.violations:
@@ -52,7 +56,7 @@ def print_dlrm(found: DlrmRanking, cluster: Cluster) -> None:
         ),
         width=PLAN_WIDTH,
     )
-    console.print(f"The first trains on {first.samples_per_second:.4g} samples a second.")
+    console.print(f"The first trains on {first.samples_per_second / 1e6:.3g} million samples a second.")
     if found.nearest is not None:
         near = found.nearest
         console.print(
@@ -75,7 +79,7 @@ def _parts(found: DlrmEstimate) -> dict[str, tuple[float, float]]:
     return dict(sorted(parts.items(), key=lambda item: -item[1][0]))
 
 
-def dlrm_document(found: DlrmRanking, cluster: Cluster) -> dict[str, object]:
+def dlrm_document(found: DlrmRanking, cluster: Cluster, *, outside: Sequence[str] = ()) -> dict[str, object]:
     """The same in SI units, with the placement of every table."""
     step = _first(found).step
 
@@ -106,4 +110,5 @@ def dlrm_document(found: DlrmRanking, cluster: Cluster) -> dict[str, object]:
         "placements": [entry(each) for each in found.best],
         "nearest": None if found.nearest is None else entry(found.nearest),
         "notes": list(cluster.notes),
+        "unlike_fitted_runs": list(outside),
     }

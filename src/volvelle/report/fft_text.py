@@ -1,5 +1,7 @@
 """A ranking of transforms as a person reads it, and for other programs."""
 
+from collections.abc import Sequence
+
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, show
 from volvelle.report.row_scores_text import PLAN_WIDTH, show_table, wide_console
 from volvelle.search.fft_plan import FftRanking
@@ -8,7 +10,7 @@ from volvelle.system.cluster import Cluster
 __all__ = ["fft_document", "print_fft"]
 
 
-def print_fft(found: FftRanking, cluster: Cluster) -> None:
+def print_fft(found: FftRanking, cluster: Cluster, *, outside: Sequence[str] = ()) -> None:
     """Layouts that can run, fastest first, and why the first is first."""
     console = wide_console(PLAN_WIDTH)
     problem = (found.best or found.refused)[0].problem
@@ -20,6 +22,8 @@ def print_fft(found: FftRanking, cluster: Cluster) -> None:
     )
     for note in cluster.notes:
         console.print(f"note: {note}", style="yellow")
+    if outside and found.best:
+        console.print(f"note: the range is wider, because {'; '.join(outside)}", style="yellow")
     if not found.best:
         refused = found.refused[0]
         console.print("\n[bold red]none of them can run[/bold red]")
@@ -52,7 +56,7 @@ def print_fft(found: FftRanking, cluster: Cluster) -> None:
         console.print(f"Faster but impossible: {refused.layout.words}; {refused.violations[0].problem}.")
 
 
-def fft_document(found: FftRanking, cluster: Cluster) -> dict[str, object]:
+def fft_document(found: FftRanking, cluster: Cluster, *, outside: Sequence[str] = ()) -> dict[str, object]:
     """The same in SI units."""
     problem = (found.best or found.refused)[0].problem
     return {
@@ -89,4 +93,5 @@ def fft_document(found: FftRanking, cluster: Cluster) -> dict[str, object]:
             for each in found.refused
         ],
         "notes": list(cluster.notes),
+        "unlike_fitted_runs": list(outside),
     }

@@ -2,7 +2,7 @@
 
 from volvelle.estimate.hpl_base import HplEstimate
 from volvelle.estimate.hpl_panels import HplConstants
-from volvelle.quantities import FLOP_PER_SECOND, SECONDS, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, show
 from volvelle.report.row_scores_text import show_table, wide_console
 from volvelle.search.hpl_plan import HplPlan
 
@@ -24,6 +24,25 @@ def _per_watt(answer: HplEstimate) -> str:
     return "–" if answer.rate_per_watt is None else f"{answer.rate_per_watt * 1e-9:.1f}"
 
 
+def _where(plan: HplPlan, answer: HplEstimate) -> str:
+    """Where the matrix of a run lies."""
+    spilled = plan.in_host_memory(answer)
+    kept = f"matrix {plan.memory:.0%} of the accelerators' memory"
+    return f"{kept} and {spilled:.0%} of itself in host memory" if spilled else kept
+
+
+def _notes(plan: HplPlan) -> tuple[str, ...]:
+    """What of memory was not considered, or was and did not pay."""
+    if plan.host and not plan.in_host_memory(plan.best[0]):
+        return (f"{show(plan.host, BYTES)} of host memory an accelerator were offered and would make it slower",)
+    if not plan.host and plan.cluster.host_rate is not None:
+        return (
+            "the matrix keeps to the accelerators' memory; runs with a larger one, in host memory too, may be faster "
+            "and are planned with --host-memory SIZE",
+        )
+    return ()
+
+
 def print_hpl_plan(plan: HplPlan, constants: HplConstants, seconds: float) -> None:
     """The first choice, where its time goes, and the runners-up."""
     console, first = wide_console(), plan.best[0]
@@ -39,9 +58,12 @@ def print_hpl_plan(plan: HplPlan, constants: HplConstants, seconds: float) -> No
         console.print(f"{_per_watt(first)} GF/W at {first.power * 1e-6:.3g} MW, accelerators and hosts at their limits")
     told = "calibration runs on this family" if constants.fitted else "no calibration run on this family"
     console.print(
-        f"matrix {plan.memory:.0%} of memory; {plan.tried} combinations tried in {seconds:.2f} s; constants: "
-        f"{constants.family}, {told}\n"
+        f"{_where(plan, first)}; {plan.tried} combinations tried in {seconds:.2f} s; constants: "
+        f"{constants.family}, {told}"
     )
+    for note in _notes(plan):
+        console.print(f"note: {note}")
+    console.print()
     show_table(
         "where the time goes",
         ("part", ""),
@@ -84,14 +106,16 @@ def hpl_plan_document(plan: HplPlan, constants: HplConstants, seconds: float) ->
         "system": plan.cluster.name,
         "accelerators": plan.cluster.accelerators,
         "memory": plan.memory,
+        "host_memory": plan.host,
         "tried": plan.tried,
         "seconds": seconds,
         "constants": {"family": constants.family, "fitted": constants.fitted},
-        "plans": [_answer(answer) for answer in plan.best],
+        "notes": list(_notes(plan)),
+        "plans": [_answer(plan, answer) for answer in plan.best],
     }
 
 
-def _answer(answer: HplEstimate) -> dict[str, object]:
+def _answer(plan: HplPlan, answer: HplEstimate) -> dict[str, object]:
     low, high = answer.rate_range or (None, None)
     return {
         "N": answer.problem.order,
@@ -105,6 +129,7 @@ def _answer(answer: HplEstimate) -> dict[str, object]:
         "low": low,
         "high": high,
         "efficiency": answer.efficiency,
+        "in_host_memory": plan.in_host_memory(answer),
         "flops_per_watt": answer.rate_per_watt,
         "contributions": [
             {"name": part.name, "part": part.part, "time": part.time, "exposed": part.exposed, "law": part.law}

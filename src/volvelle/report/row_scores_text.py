@@ -61,7 +61,7 @@ def print_rows(found: RowValidation, *, worst: int, show: Callable[[float], str]
             scores = [score for score in found.groups() if score.split == split]
             rows = ((score.group, *_cells(score)) for score in scores)
             show_table(f"{split} rows by publication, worst first", ("group",), _SCORE, rows)
-    if worst:
+    if worst and found.rows:
         show_table(
             "rows furthest off",
             ("row", "what", "split"),

@@ -3,21 +3,29 @@
 What rows scattered over memory sustain of its peak, and what a step takes beyond everything that is modelled.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from volvelle.catalogue.dlrm_constants import dlrm_model
+from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_model, dlrm_stacks
 from volvelle.catalogue.dlrm_measurements import DlrmMeasurement
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimate.dlrm import DlrmModel
+from volvelle.estimate.doubt import ModelDoubt
+from volvelle.quantities import FRACTION, SECONDS
 from volvelle.search.dlrm_plan import rank_dlrm
+from volvelle.study.calibration_rows import refuse_other_splits
 from volvelle.study.dlrm_rows import DlrmQuestion, dlrm_question
+from volvelle.study.fitted_constants import FittedConstant, doubt_constants
+from volvelle.study.left_out import by_size, by_value, groups_doubt, left_out, rows_doubt
+from volvelle.system.cluster import Cluster
 
-__all__ = ["DlrmFit", "fit_dlrm"]
+__all__ = ["DlrmFit", "dlrm_constants", "fit_dlrm"]
 
 _GATHERS = np.arange(0.30, 0.951, 0.05)
 _FIXED = {"hugectr": np.arange(0.0, 1.01e-3, 0.1e-3), "other": np.arange(0.0, 10.1e-3, 0.5e-3)}
@@ -32,8 +40,8 @@ class DlrmFit:
     stack: str
     gather: float
     fixed: float
-    error: float
-    """One standard deviation as a factor: what four fifths of the rows keep to."""
+    doubt: ModelDoubt
+    """By rows that were left out: a publication, a chip, the larger and the smaller machines."""
     rows: int
     mean_abs_error: float
 
@@ -45,7 +53,11 @@ class _Case:
     base: float
     scattered: float
     seconds: float
-    weight: float
+    configuration: Hashable
+    publication: str
+    cluster: Cluster
+    fitted: bool
+    """Cards joined by PCIe alone are predicted and never fitted."""
 
 
 def fit_dlrm(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) -> DlrmFit:
@@ -53,44 +65,84 @@ def fit_dlrm(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) 
 
     Rows of one machine, model and batch count together as one: most of MLPerf is eight H100.
     """
-    strange = {row.head.split for row in rows} - {"calibration"}
-    if strange:
-        raise DescriptionError(f"a fit takes calibration rows only, not {', '.join(sorted(strange))}")
-    cases = _cases(stack, rows, catalogue)
-    weights = np.array([case.weight for case in cases])
-
-    def errors(gather: float, fixed: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.array([np.log((case.base + case.scattered / gather + fixed) / case.seconds) for case in cases])
-
-    loss, gather, fixed = min(
-        (float(weights @ np.abs(errors(g, f)) / weights.sum()), float(g), float(f))
-        for g, f in product(_GATHERS, _FIXED[stack])
-    )
-    spread = float(np.quantile(np.abs(errors(gather, fixed)), 0.8)) / 1.2816
+    refuse_other_splits(rows)
+    known = _cases(stack, rows, catalogue)
+    cases = [case for case in known if case.fitted]
+    if not cases:
+        raise DescriptionError(f"no calibration row ran by {stack!r}")
+    if len({case.configuration for case in cases}) < 2:
+        raise DescriptionError(
+            f"all calibration rows by {stack!r} are one model and batch on one machine, and two constants take two; "
+            "add rows of another batch, or of another number of chips"
+        )
+    loss, gather, fixed = _constants(stack, cases)
     return DlrmFit(
-        stack=stack, gather=gather, fixed=fixed, error=float(np.exp(spread)), rows=len(cases), mean_abs_error=loss
+        stack=stack,
+        gather=gather,
+        fixed=fixed,
+        doubt=_doubt(stack, cases, [case for case in known if not case.fitted]),
+        rows=len(cases),
+        mean_abs_error=loss,
+    )
+
+
+def _constants(stack: str, cases: Sequence[_Case]) -> tuple[float, float, float]:
+    """The loss, and the two constants that have the least of it."""
+    weights = _weights(cases)
+
+    def loss(gather: float, fixed: float) -> float:
+        return float(weights @ np.abs(_errors(cases, gather, fixed)) / weights.sum())
+
+    return min((loss(g, f), float(g), float(f)) for g, f in product(_GATHERS, _FIXED[stack]))
+
+
+def _errors(cases: Sequence[_Case], gather: float, fixed: float) -> NDArray[np.float64]:
+    return np.array([np.log((case.base + case.scattered / gather + fixed) / case.seconds) for case in cases])
+
+
+def _weights(cases: Sequence[_Case]) -> NDArray[np.float64]:
+    repeats = Counter(case.configuration for case in cases)
+    return np.array([1.0 / repeats[case.configuration] for case in cases])
+
+
+def _doubt(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelDoubt:
+    def score(rest: Sequence[_Case], out: Sequence[_Case]) -> list[float] | None:
+        # Two constants take two configurations at least.
+        if len({case.configuration for case in rest}) < 2:
+            return None
+        _, gather, fixed = _constants(stack, rest)
+        return [float(error) for error in _errors(out, gather, fixed)]
+
+    publications = by_value(cases, lambda case: case.publication)
+    chips = by_value(cases, lambda case: case.cluster.chip.name)
+    sizes = by_size(cases, lambda case: case.cluster.accelerators)
+    others = score(cases, apart) if apart else None
+    counts = [case.cluster.accelerators for case in cases]
+    return ModelDoubt(
+        inside=rows_doubt(left_out(cases, publications, score)),
+        chip=groups_doubt(left_out(cases, chips, score)),
+        doubling=groups_doubt(left_out(cases, sizes, score)),
+        link=groups_doubt([others] if others else []),
+        chips=tuple(sorted({case.cluster.chip.name for case in cases})),
+        counts=(min(counts), max(counts)),
     )
 
 
 def _cases(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) -> list[_Case]:
-    asked: list[tuple[DlrmQuestion, float]] = []
+    plain = replace(dlrm_model(stack), gather=1.0, fixed=0.0, samples=2)
+    known: dict[object, tuple[float, float]] = {}
+    found = []
     for row in rows:
         question = dlrm_question(row, catalogue)
         if not isinstance(question, DlrmQuestion) or row.seconds is None or _APART in row.head.flags:
             continue
-        if question.stack == stack and "PCIe" not in row.accelerator:
-            asked.append((question, row.seconds))
-    if not asked:
-        raise DescriptionError(f"no calibration row ran by {stack!r}")
-    names = [(question.cluster.name, question.step) for question, _ in asked]
-    plain = replace(dlrm_model(stack), gather=1.0, fixed=0.0, samples=2)
-    known: dict[object, tuple[float, float]] = {}
-    found = []
-    for (question, seconds), name in zip(asked, names, strict=True):
+        if question.stack != stack:
+            continue
+        name = (question.cluster.name, question.step)
         if name not in known:
             known[name] = _parts(question, plain)
-        base, scattered = known[name]
-        found.append(_Case(base, scattered, seconds, 1.0 / names.count(name)))
+        fitted = "PCIe" not in row.accelerator
+        found.append(_Case(*known[name], row.seconds, name, row.head.group, question.cluster, fitted))
     return found
 
 
@@ -102,3 +154,30 @@ def _parts(question: DlrmQuestion, plain: DlrmModel) -> tuple[float, float]:
     full = plain.estimate(question.step, question.cluster, answer.placement)
     scattered = sum(part.time for part in full.contributions if part.name.startswith("table rows"))
     return full.time - scattered, scattered
+
+
+def dlrm_constants(
+    rows: Sequence[DlrmMeasurement], catalogue: Catalogue
+) -> tuple[tuple[FittedConstant, ...], tuple[str, ...]]:
+    """Every kind of software that the rows tell of, beside the catalogue, and how well it fits."""
+    refuse_other_splits(rows)
+    ran = {asked.stack for row in rows if isinstance(asked := dlrm_question(row, catalogue), DlrmQuestion)}
+    if not ran:
+        raise DescriptionError("no calibration row of a recommendation model can be asked about")
+    constants: list[FittedConstant] = []
+    notes = []
+    for stack in (stack for stack in dlrm_stacks() if stack in ran):
+        fit = fit_dlrm(stack, rows, catalogue)
+        held = dlrm_model(stack)
+        for name, value, known, kind in (
+            ("memory rate of scattered rows", fit.gather, held.gather, FRACTION),
+            ("fixed part of a step", fit.fixed, held.fixed, SECONDS),
+        ):
+            constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
+        constants += doubt_constants(stack, fit.doubt, dlrm_doubt(stack))
+        notes.append(f"{stack}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
+        if stack == "other":
+            notes.append(
+                "other: the catalogue keeps what scattered rows sustain in HugeCTR; one row a table tells little"
+            )
+    return tuple(constants), (*notes, "Doubts are factors of one standard deviation, by rows left out of the fit.")

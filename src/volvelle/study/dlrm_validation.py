@@ -1,6 +1,6 @@
 """The model of recommendation steps held against every measured one."""
 
-from volvelle.catalogue.dlrm_constants import dlrm_model
+from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_model
 from volvelle.catalogue.dlrm_measurements import DlrmMeasurement, dlrm_measurements
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.measured_table import MeasuredTable
@@ -32,7 +32,7 @@ def validate_dlrm(
         key = (asked.stack, asked.cluster.name, asked.step)
         if key not in known:
             try:
-                known[key] = rank_dlrm(asked.step, asked.cluster, model=dlrm_model(asked.stack), top=1)
+                known[key] = rank_dlrm(asked.step, asked.cluster, model=dlrm_model(asked.stack, asked.cluster), top=1)
             except VolvelleError as error:
                 skipped.append(SkippedRow.of(row.head, f"the model refuses: {error}"))
                 continue
@@ -48,6 +48,7 @@ def validate_dlrm(
                 low=answer.time_range.low,
                 high=answer.time_range.high,
                 assumed=(*asked.assumed, *(() if found.best else ("memory: no placement fits",))),
+                unlike=dlrm_doubt(asked.stack).outside(asked.cluster),
             )
         )
     return RowValidation(quantity="seconds a step", rows=tuple(scored), skipped=tuple(skipped))

@@ -10,15 +10,21 @@ from itertools import product
 
 import numpy as np
 
+from volvelle.catalogue.fft_constants import fft_doubt
 from volvelle.catalogue.fft_measurements import FftMeasurement
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
+from volvelle.estimate.doubt import ModelDoubt
 from volvelle.estimate.fft import FftModel
+from volvelle.quantities import BYTES_PER_SECOND, FRACTION
+from volvelle.study.calibration_rows import refuse_other_splits
 from volvelle.study.fft_rows import FftQuestion, fft_question
 from volvelle.study.fft_validation import answer_fft
+from volvelle.study.fitted_constants import FittedConstant, doubt_constants
+from volvelle.study.left_out import by_size, by_value, groups_doubt, left_out, rows_doubt
 from volvelle.system.cluster import Cluster
 
-__all__ = ["TransportFit", "fit_transport", "model_error"]
+__all__ = ["TransportFit", "fft_constants", "fit_doubt", "fit_transport"]
 
 _STEPS = (0.75, 0.87, 0.93, 1.0, 1.07, 1.15, 1.33)
 
@@ -42,8 +48,69 @@ def fit_transport(
     transport: str, rows: Sequence[FftMeasurement], catalogue: Catalogue, *, rounds: int = 6
 ) -> TransportFit:
     """Fit to calibration rows that travel like this; rows of any other split are refused."""
-    asked = _asked(rows, catalogue, transport)
-    start = asked[0][0].cluster.dimensions
+    refuse_other_splits(rows)
+    asked = [case for case in _cases(rows, catalogue) if case.transport == transport]
+    if not asked:
+        raise DescriptionError(f"no calibration row travels by {transport!r}")
+    best, loss = _rates(asked, rounds=rounds)
+    return TransportFit(transport=transport, **best, rows=len(asked), mean_abs_error=loss)
+
+
+def fit_doubt(rows: Sequence[FftMeasurement], catalogue: Catalogue, *, rounds: int = 2) -> ModelDoubt:
+    """How far transforms are off that their fit did not see; nothing is said of other chips, as all rows are on one.
+
+    A publication is left out at a time; where all rows that travel one way are of one publication, a library is.
+    """
+    refuse_other_splits(rows)
+    cases = [case for case in _cases(rows, catalogue) if case.transport and _exchanges(case.question)]
+    if not cases:
+        raise DescriptionError(
+            "no calibration row of a transform names, in its column transport, a way of travelling between several "
+            "chips that there is a cluster for: nccl, host-staged or cuda-aware-mpi on V100-32GB PCIe"
+        )
+
+    def score(rest: Sequence[_Case], out: Sequence[_Case]) -> list[float] | None:
+        best, _ = _rates(rest, rounds=rounds)
+        return [_log_error(replace(each.question, cluster=_with(each.question.cluster, best)), each) for each in out]
+
+    seen: list[list[float]] = []
+    sizes: list[list[float]] = []
+    for transport in dict.fromkeys(case.transport for case in cases):
+        mine = [case for case in cases if case.transport == transport]
+        one = len({case.publication for case in mine}) == 1
+        seen += left_out(mine, by_value(mine, lambda case, one=one: case.library if one else case.publication), score)  # type: ignore[misc]
+        sizes += left_out(mine, by_size(mine, lambda case: case.question.cluster.accelerators), score)
+    counts = [case.question.cluster.accelerators for case in cases]
+    return ModelDoubt(
+        inside=rows_doubt(seen),
+        chip=1.0,
+        doubling=groups_doubt(sizes),
+        chips=tuple(sorted({case.question.cluster.chip.name for case in cases})),
+        counts=(1, max(counts)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    question: FftQuestion
+    seconds: float
+    transport: str
+    publication: str
+    library: str
+
+
+def _cases(rows: Sequence[FftMeasurement], catalogue: Catalogue) -> list[_Case]:
+    found = []
+    for row in rows:
+        asked = fft_question(row, catalogue)
+        if isinstance(asked, FftQuestion) and row.seconds is not None:
+            found.append(_Case(asked, row.seconds, row.transport, row.head.group, row.library))
+    return found
+
+
+def _rates(asked: Sequence[_Case], *, rounds: int) -> tuple[dict[str, float], float]:
+    """The three numbers of one way of travelling, and their loss."""
+    start = asked[0].question.cluster.dimensions
     best = {
         "inside": float(start[0].link.rate),
         "contention": float(start[0].link.contention),
@@ -59,29 +126,7 @@ def fit_transport(
                 found = _loss(asked, tried)
                 if found < loss - 1e-12:
                     best, loss = tried, found
-    return TransportFit(transport=transport, **best, rows=len(asked), mean_abs_error=loss)
-
-
-def model_error(rows: Sequence[FftMeasurement], catalogue: Catalogue) -> float:
-    """One standard deviation of all calibration rows, as a factor: what four fifths of them keep to."""
-    logs = [_log_error(asked, seconds) for asked, seconds in _asked(rows, catalogue, None) if _exchanges(asked)]
-    return float(np.exp(np.quantile(np.abs(logs), 0.8) / 1.2816))
-
-
-def _asked(
-    rows: Sequence[FftMeasurement], catalogue: Catalogue, transport: str | None
-) -> list[tuple[FftQuestion, float]]:
-    strange = {row.head.split for row in rows} - {"calibration"}
-    if strange:
-        raise DescriptionError(f"a fit takes calibration rows only, not {', '.join(sorted(strange))}")
-    found = []
-    for row in rows:
-        asked = fft_question(row, catalogue)
-        if isinstance(asked, FftQuestion) and row.seconds is not None and transport in (None, row.transport):
-            found.append((asked, row.seconds))
-    if not found:
-        raise DescriptionError(f"no calibration row travels by {transport!r}")
-    return found
+    return best, loss
 
 
 def _exchanges(asked: FftQuestion) -> bool:
@@ -89,16 +134,16 @@ def _exchanges(asked: FftQuestion) -> bool:
     return asked.cluster.accelerators > 1 and (asked.single is None or asked.single[0] > 1)
 
 
-def _log_error(asked: FftQuestion, seconds: float) -> float:
-    return float(np.log(answer_fft(asked, FftModel(samples=2))[0] / seconds))
+def _log_error(asked: FftQuestion, case: _Case) -> float:
+    return float(np.log(answer_fft(asked, FftModel(samples=2))[0] / case.seconds))
 
 
-def _loss(asked: Sequence[tuple[FftQuestion, float]], constants: Mapping[str, float]) -> float:
+def _loss(asked: Sequence[_Case], constants: Mapping[str, float]) -> float:
     errors = []
-    for question, seconds in asked:
-        if _exchanges(question):
-            variant = replace(question, cluster=_with(question.cluster, constants))
-            errors.append(abs(_log_error(variant, seconds)))
+    for case in asked:
+        if _exchanges(case.question):
+            variant = replace(case.question, cluster=_with(case.question.cluster, constants))
+            errors.append(abs(_log_error(variant, case)))
     return float(np.mean(errors))
 
 
@@ -107,3 +152,26 @@ def _with(cluster: Cluster, constants: Mapping[str, float]) -> Cluster:
     inside = replace(inner.link, rate=constants["inside"], contention=constants["contention"])
     between = replace(outer.link, rate=constants["between"])
     return replace(cluster, dimensions=(replace(inner, link=inside), replace(outer, link=between)))
+
+
+def fft_constants(
+    rows: Sequence[FftMeasurement], catalogue: Catalogue
+) -> tuple[tuple[FittedConstant, ...], tuple[str, ...]]:
+    """Every way of travelling that the rows tell of, beside the catalogue, and how well it fits."""
+    refuse_other_splits(rows)
+    cases = [case for case in _cases(rows, catalogue) if case.transport and _exchanges(case.question)]
+    constants, notes = [], []
+    for transport in dict.fromkeys(case.transport for case in cases):
+        fit = fit_transport(transport, rows, catalogue)
+        inner, outer = next(case.question.cluster for case in cases if case.transport == transport).dimensions
+        for name, value, held, kind in (
+            ("a card below one host", fit.inside, inner.link.rate, BYTES_PER_SECOND),
+            ("lost with four below it", fit.contention, inner.link.contention, FRACTION),
+            ("a card to other nodes", fit.between, outer.link.rate, BYTES_PER_SECOND),
+        ):
+            constants.append(
+                FittedConstant(of=transport, name=name, fitted=float(value), catalogue=float(held), kind=kind)
+            )
+        notes.append(f"{transport}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
+    constants += doubt_constants("all", fit_doubt(rows, catalogue), fft_doubt())
+    return tuple(constants), (*notes, "Doubts are factors of one standard deviation, by rows left out of the fit.")

@@ -45,7 +45,7 @@ class HpcgQuestion:
     run: HpcgRun
     family: str
     date: str
-    """Year and month; the middle of the year where only that is stated."""
+    """Year and month; the middle of the year where only that is stated, empty where nothing is."""
     assumed: tuple[str, ...]
 
 
@@ -74,5 +74,5 @@ def hpcg_question(row: HpcgMeasurement) -> HpcgQuestion | str:
         # A rank a core is what lists of processors run; it draws all of the memory rate.
         ranks = float(row.ranks_per_node or 10_000)
     run = HpcgRun(devices=row.devices, nodes=nodes, memory_rate=row.memory_rate, ranks_per_device=ranks)
-    date = row.date if len(row.date) >= 6 else f"{row.date}06"
+    date = f"{row.date}06" if len(row.date) == 4 else row.date
     return HpcgQuestion(run=run, family=family, date=date, assumed=tuple(assumed))

@@ -35,7 +35,8 @@ def validate_hpcg(
                 predicted=float(found.rate),
                 low=found.low,
                 high=found.high,
-                assumed=(*asked.assumed, *(() if found.factors.fitted else ("family never fitted",))),
+                assumed=asked.assumed,
+                unlike=() if found.factors.fitted else (f"no fitted run was on {asked.family}",),
             )
         )
     return RowValidation(quantity="FLOP/s", rows=tuple(scored), skipped=tuple(skipped))

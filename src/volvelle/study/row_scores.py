@@ -60,6 +60,8 @@ class ScoredRow:
     high: float
     assumed: tuple[str, ...] = ()
     """What the row does not state."""
+    unlike: tuple[str, ...] = ()
+    """In which ways its machine is unlike those fitted."""
 
     @property
     def error(self) -> float:
@@ -195,6 +197,7 @@ def row_document(found: RowValidation) -> dict[str, object]:
                 "high": each.high,
                 "error": each.error,
                 "assumed": list(each.assumed),
+                "unlike_fitted_runs": list(each.unlike),
                 "source": each.head.source,
             }
             for each in found.worst_first()

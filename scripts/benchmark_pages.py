@@ -1,0 +1,120 @@
+"""Tables of the page on HPCG, transforms and recommendation models: what was asked for, found, and missed most."""
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+
+from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_stacks
+from volvelle.catalogue.fft_constants import fft_doubt
+from volvelle.catalogue.hpcg_measurements import hpcg_measurements
+from volvelle.estimate.doubt import ModelDoubt
+from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, show
+from volvelle.report.fitted_text import shown_constant
+from volvelle.report.row_scores_text import rows_markdown
+from volvelle.study.calibration_rows import calibration_rows
+from volvelle.study.dlrm_validation import validate_dlrm
+from volvelle.study.fft_validation import validate_fft
+from volvelle.study.hpcg_fit import fit_hpcg, hpcg_constants
+from volvelle.study.hpcg_validation import validate_hpcg
+from volvelle.study.row_scores import RowValidation
+
+__all__ = ["benchmark_pages"]
+
+_VALIDATIONS: dict[str, tuple[str, Callable[[], RowValidation], Quantity, float]] = {
+    "hpcg": ("HPCG", validate_hpcg, FLOP_PER_SECOND, 0.08),
+    "fft": ("transforms", validate_fft, SECONDS, 0.20),
+    "dlrm": ("recommendation models", validate_dlrm, SECONDS, 0.20),
+}
+"""What each is called and measured in, and the median error of held-out rows that was asked for at most."""
+_RANGE = (0.7, 0.9)
+"""Share of held-out rows that was asked for in a range that is meant to hold four fifths."""
+_SHOWN = 12
+
+
+def benchmark_pages() -> dict[str, str]:
+    """Fragments of the page by file name."""
+    found = {word: validate() for word, (_, validate, _, _) in _VALIDATIONS.items()}
+    files = {
+        "benchmark-targets.md": _targets(found),
+        "benchmark-ranges.md": _ranges(found),
+        "benchmark-doubts.md": _doubts(),
+        "hpcg-constants.md": _hpcg(),
+    }
+    for word, rows in found.items():
+        files[f"validation-{word}.md"] = f"{rows_markdown(rows)}\n\n{_misses(rows, _VALIDATIONS[word][2])}"
+    return files
+
+
+def _targets(found: dict[str, RowValidation]) -> str:
+    low, high = _RANGE
+    rows = []
+    for word, (name, _, _, bar) in _VALIDATIONS.items():
+        score = found[word].overall("heldout")
+        error, coverage = score.median_abs_error, score.coverage
+        of = f"{name}, {score.rows} held-out rows"
+        rows.append((of, f"median error ≤ {bar:.0%}", f"{error:.1%}", _verdict(error <= bar)))
+        held = _verdict(low <= coverage <= high)
+        rows.append((of, f"{low:.0%} … {high:.0%} in the 80 % range", f"{coverage:.0%}", held))
+    return _table(("what", "asked for", "found", ""), rows, numbers=(2,))
+
+
+def _ranges(found: dict[str, RowValidation]) -> str:
+    """How often ranges hold, and how wide they are, on machines like those fitted and on others."""
+    rows = []
+    for word, (name, *_) in _VALIDATIONS.items():
+        held = [each for each in found[word].rows if each.head.split == "heldout"]
+        for like, words in ((True, "like those fitted"), (False, "unlike")):
+            some = [each for each in held if like != bool(each.unlike)]
+            if some:
+                width = median(each.high / each.low for each in some)
+                inside = sum(each.inside for each in some)
+                rows.append((name, words, str(len(some)), str(inside), f"{inside / len(some):.0%}", f"{width:.2f}"))
+    heads = ("what", "machines", "held-out rows", "in range", "share", "high over low, median")
+    return _table(heads, rows, numbers=(2, 3, 4, 5))
+
+
+def _verdict(met: bool) -> str:
+    return "met" if met else "missed"
+
+
+def _misses(found: RowValidation, kind: Quantity) -> str:
+    held = [each for each in found.worst_first() if each.head.split == "heldout"][:_SHOWN]
+    rows = [
+        (
+            each.head.row_id,
+            each.label,
+            show(each.measured, kind),
+            show(each.predicted, kind),
+            f"{each.error:+.0%}",
+            "yes" if each.inside else "no",
+        )
+        for each in held
+    ]
+    heads = ("row", "what", "measured", "predicted", "error", "in range")
+    return f"**Held-out rows furthest off**\n\n{_table(heads, rows, numbers=(2, 3, 4))}"
+
+
+def _doubts() -> str:
+    doubts: list[tuple[str, ModelDoubt]] = [("transforms", fft_doubt())]
+    doubts += [(f"recommendation models, {stack}", dlrm_doubt(stack)) for stack in dlrm_stacks()]
+    rows = [
+        (
+            name,
+            *(f"{value:.3g}" for value in (doubt.inside, doubt.chip, doubt.doubling, doubt.link)),
+            ", ".join(doubt.chips),
+            " to ".join(map(str, dict.fromkeys(doubt.counts))),
+        )
+        for name, doubt in doubts
+    ]
+    heads = ("model", "like fitted runs", "another chip", "a doubling of chips", "another link", "fitted on", "chips")
+    return _table(heads, rows, numbers=(1, 2, 3, 4))
+
+
+def _hpcg() -> str:
+    fit = fit_hpcg(calibration_rows(hpcg_measurements(), shipped=True))
+    rows = [(each.of, each.name, shown_constant(each.fitted, each.kind)) for each in hpcg_constants(fit)]
+    return f"{_table(('of', 'constant', 'fitted'), rows, numbers=(2,))}\nFitted to {fit.runs} calibration runs.\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int]) -> str:
+    rule = ("---:" if place in numbers else "---" for place in range(len(heads)))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (heads, tuple(rule), *rows))

@@ -1,0 +1,62 @@
+"""How far a fitted model may be off: from rows that were left out of the fit, and beyond what was fitted."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.laws.citations import cites
+from volvelle.quantities import Number
+
+__all__ = ["combined_doubt", "covering_error", "few_groups_deviation"]
+
+_STUDENT = (
+    np.array([0.0, 1 / 30, 1 / 20, 1 / 10, 1 / 8, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2, 1.0]),
+    np.array([1.2816, 1.310, 1.325, 1.372, 1.397, 1.440, 1.476, 1.533, 1.638, 1.886, 3.078]),
+)
+"""One over the degrees of freedom, and what four fifths of Student's distribution keep to."""
+
+
+@cites("barber2021jackknife", place="section 1.1, the quantile of left-out residuals")
+def covering_error(errors: NDArray[np.float64], weights: NDArray[np.float64], *, level: float) -> float:
+    r"""What a share of new errors keeps to, by the errors of rows that their fit did not see.
+
+    $$ q = \inf \{ t : \sum_{|e_i| \le t} w_i \ge p\,(1 + \sum_i w_i) \} $$
+
+    e_i is the error of a row under a fit without its group, w_i its weight, p the share. One more row than there are
+    is counted, the one to come; where the rows are too few for that, q is their largest error. Assumes that new rows
+    are drawn as the old ones were.
+    """
+    size = np.abs(errors)
+    order = np.argsort(size)
+    enough = np.cumsum(weights[order]) >= level * (1.0 + float(np.sum(weights))) - 1e-9
+    return float(size[order][int(np.argmax(enough))] if enough.any() else size.max())
+
+
+@cites("student1908mean", place="section III, the distribution of z")
+def few_groups_deviation(errors: NDArray[np.float64]) -> float:
+    r"""One standard deviation of a group to come, by the errors of a few that were left out.
+
+    $$ s = \frac{t_n}{t_\infty} \sqrt{\frac{1}{n} \sum_i e_i^2} $$
+
+    t_n is what four fifths of Student's distribution of n degrees of freedom keep to: few groups say little of their
+    own spread, and one says least. Assumes normal errors around zero, because left-out groups were not fitted to.
+    """
+    count = errors.size
+    reach = float(np.interp(1.0 / count, *_STUDENT))
+    return reach / float(_STUDENT[1][0]) * float(np.sqrt(np.mean(errors**2)))
+
+
+@cites("jcgm2008gum", place="section 5.1.2, equation 10")
+def combined_doubt(inside: float, beyond: Sequence[tuple[float, Number]]) -> Number:
+    r"""One standard deviation as a factor, where a question leaves what was fitted in several ways at once.
+
+    $$ \ln^2 s = \ln^2 s_0 + \sum_a n_a \ln^2 s_a $$
+
+    s_0 is the factor within what was fitted, s_a what leaving it by way a adds; n_a counts the steps, 0 where the
+    question does not leave that way. Assumes that the ways are independent, and every step too.
+    """
+    total: Number = np.log(inside) ** 2
+    for factor, steps in beyond:
+        total = total + steps * np.log(factor) ** 2
+    return np.exp(np.sqrt(total))
