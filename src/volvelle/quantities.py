@@ -24,8 +24,11 @@ __all__ = [
     "BYTES",
     "BYTES_PER_SECOND",
     "DOLLARS",
+    "DOLLARS_PER_BYTE",
     "DOLLARS_PER_HOUR",
     "DOLLARS_PER_JOULE",
+    "DOLLARS_PER_RATE",
+    "DOLLARS_PER_WATT",
     "FLOP",
     "FLOP_PER_SECOND",
     "FRACTION",
@@ -164,7 +167,20 @@ DOLLARS = _quantity(
 )
 DOLLARS_PER_HOUR = _quantity("price per hour", "USD/h", "2.5 USD/h", {"USD/h": 1.0, "$/h": 1.0}, ("USD/h",))
 DOLLARS_PER_JOULE = _quantity(
-    "price of energy", "USD/J", "0.1 USD/kWh", {"USD/J": 1.0, "USD/kWh": 1 / 3.6e6}, ("USD/kWh", "USD/J")
+    "price of energy", "USD/J", "0.1 USD/kWh", {"USD/J": 1.0, "USD/kWh": 1 / 3.6e6}, ("USD/J", "USD/kWh")
+)
+DOLLARS_PER_BYTE = _quantity(
+    "price of capacity", "USD/B", "40 USD/GB", {"USD/B": 1.0, "USD/GB": 1e-9, "USD/TB": 1e-12}, ("USD/B", "USD/GB")
+)
+DOLLARS_PER_RATE = _quantity(
+    "price of a data rate",
+    "USD/(B/s)",
+    "2 USD/(GB/s)",
+    {"USD/(B/s)": 1.0, "USD/(GB/s)": 1e-9, "USD/(Gb/s)": 8e-9},
+    ("USD/(B/s)", "USD/(GB/s)"),
+)
+DOLLARS_PER_WATT = _quantity(
+    "price of power", "USD/W", "12 USD/W", {"USD/W": 1.0, "USD/kW": 1e-3, "MUSD/MW": 1.0}, ("USD/W", "USD/kW")
 )
 HERTZ = _quantity("frequency", "Hz", "1.41 GHz", _prefixed("Hz", _LARGE), ("THz", "GHz", "MHz", "kHz", "Hz"))
 FRACTION = _quantity("fraction", "", "75 %", {"%": 0.01, "ratio": 1.0}, ("%", "ratio"))
@@ -182,6 +198,9 @@ KINDS: tuple[Quantity, ...] = (
     DOLLARS,
     DOLLARS_PER_HOUR,
     DOLLARS_PER_JOULE,
+    DOLLARS_PER_BYTE,
+    DOLLARS_PER_RATE,
+    DOLLARS_PER_WATT,
     HERTZ,
     FRACTION,
 )

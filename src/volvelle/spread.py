@@ -151,6 +151,8 @@ class Figure:
     spread: AbstractSpread | None = field(default=None)
     """None: the source states no spread."""
     note: str = ""
+    date: str = ""
+    """Day, month or span that it holds for, such as 2024-08; empty: stated without one."""
 
     def __post_init__(self) -> None:
         low, high = self.bounds()

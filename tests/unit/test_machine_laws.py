@@ -8,10 +8,12 @@ from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
 from volvelle.laws.machine_cost import (
     connected_links,
     connected_ports,
+    logic_power,
+    logic_price,
+    memory_power,
+    memory_price,
     network_power,
     network_price,
-    nodes_power,
-    nodes_price,
     ring_ports,
 )
 
@@ -32,9 +34,12 @@ def test_a_cut_through_units_linked_to_each_other_cuts_a_link_for_every_pair_acr
 
 
 def test_a_machine_costs_its_chips_its_memory_and_its_network() -> None:
-    assert nodes_price(10.0, chip_price=1000.0, memory_rate=5e11, memory_price=1e-9) == pytest.approx(15_000.0)
+    assert logic_price(10.0, chip_price=1000.0, logic=1.5) == pytest.approx(15_000.0)
+    assert memory_price(10.0, rate=5e11, rate_price=1e-9) == pytest.approx(5_000.0)
+    assert memory_price(10.0, rate=5e11, rate_price=1e-9, capacity=8e10, capacity_price=2e-8) == pytest.approx(21_000.0)
     assert network_price(10.0, 20.0, rate=5e10, link_price=2e-9, port_price=24e-9) == pytest.approx(25_000.0)
-    assert nodes_power(10.0, chip_power=500.0, memory_rate=5e11, memory_energy=2e-10) == pytest.approx(6_000.0)
+    assert logic_power(10.0, chip_power=500.0, logic=0.5) == pytest.approx(2_500.0)
+    assert memory_power(10.0, rate=5e11, energy=2e-10) == pytest.approx(1_000.0)
     assert network_power(10.0, 20.0, rate=5e10, link_energy=1e-11, port_energy=5e-11) == pytest.approx(55.0)
 
 

@@ -24,6 +24,7 @@ def read_figure(datum: Datum, kind: Quantity | None, *, where: str, sources: Col
         source=datum.source,
         spread=_spread(datum, value, read, where),
         note=datum.note,
+        date=datum.date or "",
     )
 
 

@@ -44,6 +44,8 @@ class Datum(_Strict):
     source: Text
     spread: SpreadFile | None = None
     note: str = ""
+    date: str | None = None
+    """Day, month or year that it holds for; every price has one."""
 
 
 class MemoryFile(_Strict):

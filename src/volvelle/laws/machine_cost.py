@@ -1,39 +1,75 @@
 """Price and power of a machine by its parts: chips, memory by its rate, links and switch ports by theirs."""
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import BytesPerSecond, Count, Dollars, Number, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, Fraction, Number, Watts
 
 __all__ = [
     "connected_links",
     "connected_ports",
+    "logic_power",
+    "logic_price",
+    "memory_power",
+    "memory_price",
     "network_power",
     "network_price",
-    "nodes_power",
-    "nodes_price",
     "ring_ports",
 ]
 
 
-@cites("dfmodel", place="section VI-C, price of design points; as in the authors' cost step")
-def nodes_price(chips: Count, *, chip_price: Dollars, memory_rate: BytesPerSecond, memory_price: Number) -> Dollars:
-    r"""Price of chips with their memory.
+@cites("dfmodel", place="section VI-C, price of design points, the chips' share; as in the authors' cost step")
+def logic_price(chips: Count, *, chip_price: Dollars, logic: Fraction = 1.0) -> Dollars:
+    r"""Price of chips without their memory.
 
-    $$ C = n\,(p + r\,p_m) $$
+    $$ C = n\,g\,p $$
 
-    p_m is dollars for every byte a second. Assumes memory is paid by its rate, whatever its capacity.
+    g is the logic of a chip over that of the chip whose price p is known. Assumes price grows as logic does, at one
+    yield and one margin.
     """
-    return chips * (chip_price + memory_rate * memory_price)
+    return chips * logic * chip_price
 
 
-@cites("dfmodel", place="section VI-C, power of design points; as in the authors' cost step")
-def nodes_power(chips: Count, *, chip_power: Watts, memory_rate: BytesPerSecond, memory_energy: Number) -> Watts:
-    r"""Power of chips with their memory.
+@cites("dfmodel", place="section VI-C, power of design points, the chips' share; as in the authors' cost step")
+def logic_power(chips: Count, *, chip_power: Watts, logic: Fraction = 1.0) -> Watts:
+    r"""Power of chips without their memory.
 
-    $$ P = n\,(w + r\,e_m) $$
+    $$ P = n\,g\,w $$
 
-    e_m is joules for every byte. Assumes chips at their rated power and memory at its full rate, all the time.
+    g is as in the price. Assumes chips at their rated power, which grows as logic does at one clock and voltage.
     """
-    return chips * (chip_power + memory_rate * memory_energy)
+    return chips * logic * chip_power
+
+
+@cites(
+    "dfmodel",
+    place="section VI-C, price of design points, the memories' share; as in the authors' cost step, capacity is ours",
+)
+def memory_price(
+    chips: Count,
+    *,
+    rate: BytesPerSecond,
+    rate_price: Number,
+    capacity: Bytes = 0.0,
+    capacity_price: Number = 0.0,
+) -> Dollars:
+    r"""Price of the memory of chips, by its rate and by its capacity.
+
+    $$ C = n\,(r\,p_r + M\,p_M) $$
+
+    p_r is dollars for every byte a second, p_M for every byte. Assumes both can be bought apart; the authors pay the
+    rate alone.
+    """
+    return chips * (rate * rate_price + capacity * capacity_price)
+
+
+@cites("dfmodel", place="section VI-C, power of design points, the memories' share; as in the authors' cost step")
+def memory_power(chips: Count, *, rate: BytesPerSecond, energy: Number) -> Watts:
+    r"""Power of the memory of chips.
+
+    $$ P = n\,r\,e $$
+
+    e is joules for every byte. Assumes memory at its full rate all the time; capacity at rest takes nothing.
+    """
+    return chips * (rate * energy)
 
 
 @cites("dfmodel", place="section VI-C, price of interconnects; as in the authors' cost step")

@@ -1,6 +1,7 @@
 """Money."""
 
 from volvelle.laws.citations import cites
+from volvelle.laws.ownership import charged_price
 from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds
 
 __all__ = ["owned_price", "rented_price"]
@@ -38,4 +39,4 @@ def owned_price(
     o is the price of hosts and network over that of the chips, L the life and u the used share of it. Assumes value
     is lost evenly over the life; no interest, staff or building.
     """
-    return chips * chip_price * (1.0 + overhead) * time / (use * life) + energy * energy_price
+    return charged_price(chips * chip_price * (1.0 + overhead), time, life=life, use=use) + energy * energy_price

@@ -13,17 +13,11 @@ from volvelle.catalogue.published import (
     PublishedTopology,
 )
 from volvelle.estimate.on_chip import OnChip
+from volvelle.estimate.prices import MemoryPrice, NetworkPrice, PartPrices
 from volvelle.laws.bisection import connected_cut, cut_time, torus_cut
 from volvelle.laws.collectives import direct_all_reduce_time, ring_all_reduce_time, ring_reduce_scatter_time
-from volvelle.laws.machine_cost import (
-    connected_links,
-    connected_ports,
-    network_power,
-    network_price,
-    nodes_power,
-    nodes_price,
-    ring_ports,
-)
+from volvelle.laws.machine_cost import connected_links, connected_ports, ring_ports
+from volvelle.system.inventory import Inventory, Network
 
 __all__ = ["COMPUTE_SHARE", "DesignMachine", "all_reduce", "machine_of"]
 
@@ -125,36 +119,59 @@ class DesignMachine:
                 yield float(connected_links(units, size=float(size))), ports
 
     @property
+    def stock(self) -> Inventory:
+        """Its parts, counted as the authors do; a link of the first dimension has a technology of its own."""
+        kinds, rates = self.topology.kinds, self.rates
+        return Inventory(
+            name=self.topology.key,
+            chip=self.accelerator.key,
+            chips=float(self.chips),
+            memory=self.memory.key,
+            memory_rate=self.memory.rate,
+            memory_capacity=self.memory.capacity or 0.0,
+            networks=tuple(
+                Network(
+                    name=kinds[place],
+                    reach="scale-out" if place else "scale-up",
+                    links=links,
+                    ports=ports,
+                    rate=rates[place],
+                )
+                for place, (links, ports) in enumerate(self._parts())
+            ),
+        )
+
+    @property
+    def prices(self) -> PartPrices:
+        """What the study takes each part to cost."""
+        chip, memory, port = self.accelerator, self.memory, self.port
+        return PartPrices(
+            name="DFModel",
+            chip_price=_given(chip.price),
+            chip_power=_given(chip.power),
+            memories={
+                self.stock.memory_kind: MemoryPrice(rate_price=_given(memory.price), energy=_given(memory.energy))
+            },
+            networks={
+                reach: NetworkPrice(
+                    link_price=_given(link.price),
+                    port_price=_given(port.price),
+                    link_energy=_given(link.energy),
+                    port_energy=_given(port.energy),
+                )
+                for reach, link in (("scale-up", self.links[0]), ("scale-out", self.links[-1]))
+            },
+        )
+
+    @property
     def price(self) -> float:
         """Dollars."""
-        chip, memory, port = self.accelerator, self.memory, self.port
-        total = nodes_price(
-            float(self.chips),
-            chip_price=_given(chip.price),
-            memory_rate=memory.rate,
-            memory_price=_given(memory.price),
-        )
-        for (links, ports), link, rate in zip(self._parts(), self.links, self.rates, strict=True):
-            total += network_price(
-                links, ports, rate=rate, link_price=_given(link.price), port_price=_given(port.price)
-            )
-        return float(total)
+        return float(sum(self.prices.capital(self.stock).values()))
 
     @property
     def power(self) -> float:
         """Watts."""
-        chip, memory, port = self.accelerator, self.memory, self.port
-        total = nodes_power(
-            float(self.chips),
-            chip_power=_given(chip.power),
-            memory_rate=memory.rate,
-            memory_energy=_given(memory.energy),
-        )
-        for (links, ports), link, rate in zip(self._parts(), self.links, self.rates, strict=True):
-            total += network_power(
-                links, ports, rate=rate, link_energy=_given(link.energy), port_energy=_given(port.energy)
-            )
-        return float(total)
+        return float(sum(self.prices.watts(self.stock).values()))
 
 
 def all_reduce(size: float, chips: int, *, rate: float, connected: bool = False, passes: int = 2) -> float:

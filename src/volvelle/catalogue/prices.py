@@ -1,0 +1,341 @@
+"""The price book: prices of parts and accelerators from ``data/prices``, and the price models made of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+from ruamel.yaml import YAML
+
+from volvelle.catalogue.figures import read_figure
+from volvelle.catalogue.loader import Catalogue
+from volvelle.catalogue.price_rows import accelerator_price, price_rows
+from volvelle.catalogue.published import dfmodel
+from volvelle.catalogue.schema import Datum
+from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.estimate.bill import Terms
+from volvelle.estimate.prices import (
+    End,
+    MarketPrices,
+    MemoryPrice,
+    NetworkPrice,
+    PartPrices,
+    networks_power,
+    networks_price,
+    rated_power,
+    scale_up_rate,
+)
+from volvelle.laws.machine_cost import memory_power, memory_price
+from volvelle.quantities import (
+    DOLLARS_PER_BYTE,
+    DOLLARS_PER_JOULE,
+    DOLLARS_PER_RATE,
+    DOLLARS_PER_WATT,
+    FRACTION,
+    JOULES_PER_BYTE,
+    SECONDS,
+    Dollars,
+    Quantity,
+    Watts,
+    is_plainly,
+)
+from volvelle.spread import Evidence, Figure
+from volvelle.system.cluster import Cluster
+from volvelle.system.inventory import Inventory, Reach
+
+__all__ = ["PriceBook", "PriceModel"]
+
+PriceModel = Literal["market", "parts", "dfmodel"]
+
+_DFMODEL_CHIPS = {"h100-sxm": "h100", "tpu-v4": "tpu", "sn10": "sn10", "sn30": "sn30", "wse-2": "wse-2"}
+"""Our names of the chips that DFModel prices."""
+_DFMODEL_LINKS = {"scale-up": "nvlink", "scale-out": "pcie"}
+_DFMODEL_DATE = "2024-12"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Memory(_Strict):
+    capacity_price: Datum
+    rate_price: Datum
+    energy: Datum
+
+
+class _Network(_Strict):
+    link_price: Datum
+    port_price: Datum
+    link_energy: Datum
+    port_energy: Datum
+
+
+class _Hosts(_Strict):
+    price: Datum
+    power: Datum
+
+
+class _Site(_Strict):
+    plant_price: Datum
+    plant_life: Datum
+    energy_price: Datum
+    conversion: Datum
+    interest: Datum
+    maintenance: Datum
+
+
+class _File(_Strict):
+    memory: dict[Literal["hbm", "ddr"], _Memory]
+    networks: dict[Literal["scale-up", "scale-out"], _Network]
+    hosts: _Hosts
+    site: _Site
+
+
+_KINDS: Mapping[str, Quantity] = {
+    "memory.capacity_price": DOLLARS_PER_BYTE,
+    "memory.rate_price": DOLLARS_PER_RATE,
+    "memory.energy": JOULES_PER_BYTE,
+    "networks.link_price": DOLLARS_PER_RATE,
+    "networks.port_price": DOLLARS_PER_RATE,
+    "networks.link_energy": JOULES_PER_BYTE,
+    "networks.port_energy": JOULES_PER_BYTE,
+    "hosts.price": FRACTION,
+    "hosts.power": FRACTION,
+    "site.plant_price": DOLLARS_PER_WATT,
+    "site.plant_life": SECONDS,
+    "site.energy_price": DOLLARS_PER_JOULE,
+    "site.conversion": FRACTION,
+    "site.interest": FRACTION,
+    "site.maintenance": FRACTION,
+}
+
+
+@cache
+def _file() -> _File:
+    file = resources.files("volvelle.catalogue") / "data" / "prices" / "parts.yaml"
+    written = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
+    try:
+        return _File.model_validate(written)
+    except ValidationError as error:
+        raise DescriptionError(f"prices/parts.yaml does not load: {error}") from None
+
+
+@dataclass(frozen=True)
+class PriceBook:
+    """Prices by part, each with its date, interval and source; price models made of them at either end."""
+
+    catalogue: Catalogue
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """Every price of a part or a site, by its place in the file, such as ``memory.hbm.rate_price``."""
+        file, found = _file(), dict[str, Figure]()
+        for room, table in (("memory", file.memory), ("networks", file.networks)):
+            for kind, entry in table.items():
+                found |= self._read(f"{room}.{kind}", room, entry)
+        return {**found, **self._read("hosts", "hosts", file.hosts), **self._read("site", "site", file.site)}
+
+    def _read(self, path: str, room: str, entry: BaseModel) -> dict[str, Figure]:
+        found = {}
+        for name in type(entry).model_fields:
+            datum, where = getattr(entry, name), f"{path}.{name}"
+            if not datum.date or datum.spread is None:
+                raise DescriptionError(f"prices/parts.yaml: {where} lacks its date or its spread; every price has both")
+            kind = _KINDS[f"{room}.{name}"]
+            found[where] = read_figure(datum, kind, where=where, sources=self.catalogue.sources)
+        return found
+
+    # -- models ------------------------------------------------------------------------------------------------
+
+    def market(
+        self,
+        cluster: Cluster,
+        *,
+        at: End = End.TYPICAL,
+        since: str = "",
+        until: str = "",
+        chip_price: Dollars | None = None,
+    ) -> MarketPrices:
+        """Accelerators as they were offered between two dates; hosts and scale-out network on top."""
+        stock = Inventory.of(cluster)
+        whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
+        return MarketPrices(
+            name=f"market, {cluster.chip.name}",
+            accelerator=whole,
+            with_network=on_board,
+            scale_up_rate=scale_up_rate(stock),
+            with_host=with_host,
+            memory_rate=stock.memory_rate,
+            memory_capacity=stock.memory_capacity,
+            expansion_capacity=stock.expansion_capacity,
+            networks=self._networks(at),
+            host_price=None if with_host else whole * at.of(self.figures["hosts.price"]),
+            host_power=rated_power(stock) * at.of(self.figures["hosts.power"]),
+            rests_on=rests | self._used(stock, parts=False, on_board=on_board, with_host=with_host),
+        )
+
+    def parts(
+        self,
+        cluster: Cluster,
+        *,
+        at: End = End.TYPICAL,
+        since: str = "",
+        until: str = "",
+        chip_price: Dollars | None = None,
+    ) -> PartPrices:
+        """Bottom up, anchored to a machine that is sold.
+
+        What its accelerator costs, less the memory and (on boards) the scale-up network of that machine, is the price
+        of a chip's logic: die, package and the maker's share. So at typical prices the machine itself costs what the
+        market says, and a variant of it what its parts add or save. Power likewise. At the low and high ends the same
+        memory and links are taken off, so that every part is in order from end to end.
+        """
+        stock = Inventory.of(cluster)
+        whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
+        share = at.of(self.figures["hosts.price"])
+        host = whole * share / (1.0 + share) if with_host else whole * share
+        kept, drawn = self._beside_logic(stock, on_board=on_board)
+        logic, power = whole - (host if with_host else 0.0) - kept, rated_power(stock) - drawn
+        if np.any(logic <= 0.0) or np.any(power <= 0.0):
+            raise OutsideDomainError(
+                f"{cluster.chip.name!r} at {np.min(whole):.0f} USD and {np.min(rated_power(stock)):.0f} W costs or "
+                f"takes no more than its memory and links do ({np.max(kept):.0f} USD, {np.max(drawn):.0f} W): its "
+                "parts cannot be told apart; use the market's prices, or give a chip_price"
+            )
+        return PartPrices(
+            name=f"parts, {cluster.chip.name}",
+            chip_price=logic,
+            chip_power=power,
+            memories=self._memories(at),
+            networks=self._networks(at),
+            host_price=host,
+            host_power=rated_power(stock) * at.of(self.figures["hosts.power"]),
+            rests_on=rests | self._used(stock, parts=True, on_board=False, with_host=False),
+        )
+
+    def dfmodel(self, cluster: Cluster) -> PartPrices:
+        """DFModel's cost model: memory by its rate alone, no hosts; it states no interval."""
+        data, name = dfmodel(), cluster.chip.name
+        if name not in _DFMODEL_CHIPS:
+            raise OutsideDomainError(
+                f"DFModel has no price of {name!r}; it has {', '.join(_DFMODEL_CHIPS)}: use another price model"
+            )
+        chip, port = data.accelerator(_DFMODEL_CHIPS[name]), data.link("switch-port")
+        rests: dict[str, Figure] = {}
+
+        def given(what: str, value: float | None) -> float:
+            if value is None:
+                raise OutsideDomainError(f"DFModel states no {what}")
+            rests[what] = Figure(value=value, evidence=Evidence.ASSUMED, source="dfmodel", date=_DFMODEL_DATE)
+            return value
+
+        return PartPrices(
+            name="DFModel",
+            chip_price=given("chip.price", chip.price),
+            chip_power=given("chip.power", chip.power),
+            memories={
+                kind: MemoryPrice(
+                    rate_price=given(f"memory.{kind}.rate_price", data.memory(kind).price),
+                    energy=given(f"memory.{kind}.energy", data.memory(kind).energy),
+                )
+                for kind in ("hbm", "ddr")
+            },
+            networks={
+                reach: NetworkPrice(
+                    link_price=given(f"networks.{reach}.link_price", data.link(key).price),
+                    port_price=given(f"networks.{reach}.port_price", port.price),
+                    link_energy=given(f"networks.{reach}.link_energy", data.link(key).energy),
+                    port_energy=given(f"networks.{reach}.port_energy", port.energy),
+                )
+                for reach, key in _DFMODEL_LINKS.items()
+            },
+            rests_on=rests,
+        )
+
+    def terms(self, *, at: End = End.TYPICAL) -> Terms:
+        """What a site charges; life, use and load are those that a step's costs take."""
+        # A longer life of the plant is the cheaper end.
+        lives = {End.LOW: End.HIGH, End.TYPICAL: End.TYPICAL, End.HIGH: End.LOW}
+        site = {name: self.figures[f"site.{name}"] for name in _Site.model_fields}
+        return Terms(
+            energy_price=at.of(site["energy_price"]),
+            plant_price=at.of(site["plant_price"]),
+            plant_life=lives[at].of(site["plant_life"]),
+            interest=at.of(site["interest"]),
+            maintenance=at.of(site["maintenance"]),
+        )
+
+    # -- pieces ------------------------------------------------------------------------------------------------
+
+    def _accelerator(
+        self, cluster: Cluster, at: End, since: str, until: str, chip_price: Dollars | None
+    ) -> tuple[Dollars, bool, bool, dict[str, Figure]]:
+        """Price of one, whether with its server, whether with its scale-up network, and what that rests on."""
+        if chip_price is not None:
+            return chip_price, False, True, {}
+        name, own = cluster.chip.name, cluster.chip.figures.get("price")
+        if own is not None and not any(row.chip == name for row in price_rows()):
+            return at.of(own), False, True, {name: own}
+        found = accelerator_price(name, since=since, until=until)
+        return at.of(found.figure), found.with_host, found.on_board, {name: found.figure}
+
+    def _beside_logic(self, stock: Inventory, *, on_board: bool) -> tuple[Dollars, Watts]:
+        """Typical price and power of what an accelerator holds beside its logic: memory, and links on its board."""
+        memories, networks = self._memories(End.TYPICAL), self._networks(End.TYPICAL)
+        known = memories.get(stock.memory_kind)
+        if known is None:
+            raise OutsideDomainError(
+                f"the price book has no price for {stock.memory_kind} memory ({stock.memory} of {stock.chip}), only "
+                f"for {', '.join(memories)}; use the market's prices (--model market)"
+            )
+        kept = memory_price(
+            1.0,
+            rate=stock.memory_rate,
+            rate_price=known.rate_price,
+            capacity=stock.memory_capacity,
+            capacity_price=known.capacity_price,
+        )
+        drawn = memory_power(1.0, rate=stock.memory_rate, energy=known.energy)
+        if not is_plainly(stock.expansion_capacity, 0.0):
+            second = memories["ddr"]
+            kept = kept + memory_price(
+                1.0,
+                rate=stock.expansion_rate,
+                rate_price=second.rate_price,
+                capacity=stock.expansion_capacity,
+                capacity_price=second.capacity_price,
+            )
+            drawn = drawn + memory_power(1.0, rate=stock.expansion_rate, energy=second.energy)
+        inner: tuple[Reach, ...] = ("scale-up",)
+        if on_board:
+            kept = kept + sum(networks_price(stock, networks, name="parts", reach=inner).values()) / stock.chips
+        return kept, drawn + sum(networks_power(stock, networks, name="parts", reach=inner).values()) / stock.chips
+
+    def _memories(self, at: End) -> dict[str, MemoryPrice]:
+        return {
+            kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _Memory.model_fields})
+            for kind in _file().memory
+        }
+
+    def _networks(self, at: End) -> dict[str, NetworkPrice]:
+        return {
+            kind: NetworkPrice(
+                **{name: at.of(self.figures[f"networks.{kind}.{name}"]) for name in _Network.model_fields}
+            )
+            for kind in _file().networks
+        }
+
+    def _used(self, stock: Inventory, *, parts: bool, on_board: bool, with_host: bool) -> dict[str, Figure]:
+        """The figures of the book that a model of this machine rests on."""
+        reaches = {one.reach for one in stock.networks if not on_board or one.reach == "scale-out"}
+        rooms = [
+            *(f"networks.{reach}" for reach in sorted(reaches)),
+            *([f"memory.{stock.memory_kind}"] if parts else []),
+        ]
+        names = {name for name in self.figures if name.rpartition(".")[0] in rooms}
+        names |= set() if with_host else {"hosts.price"}
+        names |= {"hosts.power"} if stock.host_power is None else set()
+        return {name: figure for name, figure in self.figures.items() if name in names}
