@@ -1,4 +1,4 @@
-"""Published studies that ship with the package, so that anyone can reproduce them: today DFModel's.
+"""Published studies that ship with the package, so that anyone can reproduce them: here DFModel's.
 
 Where every file comes from is said in its ``sources.yaml``; a file that is not listed there is not read. Values are in
 SI units, as everywhere; the files keep those of the source.
@@ -11,11 +11,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Literal, Protocol, TypeVar
 
-from ruamel.yaml import YAML
-
-from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.published_rows import Row, column, read_rows
-from volvelle.errors import DescriptionError, SourceError, UnknownNameError
+from volvelle.catalogue.published_sources import listed_files
+from volvelle.errors import SourceError, UnknownNameError
 
 __all__ = [
     "DesignPoint",
@@ -287,7 +285,7 @@ class DfModel:
 def dfmodel(folder: Traversable | None = None) -> DfModel:
     """DFModel's data, those of the package or those of a folder with files of the same names."""
     root = folder or resources.files("volvelle.catalogue") / "data" / "published" / "dfmodel"
-    listed = _listed_files(root)
+    listed = listed_files(root)
 
     def rows(name: str, kind: type[Row]) -> tuple[Row, ...]:
         if name not in listed:
@@ -305,25 +303,6 @@ def dfmodel(folder: Traversable | None = None) -> DfModel:
         intensities=rows("intensities.csv", PublishedIntensity),
         ratios=rows("ratios.csv", PublishedRatio),
     )
-
-
-def _listed_files(root: Traversable) -> frozenset[str]:
-    """Names of the files that `sources.yaml` accounts for."""
-    file = root / "sources.yaml"
-    if not file.is_file():
-        raise SourceError(f"{str(root)!r} has no sources.yaml; a study without sources is not read")
-    stated = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
-    files = stated.get("files") if isinstance(stated, dict) else None
-    if not isinstance(files, dict):
-        raise DescriptionError("sources.yaml lists no files; name each with what it holds")
-    if stated.get("reference") not in Catalogue().sources:
-        raise SourceError(
-            f"sources.yaml cites {stated.get('reference')!r}, which is in no references file of the catalogue; add it"
-        )
-    bare = sorted(name for name, said in files.items() if not isinstance(said, dict) or not said.get("what"))
-    if bare:
-        raise SourceError(f"sources.yaml does not say what {', '.join(bare)} holds; add 'what'")
-    return frozenset(files)
 
 
 class _Keyed(Protocol):

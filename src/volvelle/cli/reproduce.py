@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from volvelle.report.dfmodel_text import Item
+    from volvelle.report.published_item import Item
     from volvelle.report.scatter import Sheet
 
 __all__ = ["reproduce"]
 
-_PAPERS = {"mcl-hpl": ("volvelle.cli.reproduce_mcl_hpl", "mcl_hpl")}
+_PAPERS = {
+    "comet": ("volvelle.cli.reproduce_comet", "comet"),
+    "mcl-hpl": ("volvelle.cli.reproduce_mcl_hpl", "mcl_hpl"),
+}
 """Papers whose command is in a module of its own, and where."""
-_WIDTH = 120
 _ITEMS = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
 
 
@@ -54,11 +56,13 @@ def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     Each workload is built by its family, sharded, fused to a proven optimum and priced by the laws; nothing of the
     results is stored. Beside each stands what the authors logged, and which constants were used.
     """
+    from volvelle.report.published_item import print_sheet, write_item  # noqa: PLC0415 - short start-up
+
     names = tuple(dict.fromkeys(only)) or _ITEMS
     items = _solved(names)
     if out is not None:
         for item in items:
-            _write(item, out)
+            write_item(item, out)
     if as_json:
         documents = {item.name: item.document for item in items}
         click.echo(json.dumps(documents[names[0]] if len(only) == 1 else documents, indent=2, ensure_ascii=False))
@@ -69,7 +73,7 @@ def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
         for sheet in item.sheets:
             # Figures of one study share their constants, which are told once.
             if sheet not in shown:
-                _print(sheet)
+                print_sheet(sheet)
                 shown.add(sheet)
 
 
@@ -85,32 +89,3 @@ def _solved(names: tuple[str, ...]) -> "list[Item]":
         task = bar.add_task("mapping", total=Reproduction.steps(names))
         found = Reproduction(published(), advance=lambda: bar.advance(task))
         return [found.item(name) for name in names]
-
-
-def _write(item: "Item", folder: Path) -> None:
-    from volvelle.report.dfmodel_text import csv_of, item_page  # noqa: PLC0415 - short start-up
-
-    folder.mkdir(parents=True, exist_ok=True)
-    if item.picture:
-        (folder / f"{item.name}.svg").write_text(item.picture, "utf-8")
-    (folder / f"{item.name}.html").write_text(item_page(item), "utf-8")
-    (folder / f"{item.name}.json").write_text(json.dumps(item.document, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    for number, sheet in enumerate(item.sheets, 1):
-        (folder / f"{item.name}{'' if number == 1 else f'-{number}'}.csv").write_text(csv_of(sheet), "utf-8")
-
-
-def _print(sheet: "Sheet") -> None:
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - short start-up
-    from rich.console import Console  # noqa: PLC0415 - short start-up
-    from rich.table import Table  # noqa: PLC0415 - short start-up
-
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
-    console.width = min(console.width, _WIDTH)
-    table = Table(title=sheet.title, title_justify="left", caption=sheet.note or None, caption_justify="left")
-    table.box = SIMPLE_HEAD
-    for name in sheet.columns:
-        numeric = name in sheet.numbers
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in sheet.rows:
-        table.add_row(*row)
-    console.print(table)

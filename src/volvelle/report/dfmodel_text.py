@@ -1,14 +1,11 @@
 """A reproduction of the DFModel paper, piece by piece: pictures, tables, JSON, and words around them."""
 
-import csv
-import io
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from volvelle.catalogue.published import DfModel, Study
 from volvelle.report import dfmodel_pictures as pictures
 from volvelle.report import dfmodel_sheets as sheets
-from volvelle.report.scatter import Sheet, page
+from volvelle.report.published_item import Item
 from volvelle.study.dfmodel_constants import constants_of
 from volvelle.study.dfmodel_design_space import WITHIN, DesignSpace, design_document, solve_design_space
 from volvelle.study.dfmodel_figures import (
@@ -24,7 +21,7 @@ from volvelle.study.dfmodel_figures import (
 from volvelle.study.dfmodel_ratios import find_ratios, ratio_document
 from volvelle.study.dfmodel_table6 import Table6, intensity_document, solve_intensities, solve_table6, table6_document
 
-__all__ = ["Advance", "Item", "Reproduction", "csv_of", "item_page", "markdown_of"]
+__all__ = ["Advance", "Reproduction"]
 
 Advance = Callable[[], None]
 
@@ -46,19 +43,6 @@ def _why_text(found: Table6) -> str:
         f"the speed-up in all is {whole.text:.2f}, with that of the inputs {whole.repository:.2f}; the paper prints "
         f"{whole.paper:.2f}."
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One piece of the paper, found again."""
-
-    name: str
-    title: str
-    lead: str
-    picture: str
-    """SVG; empty where a table says all."""
-    sheets: tuple[Sheet, ...]
-    document: dict[str, object]
 
 
 class Reproduction:
@@ -249,29 +233,3 @@ class Reproduction:
 def _of(rows: object, workload: Study) -> list[object]:
     assert isinstance(rows, list), "a document lists its rows"
     return [row for row in rows if row["workload"] == workload]
-
-
-def item_page(item: Item) -> str:
-    """One HTML file with the picture and the tables."""
-    text = page(title=item.title, lead=item.lead, picture=item.picture, sheets=item.sheets)
-    return text if item.picture else text.replace("<figure>\n\n</figure>\n", "")
-
-
-def csv_of(sheet: Sheet) -> str:
-    """A table as comma-separated text."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(sheet.columns)
-    writer.writerows(sheet.rows)
-    return text.getvalue()
-
-
-def markdown_of(sheet: Sheet, *, without: tuple[str, ...] = ()) -> str:
-    """A table for a page of the documentation."""
-    kept = [place for place, name in enumerate(sheet.columns) if name not in without]
-
-    def row(cells: tuple[str, ...]) -> str:
-        return f"| {' | '.join(cells[place] for place in kept)} |"
-
-    ruler = tuple("---:" if name in sheet.numbers else "---" for name in sheet.columns)
-    return "\n".join([row(sheet.columns), row(ruler), *(row(cells) for cells in sheet.rows)]) + "\n"

@@ -1,0 +1,29 @@
+"""Which files of a published study may be read: those that its ``sources.yaml`` accounts for."""
+
+from importlib.resources.abc import Traversable
+
+from ruamel.yaml import YAML
+
+from volvelle.catalogue.loader import Catalogue
+from volvelle.errors import DescriptionError, SourceError
+
+__all__ = ["listed_files"]
+
+
+def listed_files(root: Traversable) -> frozenset[str]:
+    """Names of the files that `sources.yaml` accounts for."""
+    file = root / "sources.yaml"
+    if not file.is_file():
+        raise SourceError(f"{str(root)!r} has no sources.yaml; a study without sources is not read")
+    stated = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
+    files = stated.get("files") if isinstance(stated, dict) else None
+    if not isinstance(files, dict):
+        raise DescriptionError("sources.yaml lists no files; name each with what it holds")
+    if stated.get("reference") not in Catalogue().sources:
+        raise SourceError(
+            f"sources.yaml cites {stated.get('reference')!r}, which is in no references file of the catalogue; add it"
+        )
+    bare = sorted(name for name, said in files.items() if not isinstance(said, dict) or not said.get("what"))
+    if bare:
+        raise SourceError(f"sources.yaml does not say what {', '.join(bare)} holds; add 'what'")
+    return frozenset(files)
