@@ -2,7 +2,17 @@
 
 from typing import ClassVar
 
-from volvelle import ClosedForm, Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus, UnderUncertainty
+from volvelle import (
+    ClosedForm,
+    CompiledClosedForm,
+    Dragonfly,
+    FatTree,
+    FullyConnected,
+    Ring,
+    Switch,
+    Torus,
+    UnderUncertainty,
+)
 from volvelle.estimate.base import AbstractEstimator
 from volvelle.system.topologies import AbstractTopology
 from volvelle.testing import EstimatorContract, TopologyContract
@@ -10,6 +20,10 @@ from volvelle.testing import EstimatorContract, TopologyContract
 
 class TestClosedForm(EstimatorContract):
     estimator: ClassVar[AbstractEstimator] = ClosedForm()
+
+
+class TestCompiledClosedForm(EstimatorContract):
+    estimator: ClassVar[AbstractEstimator] = CompiledClosedForm()
 
 
 class TestUnderUncertainty(EstimatorContract):

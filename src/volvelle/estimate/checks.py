@@ -48,7 +48,10 @@ def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
 
 
 def _chips_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    return np.asarray(table.tensor * table.pipeline * table.data * table.context != float(case[1].accelerators))
+    struck: NDArray[np.bool_] = table.tensor * table.pipeline * table.data * table.context != float(
+        case[1].accelerators
+    )
+    return struck
 
 
 def _chips_explained(case: Case, mapping: Mapping) -> Violation:
@@ -77,7 +80,8 @@ def _chips_explained(case: Case, mapping: Mapping) -> Violation:
 def _batch_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     each = table.data * table.micro_batch
     whole = case[0].batch / each
-    return np.asarray(whole != np.floor(whole))
+    struck: NDArray[np.bool_] = whole != np.floor(whole)
+    return struck
 
 
 def _batch_explained(case: Case, mapping: Mapping) -> Violation:
@@ -110,7 +114,7 @@ def _split_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     bad = np.zeros(len(table), dtype=bool)
     for size in sorted({size for _, size in _split_sizes(case)}):
         each = size / table.tensor
-        bad |= each != np.floor(each)
+        bad = bad | (each != np.floor(each))
     return bad
 
 
@@ -131,7 +135,7 @@ def _split_explained(case: Case, mapping: Mapping) -> Violation:
 
 
 def _stages_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    return np.asarray(table.pipeline > float(case[0].model.layers))
+    return table.pipeline > float(case[0].model.layers)
 
 
 def _stages_explained(case: Case, mapping: Mapping) -> Violation:
@@ -152,7 +156,8 @@ def _interleave_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     micro_batches = case[0].batch / (table.data * table.micro_batch)
     rounds = micro_batches / table.pipeline
     uneven = (pieces > case[0].model.layers + ENDS) | (table.pipeline < 2) | (rounds != np.floor(rounds))
-    return np.asarray((table.interleave > 1) & uneven)
+    struck: NDArray[np.bool_] = (table.interleave > 1) & uneven
+    return struck
 
 
 def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
@@ -175,7 +180,8 @@ def _context_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     each = length / (table.context * np.where(table.sequence_parallel, table.tensor, 1.0))
     heads = float(case[0].model.sizes.get("kv_heads", 1)) / (table.tensor * table.context)
     swapped = table.swap_heads & (heads != np.floor(heads))
-    return np.asarray((table.context > 1) & ((each != np.floor(each)) | swapped))
+    struck: NDArray[np.bool_] = (table.context > 1) & ((each != np.floor(each)) | swapped)
+    return struck
 
 
 def _context_explained(case: Case, mapping: Mapping) -> Violation:
@@ -201,7 +207,8 @@ def _experts_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     each = experts / table.expert
     copies = table.data * table.context * np.where(table.whole_experts, table.tensor, 1.0) / table.expert
     uneven = (table.expert > 1) & ((each != np.floor(each)) | (copies != np.floor(copies)))
-    return np.asarray(uneven | (table.whole_experts & (table.tensor > 1) & ~table.sequence_parallel))
+    struck: NDArray[np.bool_] = uneven | (table.whole_experts & (table.tensor > 1) & ~table.sequence_parallel)
+    return struck
 
 
 def _experts_explained(case: Case, mapping: Mapping) -> Violation:
@@ -224,7 +231,8 @@ def _experts_explained(case: Case, mapping: Mapping) -> Violation:
 def _schedule_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     dual = table.schedule == Schedule.DUAL_PIPE
     other = (table.schedule != Schedule.ONE_FORWARD_ONE_BACKWARD) & (table.interleave > 1)
-    return np.asarray((dual & (table.pipeline % 2 != 0)) | other)
+    struck: NDArray[np.bool_] = (dual & (table.pipeline % 2 != 0)) | other
+    return struck
 
 
 def _schedule_explained(case: Case, mapping: Mapping) -> Violation:
@@ -238,7 +246,7 @@ def _schedule_explained(case: Case, mapping: Mapping) -> Violation:
 
 def _host_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
-    return np.asarray((offloaded > 0) & (case[1].host_rate is None))
+    return (offloaded > 0) & (case[1].host_rate is None)
 
 
 def _host_explained(case: Case, mapping: Mapping) -> Violation:

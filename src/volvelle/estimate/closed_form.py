@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -10,21 +9,21 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
 from volvelle.estimate.base import AbstractEstimator
-from volvelle.estimate.block_plan import BlockPlan, plan_block
+from volvelle.estimate.block_plan import BlockPlan
 from volvelle.estimate.checks import CHECKS, Case
+from volvelle.estimate.filled_price import filled_price
 from volvelle.estimate.machine import Machine
+from volvelle.estimate.model_plans import block_plans, split_dims, step_flops
 from volvelle.estimate.result import Contribution, Estimate, EstimateTable, MemoryPart, Violation
 from volvelle.estimate.stage_memory import MEMORY_PARTS, RANKS
-from volvelle.estimate.training_price import Price, price
-from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute, Structure
+from volvelle.estimate.training_price import Price
+from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute
 from volvelle.quantities import BYTES, SECONDS, Count, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
-from volvelle.workload.transforms import with_backward
 
-__all__ = ["ClosedForm"]
+__all__ = ["ClosedForm", "matched"]
 
 _CHUNK = 16_384
 """Rows priced at a time: their columns stay in the processor's cache."""
@@ -43,27 +42,25 @@ class ClosedForm(AbstractEstimator):
         """How one mapping does, explained."""
         table = MappingTable.of([mapping])
         machine = Machine.of(system, workload.element)
-        plans = _plans(_key(workload.model), mapping.structure, workload.expert_load)
-        found = price(plans, workload, machine, table, breakdown=True)
+        plans = block_plans(workload, mapping.structure)
+        found = filled_price(plans, workload, machine, table, breakdown=True)
         memory = tuple(
             MemoryPart(name=name, bytes=_single(size), law=law)
             for (name, law), size in zip(MEMORY_PARTS, found.memory, strict=True)
         )
         used = sum(part.bytes for part in memory)
         violations = _violations(workload, system, mapping, plans)
-        if used > machine.capacity:
-            violations = (
-                *violations,
-                self._overflow(workload, system, mapping, used, float(np.max(machine.capacity))),
-            )
+        capacity = _single(machine.holds)
+        if used > capacity:
+            violations = (*violations, self._overflow(workload, system, mapping, used, capacity))
         return Estimate(
             mapping=mapping,
             contributions=_contributions(found),
             memory=memory,
             worst_rank=RANKS[int(found.fullest[0])],
-            capacity=float(np.max(machine.capacity)),
+            capacity=capacity,
             violations=violations,
-            work=workload.batch * _flops_each(_key(workload.model)),
+            work=step_flops(workload),
             tokens=workload.tokens,
             chips=mapping.chips,
             peak=float(np.max(system.chip.matrix_rate(workload.element))),
@@ -78,14 +75,7 @@ class ClosedForm(AbstractEstimator):
         Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
         """
         machine = Machine.of(system, workload.element)
-        variants = machine.rows()
-        if variants > 1 and len(mappings) == 1:
-            mappings = mappings.repeated(variants)
-        if variants not in (1, len(mappings)):
-            raise MappingError(
-                f"the system has {variants} variants and the table {len(mappings)} mappings; give one of either, or "
-                "as many of both"
-            )
+        mappings = matched(mappings, machine)
         return _Filler(workload, system, machine, mappings, breakdown=breakdown).fill()
 
     def _overflow(
@@ -107,6 +97,19 @@ class ClosedForm(AbstractEstimator):
             problem=f"the fullest rank needs {show(used, BYTES)} of {show(capacity, BYTES)}",
             cures=tuple(cures) or (_more_chips(workload, system, capacity),),
         )
+
+
+def matched(mappings: MappingTable, machine: Machine) -> MappingTable:
+    """The table, a single row of it repeated for every variant of the machine."""
+    variants = machine.rows()
+    if variants > 1 and len(mappings) == 1:
+        return mappings.repeated(variants)
+    if variants not in (1, len(mappings)):
+        raise MappingError(
+            f"the system has {variants} variants and the table {len(mappings)} mappings; give one of either, or "
+            "as many of both"
+        )
+    return mappings
 
 
 def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str:
@@ -157,53 +160,10 @@ def _lighter(workload: TrainingStep, system: Cluster, mapping: Mapping) -> list[
     return options
 
 
-class _ByIdentity:
-    """A workload as a key: built once, looked up by identity."""
-
-    __slots__ = ("workload",)
-
-    def __init__(self, workload: Workload) -> None:
-        self.workload = workload
-
-    def __hash__(self) -> int:
-        return id(self.workload)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.workload is self.workload
-
-
-def _key(workload: Workload) -> _ByIdentity:
-    return _ByIdentity(workload)
-
-
-@lru_cache(maxsize=256)
-def _plans(model: _ByIdentity, structure: Structure, expert_load: float) -> tuple[BlockPlan, ...]:
-    """Plans of all blocks for one structure; pure, so kept."""
-    whole = _with_backward(model)
-    if expert_load != 1.0 and "slots" in whole.sizes:
-        whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
-    return tuple(plan_block(whole, block, structure) for block in whole.blocks)
-
-
-@lru_cache(maxsize=64)
-def _with_backward(model: _ByIdentity) -> Workload:
-    return with_backward(model.workload)
-
-
-@lru_cache(maxsize=64)
-def _flops_each(model: _ByIdentity) -> float:
-    """FLOP of matrix products a sequence, forward and backward."""
-    return TrainingStep(model=model.workload, batch=1).flops
-
-
-def _split_dims(plans: Sequence[BlockPlan]) -> frozenset[str]:
-    return frozenset().union(*(plan.split_dims for plan in plans))
-
-
 def _violations(
     workload: TrainingStep, system: Cluster, mapping: Mapping, plans: Sequence[BlockPlan]
 ) -> tuple[Violation, ...]:
-    case: Case = (workload, system, _split_dims(plans))
+    case: Case = (workload, system, split_dims(plans))
     table = MappingTable.of([mapping])
     return tuple(check.explain(case, mapping) for check in CHECKS if bool(check.struck(case, table)[0]))
 
@@ -252,8 +212,8 @@ class _Filler:
 
     def fill(self) -> EstimateTable:
         for structure, rows in self.mappings.structures():
-            plans = _plans(_key(self.workload.model), structure, self.workload.expert_load)
-            case: Case = (self.workload, self.system, _split_dims(plans))
+            plans = block_plans(self.workload, structure)
+            case: Case = (self.workload, self.system, split_dims(plans))
             count = len(self.mappings) if isinstance(rows, slice) else len(rows)
             size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK
             for start in range(0, count, size):
@@ -264,7 +224,7 @@ class _Filler:
             time=self.time,
             memory_bytes=self.memory_bytes,
             violations=self.struck,
-            work=self.workload.batch * _flops_each(_key(self.workload.model)),
+            work=step_flops(self.workload),
             chips=float(self.system.accelerators),
             peak=self.system.chip.matrix_rate(self.workload.element),
             contributions=self.lines,
@@ -274,11 +234,11 @@ class _Filler:
     def _fill_chunk(self, plans: Sequence[BlockPlan], case: Case, rows: NDArray[np.intp] | slice) -> None:
         chunk = self.mappings.take(rows)
         machine = self.machine.take(rows)
-        found = price(plans, self.workload, machine, chunk, breakdown=self.lines is not None)
+        found = filled_price(plans, self.workload, machine, chunk, breakdown=self.lines is not None)
         memory = found.memory_bytes
         self.time[rows] = found.time
         self.memory_bytes[rows] = memory
-        self.struck["memory"][rows] = memory > machine.capacity
+        self.struck["memory"][rows] = memory > machine.holds
         for check in CHECKS:
             self.struck[check.name][rows] = check.struck(case, chunk)
         if self.lines is not None and self.parts is not None:

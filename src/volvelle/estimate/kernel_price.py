@@ -184,7 +184,7 @@ class KernelPrices:
             return kernel.traffic
         first, second, result = kernel.product
         buffer = self._machine.buffer
-        if first.powers == second.powers == result.powers == _ONE and not isinstance(buffer, np.ndarray):
+        if first.powers == second.powers == result.powers == _ONE and np.ndim(buffer) == 0:
             each = float(tiled_traffic(first.coefficient, second.coefficient, result.coefficient, buffer=buffer))
             return (Term(each * kernel.instances.coefficient, kernel.instances.powers),)
         sizes = self._sizes

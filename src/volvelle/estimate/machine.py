@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.laws.contention import contended_rate
+from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import Tier
 from volvelle.mapping.placement import members
 from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Seconds, is_plainly
@@ -58,6 +59,9 @@ class Machine:
     memory_rate: BytesPerSecond
     buffer: Bytes
     capacity: Bytes
+    expansion: Bytes
+    """Of a second tier of memory; 0: there is none."""
+    expansion_rate: BytesPerSecond
     units: Count | None
     tile: Count
     depth_half: Count
@@ -75,6 +79,7 @@ class Machine:
         """What a cluster sustains for products of one element type."""
         chip = cluster.chip
         wide = element if element_bytes(element) >= _WIDE else "bf16"
+        second = chip.memories[1] if len(chip.memories) > 1 else None
         return cls(
             matrix_rate=chip.matrix_rate(element) * chip.matrix_efficiency,
             wide_matrix_rate=chip.matrix_rate(wide) * chip.matrix_efficiency,
@@ -83,6 +88,8 @@ class Machine:
             memory_rate=chip.memory.rate * chip.memory_efficiency,
             buffer=chip.buffer,
             capacity=chip.memory.capacity,
+            expansion=second.capacity if second else 0.0,
+            expansion_rate=second.rate * chip.memory_efficiency if second else chip.memory.rate,
             units=chip.units,
             tile=chip.tile,
             depth_half=chip.depth_half,
@@ -108,6 +115,19 @@ class Machine:
             ),
             spans=cluster.spans,
         )
+
+    @property
+    def holds(self) -> Bytes:
+        """Bytes in both tiers of memory."""
+        return self.capacity if is_plainly(self.expansion, 0.0) else self.capacity + self.expansion
+
+    def filled(self, used: Bytes) -> "Machine":
+        """The machine when so much is held: what local memory has no room for is read from the second tier."""
+        expanded = np.minimum(np.maximum(used - self.capacity, 0.0), self.expansion)
+        rate = hybrid_memory_rate(
+            np.minimum(used, self.capacity), expanded, local_rate=self.memory_rate, expanded_rate=self.expansion_rate
+        )
+        return replace(self, memory_rate=np.where(expanded > 0.0, rate, self.memory_rate))
 
     def rows(self) -> int:
         """How many variants of the machine there are: the length of its columns, or one."""

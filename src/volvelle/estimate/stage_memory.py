@@ -135,7 +135,7 @@ def _fullest(candidates: list[list[Number]], rows: int) -> tuple[list[Number], N
     fullest = candidates[0]
     which: NDArray[np.int64] = np.zeros(rows, dtype=np.int64)
     for index, candidate in enumerate(candidates[1:], start=1):
-        fuller = np.asarray(total(candidate) > total(fullest))
+        fuller = total(candidate) > total(fullest)
         fullest = [np.where(fuller, one, other) for one, other in zip(candidate, fullest, strict=True)]
         which = np.where(fuller, index, which)
     return fullest, which

@@ -16,7 +16,7 @@ def weight_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: 
 
     Assumes parts of equal size.
     """
-    return parameters * each / np.where(np.asarray(zero) >= 3, data_parallel, 1.0)
+    return parameters * each / np.where(zero >= 3, data_parallel, 1.0)
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g")
@@ -27,7 +27,7 @@ def gradient_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero
 
     Assumes gradients are accumulated in place over micro-batches.
     """
-    return parameters * each / np.where(np.asarray(zero) >= 2, data_parallel, 1.0)
+    return parameters * each / np.where(zero >= 2, data_parallel, 1.0)
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os")
@@ -38,7 +38,7 @@ def optimiser_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zer
 
     12 bytes a parameter for mixed-precision Adam: fp32 weights, momentum and variance. Assumes parts of equal size.
     """
-    return parameters * each / np.where(np.asarray(zero) >= 1, data_parallel, 1.0)
+    return parameters * each / np.where(zero >= 1, data_parallel, 1.0)
 
 
 @cites("hf-training-anatomy", place="anatomy of a model's memory: kernels, functionality, temporary")

@@ -57,4 +57,4 @@ def micro_batches_in_flight(stages: Count, *, stage: Count, interleave: Count, m
     """
     plain = stages - stage
     pieces = 2.0 * (stages - stage - 1.0) + (interleave - 1.0) * stages + 1.0
-    return np.minimum(micro_batches, np.where(np.asarray(interleave) > 1, pieces / interleave, plain))
+    return np.minimum(micro_batches, np.where(interleave > 1, pieces / interleave, plain))

@@ -261,7 +261,7 @@ class MappingTable:
 
     def repeated(self, rows: int) -> "MappingTable":
         """A table of one row, repeated."""
-        return MappingTable.columns(
+        return MappingTable(
             **{field.name: np.broadcast_to(getattr(self, field.name), (rows,)) for field in fields(self)}
         )
 

@@ -10,9 +10,10 @@ from volvelle.system.topologies.base import AbstractTopology
 
 __all__ = ["CubeMesh"]
 
-# Links that all rings of the first so many chips use together, out of six: 0-3, 1-2, 2-3, 0-4 and 1-5 are double,
-# the others single. Four chips hold two rings, run both ways; five and six have to pass a single link.
-_RING_LINKS = np.array([6.0, 6.0, 2.0, 2.0, 4.0, 2.0, 2.0, 4.0, 6.0])
+# Links that all rings of the first so many chips (and more, up to the next entry) use together, out of six: 0-3, 1-2,
+# 2-3, 0-4 and 1-5 are double, the others single. Four chips hold two rings, run both ways; five and six have to pass a
+# single link.
+_RING_LINKS = ((2, 2.0), (4, 4.0), (5, 2.0), (7, 4.0), (8, 6.0))
 
 
 @final
@@ -34,7 +35,10 @@ class CubeMesh(AbstractTopology):
 
     def neighbourly(self, chips: Count) -> Fraction:
         """Links threaded into rings, of six; a pair is taken to be one that two links join."""
-        return np.asarray(_RING_LINKS[np.minimum(chips, 8.0).astype(np.int64)] / 6.0)
+        links: Count = 6.0
+        for least, threaded in _RING_LINKS:
+            links = np.where(chips >= least, threaded, links)
+        return links / 6.0
 
     def links(self, chips: Count) -> Count:
         """Three a chip: six ends each."""

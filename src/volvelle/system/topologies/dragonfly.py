@@ -30,11 +30,11 @@ class Dragonfly(AbstractTopology):
 
     def bisection(self, chips: Count) -> Fraction:
         """Full inside one group; half of what leaves each group crosses, with minimal routing."""
-        return np.where(np.asarray(chips) <= self.group, 1.0, self.taper)
+        return np.where(chips <= self.group, 1.0, self.taper)
 
     def diameter(self, chips: Count) -> Count:
         """Out of the group, across, into the other."""
-        return np.where(np.asarray(chips) <= self.group, 2.0, 5.0)
+        return np.where(chips <= self.group, 2.0, 5.0)
 
     def neighbourly(self, chips: Count) -> Fraction:
         """A ring leaves each group once, so local links carry it."""

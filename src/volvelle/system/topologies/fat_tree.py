@@ -35,7 +35,7 @@ class FatTree(AbstractTopology):
 
     def bisection(self, chips: Count) -> Fraction:
         """Full under one switch, thinned above."""
-        return np.where(np.asarray(chips) <= self.radix, 1.0, 1.0 / self.oversubscription)
+        return np.where(chips <= self.radix, 1.0, 1.0 / self.oversubscription)
 
     def diameter(self, chips: Count) -> Count:
         """Up and down every level."""

@@ -1,6 +1,7 @@
 """Torus: rings in several directions at once."""
 
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from typing import final
 
@@ -49,7 +50,7 @@ class Torus(AbstractTopology):
     def _sides(self, chips: Count) -> list[Count]:
         """Sides of a box of so many chips, filled along the longest axes last."""
         sides: list[Count] = []
-        left: Count = np.asarray(chips, dtype=float)
+        left = chips
         axes = sorted(self.shape)
         for index, side in enumerate(axes):
             even = np.power(left, 1.0 / (len(axes) - index))
@@ -64,8 +65,8 @@ class Torus(AbstractTopology):
 
     def bisection(self, chips: Count) -> Fraction:
         """Cutting the longest axis: 2·p/k links of 1/(2n) of a chip's rate, for p/2 chips."""
-        longest = np.maximum.reduce([np.asarray(side) for side in self._sides(chips)])
-        return np.asarray(np.minimum(1.0, 2.0 / len(self.shape) / np.maximum(longest, 1.0)))
+        longest = reduce(np.maximum, self._sides(chips))
+        return np.minimum(1.0, 2.0 / len(self.shape) / np.maximum(longest, 1.0))
 
     def diameter(self, chips: Count) -> Count:
         """Half around every axis."""
