@@ -26,11 +26,13 @@ from typing import Any
 
 import numpy as np
 from benchmark_pages import benchmark_pages
+from explore_pages import explore_pages
 
 import volvelle
 import volvelle.errors
 import volvelle.laws
 from volvelle.catalogue.published import dfmodel
+from volvelle.catalogue.published_comet import comet
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
 from volvelle.estimate.machine import Machine
@@ -40,8 +42,11 @@ from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
-from volvelle.report.dfmodel_text import Reproduction, markdown_of
+from volvelle.report.comet_text import ITEMS as COMET
+from volvelle.report.comet_text import comet_item
+from volvelle.report.dfmodel_text import Reproduction
 from volvelle.report.hpl_page import hpl_page
+from volvelle.report.published_item import markdown_of
 from volvelle.spread import Figure
 from volvelle.workload.signature import Signature
 
@@ -90,6 +95,9 @@ OTHERS = {
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --relay-tokens --top 4",
     "plan-config": f"plan {CONFIG} --top 3",
     "map-state-space": f"{MAPPED}",
+    "cost": "cost --on dgx-h100/1024",
+    "cost-parts": "cost --on dgx-h100/1024 --model parts --step 9.8s --tokens 4e6 --budget 1e12",
+    "cost-refused": "cost --on gb200-nvl72/72",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
 SECTIONS = {
@@ -328,6 +336,29 @@ def reproduced() -> tuple[dict[str, str], dict[str, str]]:
         "dfmodel_fig19_least": f"{100 * min(gains):.0f} %",
         "dfmodel_fig19_most": f"{100 * max(gains):.0f} %",
     }
+    return files, texts
+
+
+def comet_again() -> tuple[dict[str, str], dict[str, str]]:
+    """The COMET paper again: files by name, and figures for prose."""
+    items, files = {name: comet_item(comet(), name) for name in COMET}, dict[str, str]()
+    for name, item in items.items():
+        if item.picture:
+            files[f"comet-{name}.svg"] = item.picture
+    for number, sheet in enumerate(items["targets"].sheets, 1):
+        files[f"comet-targets-{number}.md"] = markdown_of(sheet)
+    found: dict[str, Any] = items["targets"].document
+    texts = {f"comet_{name}": str(found[name]) for name in ("reproduced", "reproduced_strictly", "of")}
+    for number, reading in enumerate(found["readings"]):
+        texts[f"comet_reading_{number}"] = str(reading["reproduced"])
+        texts[f"comet_reading_{number}_strictly"] = str(reading["reproduced_strictly"])
+    errors = {one["paper"]: one["relative_error_of_change"] for one in found["targets"]}
+    texts |= {
+        "comet_inside_double": f"{100 * abs(errors['−3 %']):.1f} %",
+        "comet_both_double": f"{100 * abs(errors['−27 %']):.1f} %",
+    }
+    shares = {one["name"]: one["ours"] for one in found["also_printed"]}
+    texts["comet_share_64"] = f"{100 * shares['share of exposed communication at MP64_DP16']:.0f} %"
     return files, texts
 
 
@@ -868,13 +899,15 @@ def pages() -> dict[Path, str]:
         outputs = dict(zip(examples, pool.map(run, examples), strict=True))
         validations = dict(zip(STUDIES, studies, strict=True))
         files, told = again.result()
+    comet_files, comet_told = comet_again()
+    files, told = files | comet_files, told | comet_told
     texts = {name: asked(question) for name, question in {**QUESTIONS, **OTHERS}.items()}
     answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
     schema = asked("schema estimate")
     found: dict[Path, str] = {file.with_suffix(".out"): text for file, text in outputs.items()}
     linpack, quoted_of_linpack = hpl_page()
     found |= {made / name: text for name, text in (files | mapped() | linpack).items()}
-    found |= {made / name: text for name, text in benchmark_pages().items()}
+    found |= {made / name: text for name, text in (benchmark_pages() | explore_pages()).items()}
     quoted = worked() | told | quoted_of_linpack
     quoted |= of_studies({name: json.loads(text) for name, text in validations.items() if text.startswith("{")})
     for name, question in PLANS.items():

@@ -23,6 +23,7 @@ from volvelle.errors import (
 )
 from volvelle.estimate.base import AbstractEstimator
 from volvelle.estimate.closed_form import ClosedForm
+from volvelle.estimate.compiled import CompiledClosedForm
 from volvelle.estimate.costs import CostAssumptions, Costs, step_costs
 from volvelle.estimate.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
 from volvelle.estimate.under_uncertainty import UnderUncertainty
@@ -55,6 +56,7 @@ __all__ = [
     "ClosedForm",
     "Cluster",
     "Collective",
+    "CompiledClosedForm",
     "Contraction",
     "Contribution",
     "Conversion",

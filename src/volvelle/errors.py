@@ -8,6 +8,7 @@
     │   ├── GraphError          a workload graph that does not hold together
     │   └── MappingError        a mapping that contradicts its workload or its system
     ├── OutsideDomainError      a model asked for something it does not describe
+    ├── ResultsError            a folder of results that is damaged, full, or of another study
     └── MissingExtraError       an optional engine is not installed
 
 Every message names the thing, shows what was found and says what to do. *Infeasible* is not
@@ -24,6 +25,7 @@ __all__ = [
     "MappingError",
     "MissingExtraError",
     "OutsideDomainError",
+    "ResultsError",
     "SourceError",
     "UnitError",
     "UnknownNameError",
@@ -70,6 +72,10 @@ class MappingError(DescriptionError):
 
 class OutsideDomainError(VolvelleError):
     """A model asked for something it does not describe."""
+
+
+class ResultsError(VolvelleError):
+    """A folder of results that is damaged, full, unfinished, or of another study."""
 
 
 class MissingExtraError(VolvelleError):

@@ -12,7 +12,9 @@ __all__ = ["main"]
 _VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",
+    "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",
+    "explore": "A design space from a file: every point, the best, the front, and why.",
     "map": "The best mapping of any graph of kernels, with a proof.",
     "plan": "The best layout for a model on a machine, or the best run of a benchmark.",
     "reproduce": "Compute a published study again, and hold it against what was logged.",

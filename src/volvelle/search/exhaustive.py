@@ -89,7 +89,7 @@ def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArr
     held = held * (1.0 - table.offload_weights)
     states = float(np.max(step.optimiser_state)) / np.where(table.zero >= 1, replicas, 1.0)
     held = held + states * (1.0 - table.offload_optimiser)
-    return np.asarray(least * held <= np.max(cluster.chip.memory.capacity))
+    return np.asarray(least * held <= np.max(cluster.chip.capacity))
 
 
 def _joined(tables: Sequence[MappingTable]) -> MappingTable:

@@ -1,7 +1,7 @@
 """DFModel's design space again: 80 machines × 4 workloads, each mapped to a proven optimum and held against the log."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 
@@ -15,7 +15,7 @@ from volvelle.search.fusion.solve import FusionAnswer, fuse
 from volvelle.study.dfmodel_kernels import design_problem, design_workload, layer_of, whole_work
 from volvelle.study.dfmodel_machine import DesignMachine, machine_of
 
-__all__ = ["WITHIN", "Departure", "DesignSpace", "FoundPoint", "design_document", "solve_design_space"]
+__all__ = ["WITHIN", "Departure", "DesignSpace", "FoundPoint", "PointSolver", "design_document", "solve_design_space"]
 
 WITHIN = 0.005
 """Relative difference that counts as the same."""
@@ -180,42 +180,51 @@ def _peak(machine: DesignMachine) -> float:
     return float(array_peak(machine.cores, width=chip.lane_width, height=chip.stage_width, clock=chip.clock))
 
 
-def solve_design_space(data: DfModel, *, advance: Callable[[], None] = lambda: None) -> DesignSpace:
-    """Map every workload on every machine; `advance` is called after each point."""
-    begun = perf_counter()
-    solved: dict[FusionProblem, FusionAnswer] = {}
+@dataclass(frozen=True, slots=True)
+class PointSolver:
+    """Maps workloads of the design space on its machines; points that share a problem share its answer."""
 
-    def best(problem: FusionProblem) -> FusionAnswer:
-        if problem not in solved:
-            solved[problem] = fuse(problem)
-        return solved[problem]
+    data: DfModel
+    solved: dict[FusionProblem, FusionAnswer] = field(default_factory=dict)
 
-    points = []
-    for point in data.design_space:
+    def solve(self, point: DesignPoint) -> FoundPoint:
+        """One point."""
+        data = self.data
         machine = machine_of(point, data)
         problem = design_problem(point, machine, data, overlap=Overlap.ALL)
-        answer = best(problem)
-        apart = best(design_problem(point, machine, data, overlap=Overlap.NONE))
+        answer = self._best(problem)
+        apart = self._best(design_problem(point, machine, data, overlap=Overlap.NONE))
         described = shown = _utilisation(point, machine, data, answer.time)
         if point.cores is not None:
             chip = machine_of(point, data, described=True)
-            described = _utilisation(
-                point, chip, data, best(design_problem(point, chip, data, overlap=Overlap.ALL)).time
-            )
-        points.append(
-            FoundPoint(
-                point=point,
-                machine=machine,
-                problem=problem,
-                answer=answer,
-                apart=apart,
-                utilisation=shown,
-                apart_utilisation=_utilisation(point, machine, data, apart.time),
-                described_utilisation=described,
-            )
+            again = self._best(design_problem(point, chip, data, overlap=Overlap.ALL))
+            described = _utilisation(point, chip, data, again.time)
+        return FoundPoint(
+            point=point,
+            machine=machine,
+            problem=problem,
+            answer=answer,
+            apart=apart,
+            utilisation=shown,
+            apart_utilisation=_utilisation(point, machine, data, apart.time),
+            described_utilisation=described,
         )
+
+    def _best(self, problem: FusionProblem) -> FusionAnswer:
+        if problem not in self.solved:
+            self.solved[problem] = fuse(problem)
+        return self.solved[problem]
+
+
+def solve_design_space(data: DfModel, *, advance: Callable[[], None] = lambda: None) -> DesignSpace:
+    """Map every workload on every machine; `advance` is called after each point."""
+    begun = perf_counter()
+    solver = PointSolver(data)
+    points = []
+    for point in data.design_space:
+        points.append(solver.solve(point))
         advance()
-    return DesignSpace(points=tuple(points), problems=len(solved), seconds=perf_counter() - begun)
+    return DesignSpace(points=tuple(points), problems=len(solver.solved), seconds=perf_counter() - begun)
 
 
 def _utilisation(point: DesignPoint, machine: DesignMachine, data: DfModel, interval: float) -> float:

@@ -64,6 +64,11 @@ class Chip:
         """The fastest tier."""
         return self.memories[0]
 
+    @property
+    def capacity(self) -> Bytes:
+        """Bytes in the two fastest tiers: local memory, and expansion memory if there is any."""
+        return self.memory.capacity + self.memories[1].capacity if len(self.memories) > 1 else self.memory.capacity
+
     def matrix_rate(self, element: str) -> FlopPerSecond:
         """Dense peak for an element type; bf16 and fp16 stand for each other, fp32 may stand in for tf32."""
         for name in (element, *_STAND_INS.get(element, ())):

@@ -1,15 +1,19 @@
 """Clusters: one kind of chip, and nested network dimensions that join them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from math import prod
 from operator import mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import BytesPerSecond, Watts
 from volvelle.spread import Figure
-from volvelle.system.chip import Chip
+from volvelle.system.chip import Chip, Memory
 from volvelle.system.link import Link
 from volvelle.system.topologies import AbstractTopology
 
@@ -52,10 +56,40 @@ class Cluster:
         """How many chips there are."""
         return prod(dimension.size for dimension in self.dimensions)
 
+    def take(self, rows: NDArray[np.intp]) -> "Cluster":
+        """The machine of some rows, where its numbers are columns."""
+        taken: Cluster = _taken(self, rows)
+        return taken
+
+    def row(self, index: int) -> "Cluster":
+        """The machine of one row, its columns made plain numbers."""
+        taken: Cluster = _taken(self, index)
+        return taken
+
     @property
     def spans(self) -> tuple[int, ...]:
         """Chips in one unit of each dimension, innermost first: 8 in a node, 1024 in all."""
         return tuple(accumulate((dimension.size for dimension in self.dimensions), mul))
+
+
+def _taken(value: Any, rows: NDArray[np.intp] | int) -> Any:
+    """A value with every column in it cut to some rows, or to the number of one."""
+    if isinstance(value, np.ndarray):
+        if isinstance(rows, int):
+            return float(value.flat[rows if value.size > 1 else 0])
+        return value[rows] if value.size > 1 else value
+    if isinstance(value, Chip | Memory | Link | Dimension | Cluster):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        cut = {name: _taken(part, rows) for name, part in parts.items() if name != "figures"}
+        changed = {name: part for name, part in cut.items() if part is not parts[name]}
+        return replace(value, **changed) if changed else value
+    if isinstance(value, tuple):
+        cut_parts = tuple(_taken(part, rows) for part in value)
+        return cut_parts if any(a is not b for a, b in zip(cut_parts, value, strict=True)) else value
+    if isinstance(value, Mapping):
+        cut_values = {key: _taken(part, rows) for key, part in value.items()}
+        return cut_values if any(cut_values[key] is not value[key] for key in value) else value
+    return value
 
 
 def nested_sizes(count: int, sizes: tuple[int | None, ...], *, name: str) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -1,0 +1,58 @@
+"""Answers and pictures of the studies that pages show."""
+
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from volvelle.report.explore_pictures import front_picture, heat_picture, time_picture, tornado_picture
+from volvelle.report.explore_text import print_answers, print_inversion
+from volvelle.study.answers.answers import answer
+from volvelle.study.answers.invert import invert
+from volvelle.study.design_space.design_study import read_study
+from volvelle.study.sweep.local import run_local
+from volvelle.study.sweep.manifest import open_results
+
+__all__ = ["explore_pages"]
+
+STUDIES = Path(__file__).resolve().parent.parent / "examples" / "studies"
+ASKED = "days <= 45 and usd minimal"
+PICTURES = {"front": front_picture, "tornado": tornado_picture, "heat": heat_picture, "time": time_picture}
+SHOWN = {"which-machine": ("front", "time"), "what-to-build": ("front", "heat", "tornado")}
+
+
+def explore_pages() -> dict[str, str]:
+    """Files for pages: each study's answer as text, and the pictures that are shown."""
+    found: dict[str, str] = {}
+    for name, pictures in SHOWN.items():
+        study = read_study(STUDIES / f"{name}.yaml")
+        with TemporaryDirectory() as folder:
+            results = open_results(Path(folder) / "results", study, chunk=64)
+            run_local(results)
+            answers = answer(results, study)
+            console = _console()
+            print_answers(answers, console)
+            found[f"explore-{name}.txt"] = _told(f"explore examples/studies/{name}.yaml", console)
+            if name == "which-machine":
+                console = _console()
+                print_inversion(invert(results, study, ASKED), console)
+                asked = f'explore examples/studies/{name}.yaml --invert "{ASKED}"'
+                found[f"explore-{name}-invert.txt"] = _told(asked, console)
+        for picture in pictures:
+            drawn = PICTURES[picture](answers)
+            if drawn is None:
+                raise SystemExit(f"study {name} has no {picture} picture, but a page shows it")
+            found[f"explore-{name}-{picture}.svg"] = drawn
+    return found
+
+
+def _console() -> Console:
+    return Console(file=StringIO(), width=100, color_system=None)
+
+
+def _told(question: str, console: Console) -> str:
+    file = console.file
+    assert isinstance(file, StringIO)
+    lines = (line.rstrip() for line in file.getvalue().splitlines())
+    return f"$ volvelle {question}\n" + "\n".join(lines) + "\n"

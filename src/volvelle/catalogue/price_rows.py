@@ -1,0 +1,103 @@
+"""What accelerators were sold or offered for: the rows of ``data/prices/accelerators.csv`` and their middle."""
+
+import csv
+import io
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from statistics import median
+from typing import Literal, cast, get_args
+
+from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.spread import Evidence, Figure, Interval, LogNormal
+
+__all__ = ["AcceleratorPrice", "PriceRow", "Scope", "accelerator_price", "price_rows"]
+
+Scope = Literal["chip", "board", "server"]
+_SOURCE = "epoch-hardware"
+_SINGLE = 1.3
+"""Spread of a price that one offer alone states, one standard deviation as a factor, as in the chips' own entries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceRow:
+    """One offer, divided by the accelerators in it."""
+
+    chip: str
+    date: str
+    dollars: float
+    scope: Scope
+    """What comes with the accelerator: nothing, a board with its scale-up network, or a whole server."""
+    kind: Literal["vendor", "derived"]
+    note: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorPrice:
+    """The middle of some rows."""
+
+    figure: Figure
+    rows: tuple[PriceRow, ...]
+    with_host: bool
+    """No row is of an accelerator without its server."""
+
+    @property
+    def on_board(self) -> bool:
+        """Whether the price holds a scale-up network."""
+        return any(row.scope != "chip" for row in self.rows)
+
+
+@cache
+def price_rows() -> tuple[PriceRow, ...]:
+    """All rows, by chip and date."""
+    file = resources.files("volvelle.catalogue") / "data" / "prices" / "accelerators.csv"
+    found = []
+    for row in csv.DictReader(io.StringIO(file.read_text("utf-8"))):
+        if row["scope"] not in get_args(Scope) or not row["address"] or not row["date"]:
+            raise DescriptionError(
+                f"prices/accelerators.csv: a row of {row['chip']!r} lacks its scope, date or address"
+            )
+        found.append(
+            PriceRow(
+                chip=row["chip"],
+                date=row["date"],
+                dollars=float(row["usd"]),
+                scope=cast(Scope, row["scope"]),
+                kind="vendor" if row["kind"] == "vendor" else "derived",
+                note=row["note"],
+                address=row["address"],
+            )
+        )
+    return tuple(found)
+
+
+def accelerator_price(chip: str, *, since: str = "", until: str = "") -> AcceleratorPrice:
+    """The middle of what a chip was offered for between two dates, with all offers as its interval.
+
+    Offers of chips and boards are taken where there are any, of whole servers otherwise.
+    """
+    of_chip = [row for row in price_rows() if row.chip == chip]
+    rows = [row for row in of_chip if since <= row.date and (not until or row.date[: len(until)] <= until)]
+    if not rows:
+        known = sorted({row.chip for row in price_rows()})
+        when = f" between {since or 'ever'} and {until or 'now'}" if of_chip else ""
+        others = f"; it has some of {', '.join(row.date for row in of_chip)}" if of_chip else ""
+        raise OutsideDomainError(
+            f"no price of an accelerator {chip!r} is known{when}{others}: give one (chip_price, or --chip-price), or "
+            f"take a chip that has one: {', '.join(known)}"
+        )
+    alone = [row for row in rows if row.scope != "server"]
+    taken = alone or rows
+    prices = [row.dollars for row in taken]
+    middle = median(prices)
+    dates = sorted(row.date[:7] for row in taken)
+    figure = Figure(
+        value=middle,
+        evidence=Evidence.VENDOR if len(taken) == 1 and taken[0].kind == "vendor" else Evidence.DERIVED,
+        source=_SOURCE,
+        spread=Interval(min(prices), max(prices)) if len(set(prices)) > 1 else LogNormal(middle, _SINGLE),
+        note=f"middle of {len(taken)} offers" if len(taken) > 1 else f"one offer: {taken[0].note}",
+        date=dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}",
+    )
+    return AcceleratorPrice(figure=figure, rows=tuple(taken), with_host=not alone)

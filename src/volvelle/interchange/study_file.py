@@ -1,0 +1,231 @@
+"""Reads a study of a design space from YAML: its form, checked; what the words mean is decided elsewhere.
+
+name: which-machine
+workloads:
+  - {train: llama3-70b, batch: 1024, tokens: 15e12}
+system: dgx-h100/1024
+axes:
+  chip.memory.rate: [2 TB/s, 3.35 TB/s, 4.8 TB/s]
+  chip.memory.capacity: {from: 40 GB, to: 320 GB, points: 8, scale: log}
+  accelerators: [512, 1024, 2048]
+mapping: {policy: best}
+objectives: [days, usd]
+constraints: [watts <= 10 MW]
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from volvelle.errors import DescriptionError
+
+__all__ = ["AxisForm", "CostForm", "MappingForm", "StudyForm", "WorkloadForm", "read_study_form"]
+
+Scalar = str | int | float | bool
+"""What an axis may take: text with a unit, a name, a number, yes or no."""
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class RangeForm(_Closed):
+    """Points from one end to the other, both included."""
+
+    start: Scalar = Field(alias="from")
+    end: Scalar = Field(alias="to")
+    points: int = Field(ge=2, le=10_000_000)
+    scale: Literal["linear", "log"] = "linear"
+
+
+class AxisForm(_Closed):
+    """One axis: values, a range, multiples of the base, or several fields that move together."""
+
+    values: tuple[Scalar, ...] | None = None
+    start: Scalar | None = Field(default=None, alias="from")
+    end: Scalar | None = Field(default=None, alias="to")
+    points: int | None = Field(default=None, ge=2, le=10_000_000)
+    scale: Literal["linear", "log"] = "linear"
+    times: tuple[float, ...] | RangeForm | None = None
+    linked: dict[str, tuple[Scalar, ...]] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, given: object) -> object:
+        """A bare list is its values; a single value is a list of one."""
+        if isinstance(given, list | tuple):
+            return {"values": tuple(given)}
+        if isinstance(given, str | int | float | bool):
+            return {"values": (given,)}
+        return given
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "AxisForm":
+        ranged = any(part is not None for part in (self.start, self.end, self.points))
+        ways = [self.values is not None, ranged, self.times is not None, self.linked is not None]
+        if sum(ways) != 1:
+            raise ValueError("give either values, or from, to and points, or times, or linked")
+        if ranged and None in (self.start, self.end, self.points):
+            raise ValueError("a range needs from, to and points")
+        if self.values is not None and not self.values:
+            raise ValueError("the list of values is empty")
+        if self.linked is not None and len({len(column) for column in self.linked.values()}) != 1:
+            raise ValueError(
+                "linked fields move together, so each needs as many values: "
+                + ", ".join(f"{name} has {len(column)}" for name, column in self.linked.items())
+            )
+        return self
+
+
+class WorkloadForm(_Closed):
+    """Something the machine does."""
+
+    name: str | None = None
+    train: str | None = None
+    """A model of the catalogue."""
+    run: Literal["hpl", "hpcg", "fft", "dlrm"] | None = None
+    """Or one of these, planned anew at every point."""
+    batch: int | None = Field(default=None, ge=1)
+    """Sequences, or samples, in the global batch."""
+    size: int | None = Field(default=None, ge=1)
+    """Of a run: edge of the cube (fft)."""
+    model: str | None = None
+    """Of a run: the recommendation model (dlrm)."""
+    sequence: int | None = Field(default=None, ge=1)
+    element: str = "bf16"
+    gradient_element: str = "fp32"
+    tokens: float | None = Field(default=None, gt=0)
+    """Tokens to train on in all; days and the price of the run need them."""
+    weight: float = Field(default=1.0, gt=0)
+    """Steps of this workload in one round of the mix."""
+
+    @property
+    def called(self) -> str:
+        """Its name, or what it does."""
+        return self.name or self.train or str(self.run)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "WorkloadForm":
+        if (self.train is None) == (self.run is None):
+            raise ValueError("say what is done: either train: MODEL, or run: hpl, hpcg, fft or dlrm")
+        if self.batch is None and (self.train is not None or self.run == "dlrm"):
+            raise ValueError("a batch is needed: how many sequences or samples make a step")
+        if self.run == "dlrm" and self.model is None:
+            raise ValueError("run: dlrm needs a model: to be named")
+        if self.run == "fft" and self.size is None:
+            raise ValueError("run: fft needs a size: the edge of the cube")
+        return self
+
+
+Degrees = int | tuple[int, ...]
+Words = bool | str | tuple[bool | str, ...]
+
+
+class MappingForm(_Closed):
+    """How work is laid out at every point."""
+
+    policy: Literal["fixed", "best"] = "best"
+    choices: Mapping[str, Degrees | Words] = {}
+    """Fields of a mapping: one value each if fixed; the values to look through if best."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat(cls, given: object) -> object:
+        """Fields of the mapping stand beside the policy."""
+        if isinstance(given, str):
+            return {"policy": given}
+        if isinstance(given, Mapping) and "choices" not in given:
+            choices = {key: value for key, value in given.items() if key != "policy"}
+            kept = {"policy": given["policy"]} if "policy" in given else {}
+            return {**kept, "choices": choices}
+        return given
+
+
+class CostForm(_Closed):
+    """What money and watts are computed with; the rest is the cost model's own."""
+
+    model: str = "market"
+    life: str = "4 years"
+    use: str = "80 %"
+    energy_price: str = "0.1 USD/kWh"
+    load: str = "85 %"
+    overhead: str = "50 %"
+    """With the model ``list``: price of hosts and network over that of the chips."""
+
+
+class StudyForm(_Closed):
+    """A study as its file states it."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
+    question: str = ""
+    workloads: tuple[WorkloadForm, ...] = ()
+    system: str
+    """A cluster of the catalogue; or ``published/dfmodel``, whose points come with their own workloads."""
+    axes: dict[str, AxisForm] = Field(min_length=1)
+    set: dict[str, str | float] = {}
+    """Fields computed from others at every point."""
+    mapping: MappingForm = MappingForm()
+    objectives: tuple[str, ...] = ("time",)
+    """Measures to judge by; the first ranks. ``max mfu`` turns one round."""
+    constraints: tuple[str, ...] = ()
+    costs: CostForm = CostForm()
+    measures: tuple[str, ...] = ()
+    """Further measures to write."""
+    facet: str | None = None
+    """An axis whose values are answered one by one."""
+    seed: int = 0
+    budget: int | None = Field(default=None, ge=1)
+    """Points to evaluate at most; fewer than there are, and they are drawn at random."""
+
+    @property
+    def published(self) -> str | None:
+        """Whose published design space it is, if one's."""
+        return self.system.removeprefix("published/") if self.system.startswith("published/") else None
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> "StudyForm":
+        if not self.workloads and self.published is None:
+            raise ValueError("there are no workloads; name at least one, like {train: llama3-70b, batch: 1024}")
+        names = [workload.called for workload in self.workloads]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two workloads are called {', '.join(twice)}; give each a name of its own")
+        return self
+
+    def canonical(self) -> str:
+        """The same text for the same study, whatever the order of keys in its file or its comments."""
+        return self.model_dump_json(by_alias=True, exclude_defaults=False)
+
+
+def read_study_form(source: Path | Mapping[str, object]) -> StudyForm:
+    """The study a YAML file states, or its fields."""
+    if isinstance(source, Mapping):
+        return _checked(source, "study")
+    try:
+        written = YAML(typ="safe", pure=True).load(source.read_text("utf-8"))
+    except FileNotFoundError:
+        raise DescriptionError(f"{str(source)!r} does not exist; give a YAML file that describes a study") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DescriptionError(f"{str(source)!r} cannot be read as text: {error}") from None
+    except YAMLError as error:
+        raise DescriptionError(f"{source.name} is not YAML: {error}") from None
+    return _checked(written, source.name)
+
+
+def _checked(written: object, where: str) -> StudyForm:
+    if not isinstance(written, Mapping):
+        raise DescriptionError(f"{where} holds {type(written).__name__}, not named fields; see examples/studies")
+    try:
+        return StudyForm.model_validate(dict(written))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "function-after[_one_way(), AxisForm]")
+        said = first["msg"].removeprefix("Value error, ")
+        found = first.get("input")
+        shown = "" if isinstance(found, Mapping) or first["type"] == "missing" else f" (found {found!r})"
+        more = f"; and {error.error_count() - 1} more" if error.error_count() > 1 else ""
+        raise DescriptionError(f"{where}: {place or 'the study'}: {said}{shown}{more}") from None

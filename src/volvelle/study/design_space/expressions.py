@@ -1,0 +1,202 @@
+"""Small expressions over named columns: arithmetic, comparisons, and, or, not; as NumPy or as SQL.
+
+Names may have dots (``chip.memory.rate``), numbers may have units (``watts <= 10 MW``). Nothing else is understood, so
+a study file can hold no program.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from volvelle.errors import DescriptionError
+from volvelle.quantities import KINDS
+
+__all__ = ["Expression"]
+
+_WITH_UNIT = re.compile(r"(?<![\w.])(\d[\d_]*\.?\d*(?:[eE][+-]?\d+)?)\s*([A-Za-zµ$%][A-Za-zµ$]*(?:/[A-Za-zµ]+)?)")
+_DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)+")
+_BINARY: dict[type, tuple[Callable[[Any, Any], Any], str]] = {
+    ast.Add: (operator.add, "+"),
+    ast.Sub: (operator.sub, "-"),
+    ast.Mult: (operator.mul, "*"),
+    ast.Div: (operator.truediv, "/"),
+    ast.Pow: (operator.pow, "**"),
+}
+_COMPARE: dict[type, tuple[Callable[[Any, Any], Any], str]] = {
+    ast.Lt: (operator.lt, "<"),
+    ast.LtE: (operator.le, "<="),
+    ast.Gt: (operator.gt, ">"),
+    ast.GtE: (operator.ge, ">="),
+    ast.Eq: (operator.eq, "="),
+    ast.NotEq: (operator.ne, "<>"),
+}
+_CALLS: dict[str, tuple[Callable[..., Any], str]] = {
+    "min": (np.minimum, "least"),
+    "max": (np.maximum, "greatest"),
+    "sqrt": (np.sqrt, "sqrt"),
+    "log2": (np.log2, "log2"),
+    "log": (np.log, "ln"),
+    "exp": (np.exp, "exp"),
+    "ceil": (np.ceil, "ceil"),
+    "floor": (np.floor, "floor"),
+    "abs": (np.abs, "abs"),
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One expression, checked when made."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _ = self.names
+
+    @cached_property
+    def _tree(self) -> ast.expr:
+        dotted: list[str] = []
+
+        def hide(match: re.Match[str]) -> str:
+            dotted.append(match.group())
+            return f"_name_{len(dotted) - 1}_"
+
+        try:
+            tree = ast.parse(_DOTTED.sub(hide, _WITH_UNIT.sub(_plain, self.text)).strip(), mode="eval").body
+        except SyntaxError as error:
+            raise DescriptionError(f"{self.text!r} is no expression: {error.msg}") from None
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and node.id.startswith("_name_"):
+                node.id = dotted[int(node.id[6:-1])]
+        return tree
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names it uses."""
+        found: set[str] = set()
+        self._walk(self._tree, found)
+        return frozenset(found)
+
+    def _walk(self, node: ast.expr, found: set[str]) -> None:
+        match node:
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                self._walk(left, found)
+                self._walk(right, found)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Not(), operand=operand):
+                self._walk(operand, found)
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARE for op in ops):
+                for part in (left, *others):
+                    self._walk(part, found)
+            case ast.BoolOp(values=values):
+                for part in values:
+                    self._walk(part, found)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS:
+                if len(args) != (2 if name in ("min", "max") else 1):
+                    raise DescriptionError(f"{self.text!r}: {name} takes {2 if name in ('min', 'max') else 1} values")
+                for part in args:
+                    self._walk(part, found)
+            case ast.Constant(value=value) if isinstance(value, bool | int | float | str):
+                pass
+            case ast.Name(id=name):
+                found.add(name)
+            case _:
+                raise DescriptionError(
+                    f"{self.text!r} uses {ast.unparse(node)!r}, which is not understood; an expression has names, "
+                    f"numbers, + - * / **, comparisons, and, or, not, and {', '.join(_CALLS)}"
+                )
+
+    def conjuncts(self) -> "tuple[Expression, ...]":
+        """The conditions that all must hold, where it is several joined by and; else itself."""
+        tree = self._tree
+        if not (isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)):
+            return (self,)
+        return tuple(part for node in tree.values for part in Expression(ast.unparse(node)).conjuncts())
+
+    def sides(self) -> tuple[str, str, str] | None:
+        """Left side, comparison and right side as SQL, if it is one comparison of sizes; None: it is not."""
+        tree = self._tree
+        if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and not isinstance(tree.ops[0], ast.NotEq)):
+            return None
+        left, right = (self._sql(part) for part in (tree.left, tree.comparators[0]))
+        return left, _COMPARE[type(tree.ops[0])][1], right
+
+    def value(self, names: Mapping[str, Any]) -> Any:
+        """Its value where names have these values or columns."""
+
+        def of(node: ast.expr) -> Any:
+            match node:
+                case ast.BinOp(left=left, op=op, right=right):
+                    return _BINARY[type(op)][0](of(left), of(right))
+                case ast.UnaryOp(op=ast.Not(), operand=operand):
+                    return np.logical_not(of(operand))
+                case ast.UnaryOp(op=ast.USub(), operand=operand):
+                    return -of(operand)
+                case ast.UnaryOp(operand=operand):
+                    return of(operand)
+                case ast.Compare(left=left, ops=ops, comparators=others):
+                    sides = [of(part) for part in (left, *others)]
+                    found = [_COMPARE[type(op)][0](a, b) for op, a, b in zip(ops, sides[:-1], sides[1:], strict=True)]
+                    return found[0] if len(found) == 1 else np.logical_and.reduce(np.broadcast_arrays(*found))
+                case ast.BoolOp(op=op, values=values):
+                    join = np.logical_and if isinstance(op, ast.And) else np.logical_or
+                    return join.reduce(np.broadcast_arrays(*(of(part) for part in values)))
+                case ast.Call(func=ast.Name(id=name), args=args):
+                    return _CALLS[name][0](*(of(part) for part in args))
+                case ast.Constant(value=value):
+                    return value
+                case ast.Name(id=name):
+                    return names[name]
+            raise AssertionError(f"checked when made: {ast.unparse(node)}")
+
+        return of(self._tree)
+
+    def sql(self) -> str:
+        """The same, as SQL over columns of these names."""
+        return self._sql(self._tree)
+
+    def _sql(self, tree: ast.expr) -> str:
+        def of(node: ast.expr) -> str:
+            match node:
+                case ast.BinOp(left=left, op=op, right=right):
+                    return f"({of(left)} {_BINARY[type(op)][1]} {of(right)})"
+                case ast.UnaryOp(op=ast.Not(), operand=operand):
+                    return f"(NOT {of(operand)})"
+                case ast.UnaryOp(op=ast.USub(), operand=operand):
+                    return f"(-{of(operand)})"
+                case ast.UnaryOp(operand=operand):
+                    return of(operand)
+                case ast.Compare(left=left, ops=ops, comparators=others):
+                    sides = [of(part) for part in (left, *others)]
+                    found = [
+                        f"{a} {_COMPARE[type(op)][1]} {b}" for op, a, b in zip(ops, sides[:-1], sides[1:], strict=True)
+                    ]
+                    return f"({' AND '.join(found)})"
+                case ast.BoolOp(op=op, values=values):
+                    return f"({(' AND ' if isinstance(op, ast.And) else ' OR ').join(of(part) for part in values)})"
+                case ast.Call(func=ast.Name(id=name), args=args):
+                    return f"{_CALLS[name][1]}({', '.join(of(part) for part in args)})"
+                case ast.Constant(value=bool() as value):
+                    return "TRUE" if value else "FALSE"
+                case ast.Constant(value=str() as value):
+                    return "'" + value.replace("'", "''") + "'"
+                case ast.Constant(value=value):
+                    return repr(value)
+                case ast.Name(id=name):
+                    return '"' + name.replace('"', '""') + '"'
+            raise AssertionError(f"checked when made: {ast.unparse(node)}")
+
+        return of(tree)
+
+
+def _plain(match: re.Match[str]) -> str:
+    """A number with a unit as a plain number, if that is a unit at all."""
+    number, unit = match.groups()
+    for kind in KINDS:
+        if unit in kind.units:
+            return repr(float(number) * kind.units[unit])
+    return match.group()

@@ -1,0 +1,194 @@
+"""Fields of a machine by dotted names: what they are, what they are worth, and a machine with others.
+
+``chip.memory.rate``, ``chip.matrix_rate``, ``scale_up.rate`` (of the link of the innermost network dimension) and
+``host_rate`` are numbers and may be columns. ``accelerators``, ``scale_up.size``, ``chip`` and the like make another
+machine: they are set one value at a time. Network dimensions are ``scale_up`` (innermost), ``scale_out`` (outermost),
+or ``network.0``, ``network.1`` … from the inside.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    DOLLARS,
+    FLOP_PER_SECOND,
+    FRACTION,
+    SECONDS,
+    WATTS,
+    Number,
+    Quantity,
+)
+from volvelle.system.chip import Chip, Memory
+from volvelle.system.cluster import Cluster
+
+__all__ = ["Field", "dimension_names", "dimension_place", "field_names", "numeric_field", "value_of", "with_values"]
+
+_CHIP: Mapping[str, Quantity | None] = {
+    "matrix_rate": FLOP_PER_SECOND,
+    "vector_rate": FLOP_PER_SECOND,
+    "buffer": BYTES,
+    "matrix_efficiency": FRACTION,
+    "memory_efficiency": FRACTION,
+    "units": None,
+    "tile": None,
+    "depth_half": None,
+    "launch": SECONDS,
+    "dispatch": SECONDS,
+    "lent": FRACTION,
+    "attention_efficiency": FRACTION,
+    "attention_half": None,
+    "power": WATTS,
+    "price": DOLLARS,
+}
+_MEMORY: Mapping[str, Quantity | None] = {"rate": BYTES_PER_SECOND, "capacity": BYTES}
+_LINK: Mapping[str, Quantity | None] = {
+    "rate": BYTES_PER_SECOND,
+    "latency": SECONDS,
+    "setup": SECONDS,
+    "efficiency": FRACTION,
+    "fill": SECONDS,
+    "contention": FRACTION,
+    "reduction_efficiency": FRACTION,
+}
+_CLUSTER: Mapping[str, Quantity | None] = {"host_power": WATTS, "host_rate": BYTES_PER_SECOND, "pue": None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A number of a machine that may be a column."""
+
+    path: str
+    kind: Quantity | None
+    """None: a plain number without a unit."""
+
+
+def dimension_names(cluster: Cluster) -> tuple[str, ...]:
+    """What the network dimensions of a machine are called in a study, innermost first."""
+    inner = [f"network.{place}" for place in range(1, len(cluster.dimensions) - 1)]
+    return ("scale_up", *inner, *(["scale_out"] if len(cluster.dimensions) > 1 else []))
+
+
+def dimension_place(name: str, cluster: Cluster) -> int | None:
+    """Which dimension a name stands for; None: none."""
+    count = len(cluster.dimensions)
+    numbered = {f"network.{place}": place for place in range(count)}
+    named = {"scale_up": 0} | ({"scale_out": count - 1} if count > 1 else {})
+    return (numbered | named).get(name)
+
+
+def field_names(cluster: Cluster) -> tuple[str, ...]:
+    """Every numeric field of a machine."""
+    return (
+        *(f"chip.{name}" for name in _CHIP),
+        *(f"chip.memory.{name}" for name in _MEMORY),
+        *(f"chip.expansion.{name}" for name in _MEMORY),
+        *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _LINK),
+        *_CLUSTER,
+    )
+
+
+def numeric_field(path: str, cluster: Cluster) -> Field | None:
+    """What a dotted name stands for, if for a number of this machine."""
+    room, _, name = path.rpartition(".")
+    if room == "chip" and name in _CHIP:
+        return Field(path=path, kind=_CHIP[name])
+    if room in ("chip.memory", "chip.expansion") and name in _MEMORY:
+        return Field(path=path, kind=_MEMORY[name])
+    if dimension_place(room, cluster) is not None and name in _LINK:
+        return Field(path=path, kind=_LINK[name])
+    if not room and name in _CLUSTER:
+        return Field(path=path, kind=_CLUSTER[name])
+    return None
+
+
+def value_of(path: str, cluster: Cluster) -> Number:
+    """What a field is worth on a machine."""
+    if numeric_field(path, cluster) is None:
+        raise UnknownNameError.among("field of the machine", path, field_names(cluster))
+    room, _, name = path.rpartition(".")
+    chip = cluster.chip
+    found: Any
+    if room == "chip":
+        found = _reference_rate(chip, name) if name in ("matrix_rate", "vector_rate") else getattr(chip, name)
+    elif room == "chip.memory":
+        found = getattr(chip.memory, name)
+    elif room == "chip.expansion":
+        found = getattr(chip.memories[1], name) if len(chip.memories) > 1 else None
+    elif (place := dimension_place(room, cluster)) is not None:
+        found = getattr(cluster.dimensions[place].link, name)
+    else:
+        found = getattr(cluster, name)
+    if found is None:
+        raise DescriptionError(
+            f"{cluster.name!r} states no {path}, so nothing can be taken relative to it; give values with units"
+        )
+    value: Number = found
+    return value
+
+
+def with_values(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
+    """The machine with some fields replaced, each by a number or a column."""
+    chip: dict[str, Any] = {}
+    memory: dict[str, Any] = {}
+    expansion: dict[str, Any] = {}
+    links: dict[int, dict[str, Any]] = {}
+    own: dict[str, Any] = {}
+    for path, value in values.items():
+        room, _, name = path.rpartition(".")
+        if path == "chip.matrix_rate":
+            scale = value / np.asarray(_reference_rate(cluster.chip, name))
+            chip["matrix_rates"] = {key: rate * scale for key, rate in cluster.chip.matrix_rates.items()}
+        elif path == "chip.vector_rate":
+            scale = value / np.asarray(_reference_rate(cluster.chip, name))
+            chip["vector_rates"] = {key: rate * scale for key, rate in cluster.chip.vector_rates.items()}
+        elif room == "chip":
+            chip[name] = value
+        elif room == "chip.memory":
+            memory[name] = value
+        elif room == "chip.expansion":
+            expansion[name] = value
+        elif (place := dimension_place(room, cluster)) is not None:
+            links.setdefault(place, {})[name] = value
+        else:
+            own[name] = value
+    if memory or expansion:
+        chip["memories"] = (replace(cluster.chip.memory, **memory), *_expanded(cluster.chip, expansion))
+    if chip:
+        own["chip"] = replace(cluster.chip, **chip)
+    if links:
+        own["dimensions"] = tuple(
+            replace(part, link=replace(part.link, **links[place])) if place in links else part
+            for place, part in enumerate(cluster.dimensions)
+        )
+    return replace(cluster, **own) if own else cluster
+
+
+def _expanded(chip: Chip, values: Mapping[str, Any]) -> tuple[Memory, ...]:
+    """Tiers behind the first; one that the chip lacks needs both its numbers."""
+    if len(chip.memories) > 1:
+        return (replace(chip.memories[1], **values), *chip.memories[2:])
+    if not values:
+        return ()
+    if set(values) != set(_MEMORY):
+        raise DescriptionError(
+            f"chip {chip.name!r} has no expansion memory; set both chip.expansion.rate and chip.expansion.capacity"
+        )
+    return (Memory(name="expansion memory", **values),)
+
+
+def _reference_rate(chip: Chip, name: str) -> Number:
+    """The rate that stands for all element types: in 16 bits, or the first there is; other types keep their ratio."""
+    if name == "vector_rate":
+        return chip.vector_rate()
+    for element in ("bf16", "fp16"):
+        if element in chip.matrix_rates:
+            return chip.matrix_rates[element]
+    if not chip.matrix_rates:
+        raise DescriptionError(f"chip {chip.name!r} has no matrix rate, so chip.matrix_rate cannot be an axis")
+    return next(iter(chip.matrix_rates.values()))

@@ -1,0 +1,1 @@
+"""Runs a study: its rows cut into chunks, evaluated anywhere, written as Parquet shards with a manifest."""
