@@ -75,6 +75,7 @@ def best(rows: int) -> DesignStudy:
                 "chip.memory.rate": {"times": {"from": 0.5, "to": 4, "points": 10, "scale": "log"}},
                 "scale_out.rate": {"times": {"from": 0.25, "to": 4, "points": 10, "scale": "log"}},
             },
+            "mapping": {"policy": "best", "context": [1], "recompute_every": [1]},
             "objectives": ["days", "machine_usd"],
             "budget": rows,
         }

@@ -38,7 +38,14 @@ SEARCHED: dict[str, Any] = {
         "chip.memory.rate": {"times": {"from": 0.5, "to": 4, "points": 20, "scale": "log"}},
         "chip.memory.capacity": {"from": "40 GB", "to": "160 GB", "points": 20},
     },
-    "mapping": {"policy": "best", "tensor": [2, 4, 8], "pipeline": [4, 8, 16], "micro_batch": [1, 2]},
+    "mapping": {
+        "policy": "best",
+        "tensor": [2, 4, 8],
+        "pipeline": [4, 8, 16],
+        "micro_batch": [1, 2],
+        "context": [1],
+        "recompute_every": [1],
+    },
     "objectives": ["days"],
 }
 """800 points with a search each: long enough to be interrupted."""

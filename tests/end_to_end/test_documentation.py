@@ -22,11 +22,6 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_generated_pages_are_current() -> None:
-    done = run("scripts/generate_pages.py", "--check")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])
 def test_an_example_prints_what_is_shown_beside_it(example: Path) -> None:
     done = run("-W", "error", str(example))

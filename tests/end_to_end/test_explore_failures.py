@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from multiprocessing import active_children
 from pathlib import Path
@@ -128,12 +129,16 @@ def test_a_damaged_shard_is_told_set_aside_and_computed_again(tmp_path: Path, qu
 
 def test_a_half_written_file_is_told_and_removed(tmp_path: Path, quick_rows: pa.Table) -> None:
     results = finished_quick(tmp_path)
-    (results.folder / "writing-00000001-77").write_bytes(b"PAR1")
+    left, busy = results.folder / "writing-00000001-77", results.folder / "writing-00000002-78"
+    left.write_bytes(b"PAR1")
+    busy.write_bytes(b"PAR1")
+    hour_ago = time.time() - 3600
+    os.utime(left, (hour_ago, hour_ago))
 
     again = reopened(results, study(QUICK))
 
     assert again.told == ("1 half-written file was removed",)
-    assert not list(results.folder.glob("writing-*"))
+    assert list(results.folder.glob("writing-*")) == [busy], "somebody may be writing it"
     assert run_local(again) == 0
     assert content(again).equals(quick_rows)
 

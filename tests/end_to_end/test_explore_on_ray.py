@@ -87,8 +87,7 @@ def test_a_killed_node_costs_no_row_and_doubles_none(
     killer.join()
 
     assert at_death[0] < results.manifest.chunks
-    assert len(told) >= 1
-    assert all("run again" in text for text in told)
+    assert all("run again" in text for text in told)  # nothing is told if it had just handed in its chunk
     assert ran == len(undisturbed)
     assert len(shards(results.folder)) == results.manifest.chunks
     assert content(results).equals(undisturbed)

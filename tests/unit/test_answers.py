@@ -10,6 +10,7 @@ from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.study.answers.answers import Answers, answer
 from volvelle.study.answers.best import best_by_facet, best_design
 from volvelle.study.answers.break_even import break_even
+from volvelle.study.answers.grids import facet_grids
 from volvelle.study.answers.invert import invert, requirement_of
 from volvelle.study.answers.pareto import pareto_front
 from volvelle.study.answers.pivot import pivot, profile, spread_of
@@ -120,6 +121,25 @@ def test_a_facet_is_answered_value_by_value(tmp_path: Path) -> None:
         wanted = invert(results, study, f"accelerators == {chips} and least days").best
         assert best.design == wanted.design
         assert best.considered == wanted.considered
+
+
+def test_every_point_of_a_facet_is_on_its_map(tmp_path: Path) -> None:
+    axes = {
+        "accelerators": [512, 1024],
+        "chip.memory.rate": {"times": [1, 2, 4]},
+        "scale_out.rate": {"times": [1, 2]},
+        "scale_up.rate": {"times": [1, 2]},
+    }
+    study = small_study(facet="accelerators", axes=axes, constraints=[])
+    with Query(finished(study, tmp_path / "results")) as query:
+        found = facet_grids(query, study)
+        rows = query.rows("SELECT * FROM points")
+    assert [grid.value for grid in found] == [512, 1024]
+    for grid in found:
+        assert [len(grid.down), len(grid.groups or []), *map(len, grid.within)] == [3, 2, 2]  # type: ignore[arg-type]
+        for goal, values in grid.panels:
+            mine = sorted(row[goal.name] for row in rows if row["accelerators"] == grid.value)
+            assert sorted(values.ravel().tolist()) == mine
 
 
 # -- from a requirement to a machine ------------------------------------------------------------------------------

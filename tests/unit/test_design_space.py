@@ -186,6 +186,13 @@ def test_an_expression_is_worth_the_same_here_and_in_sql(text: str) -> None:
     assert here.tolist() == pytest.approx([row[0] for row in there], rel=1e-15)
 
 
+def test_words_in_quotes_are_left_as_they_are() -> None:
+    for word in ("torus-3d", "pcie-4.0", "10 GB"):
+        expression = Expression(f"scale_out.topology == '{word}' and chip.memory.rate >= 2 TB/s")
+        wanted = f"""(("scale_out.topology" = '{word}') AND ("chip.memory.rate" >= 2000000000000.0))"""
+        assert expression.sql() == wanted
+
+
 @pytest.mark.parametrize("text", ["days +", "__import__('os')", "days.__class__()", "[1, 2]", "lambda: 1"])
 def test_what_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(DescriptionError):

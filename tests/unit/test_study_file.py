@@ -36,6 +36,22 @@ from volvelle.study.design_space.measures import MEASURES
         ({"workloads": [{"train": "gpt3-175b"}]}, "batch"),
         ({"workloads": [{"batch": 8}]}, "either train"),
         ({"workloads": [{"run": "fft"}]}, "size"),
+        ({"workloads": [{"run": "hpl", "batch": 8}]}, "means nothing to hpl"),
+        ({"workloads": [{"run": "hpcg", "tokens": 1e9}]}, "means nothing to hpcg"),
+        ({"workloads": [{"run": "hpl"}], "axes": {"workload.batch": [8, 16]}}, "no workload of the study has it"),
+        ({"objectives": []}, "at least 1"),
+        ({"objectives": ["time", "mfu", "memory", "chips", "days"]}, "at most 4"),
+        ({"axes": {"chip.memory.rate": {"times": []}}}, "empty"),
+        ({"constraints": ["days <= 30 days"]}, "days has no unit"),
+        ({"constraints": ["memory <= 10 MW"]}, "memory is a data size"),
+        ({"set": {"chip.power": "3350"}}, "has no unit"),
+        ({"set": {"chip.power": "3 TB"}}, "a power is wanted"),
+        ({"set": {"chip.memory.rate": "base.chip.memory.rate * 2"}}, "on an axis as well"),
+        ({"axes": {"scale_up.rate": ["1 TB/s"], "network.0.rate": ["2 TB/s"]}}, "on two axes"),
+        ({"axes": {"chip": ["h100-sxm"], "chip.memory.rate": {"times": [1]}}}, "multiples of what"),
+        ({"mapping": {"policy": "fixed", "micro_batch": 0}}, "at least 1"),
+        ({"mapping": {"policy": "fixed", "tensor": -1}}, "at least 1"),
+        ({"mapping": {"policy": "fixed", "zero": 4}}, "from 0 to 3"),
         ({"workloads": [{"run": "dlrm", "batch": 8}]}, "model"),
         ({"workloads": [{"train": "gpt2", "batch": 8}, {"train": "gpt2", "batch": 16}]}, "name of its own"),
         ({"costs": {"modell": "parts"}}, "costs.modell"),
@@ -152,6 +168,69 @@ def test_days_without_tokens_are_refused() -> None:
     form = {**QUICK, "workloads": [{"train": "gpt3-175b", "batch": 1536}]}
     with pytest.raises(DescriptionError, match="tokens"):
         Evaluator(study=read_study(form)).rows(0, 1)
+
+
+def test_workloads_that_differ_in_gradients_alone_hold_different_memory() -> None:
+    work = {"train": "bloom-1b7", "batch": 8}
+    form = {
+        "name": "gradients",
+        "workloads": [
+            {"name": "narrow", **work, "gradient_element": "bf16"},
+            {"name": "wide", **work, "gradient_element": "fp32"},
+        ],
+        "system": "dgx-h100/8",
+        "axes": {"chip.memory.capacity": ["20 GB", "35 GB"]},
+        "mapping": {"policy": "best", "tensor": [1], "zero": [0], "pipeline": [1]},
+    }
+    both = Evaluator(study=read_study(form)).rows(0, 2)
+    wide = Evaluator(study=read_study({**form, "workloads": form["workloads"][1:]})).rows(0, 2)  # type: ignore[index]
+    assert both.columns["memory"].tolist() == wide.columns["memory"].tolist()
+    assert both.reason.tolist() == wide.reason.tolist()
+
+
+def test_the_batch_of_a_recommendation_model_can_be_an_axis() -> None:
+    form = {
+        "name": "batch",
+        "workloads": [{"run": "dlrm", "model": "dlrm-criteo", "batch": 65536}],
+        "system": "dgx-h100/8",
+        "axes": {"workload.batch": [16384, 65536]},
+        "objectives": ["samples_per_s"],
+    }
+    few, many = Evaluator(study=read_study(form)).rows(0, 2).columns["samples_per_s"]
+    assert many > few
+
+
+def test_tokens_of_work_that_has_none_are_refused() -> None:
+    form = {"name": "x", "workloads": [{"run": "hpcg"}], "system": "dgx-h100/8", "axes": {"accelerators": [8, 16]}}
+    with pytest.raises(DescriptionError, match="no workload"):
+        Evaluator(study=read_study({**form, "objectives": ["tokens_per_s"]})).rows(0, 1)
+
+
+def test_a_chip_nobody_sells_has_no_market_price() -> None:
+    form = {**QUICK, "axes": {"chip.vector_rate": {"times": [1, 4]}}, "measures": ["usd"]}
+    with pytest.raises(Exception, match="nobody sells"):
+        Evaluator(study=read_study({**form, "costs": {"model": "market"}})).rows(0, 2)
+
+
+def test_base_is_the_machine_the_study_starts_from() -> None:
+    form = {
+        **QUICK,
+        "axes": {"accelerators": [1024, 2048]},
+        "set": {"scale_out.rate": "base.scale_out.rate * accelerators / base.accelerators"},
+    }
+    found = Evaluator(study=read_study(form)).rows(0, 2).columns["time"]
+    plain = {**QUICK, "axes": {"accelerators": [2048]}, "set": {"scale_out.rate": "50 GB/s"}}
+    assert found[1] == Evaluator(study=read_study(plain)).rows(0, 1).columns["time"][0]
+
+
+def test_a_machine_without_the_network_of_an_axis_is_told_by_name() -> None:
+    form = {
+        **QUICK,
+        "axes": {"system": ["dgx-h100/8", "tpu-v5p-pod/64"], "scale_out.rate": ["50 GB/s"]},
+        "mapping": {"policy": "fixed"},
+    }
+    with pytest.raises(DescriptionError, match="tpu-v5p-pod"):
+        Evaluator(study=read_study(form)).rows(0, 2)
 
 
 def test_a_unit_of_another_kind_is_a_unit_error() -> None:

@@ -91,6 +91,20 @@ def test_starting_afresh_removes_results_and_nothing_else(tmp_path: Path) -> Non
     assert not shards(results.folder)
 
 
+def test_starting_afresh_in_a_folder_of_something_else_removes_nothing(tmp_path: Path) -> None:
+    for name in ("report.html", "part-list.txt"):
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(ResultsError, match="no folder of results"):
+        open_results(tmp_path, study(QUICK), chunk=10, fresh=True)
+    assert {file.name for file in tmp_path.iterdir()} == {"report.html", "part-list.txt"}
+
+
+def test_of_two_that_begin_at_once_both_go_by_one_manifest(tmp_path: Path) -> None:
+    first = open_results(tmp_path / "out", study(QUICK), chunk=50)
+    second = open_results(tmp_path / "out", study(QUICK), chunk=70)
+    assert first.manifest == second.manifest
+
+
 def test_a_manifest_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     results = open_results(tmp_path / "out", study(QUICK), chunk=100)
     (results.folder / "manifest.json").write_text('{"study": ')

@@ -19,7 +19,7 @@ from volvelle.estimate.under_uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import Schedule
 from volvelle.search.exhaustive import Ranked, search
 from volvelle.search.levers import levers
-from volvelle.search.space import Space
+from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
@@ -109,9 +109,9 @@ def plan(
         pipeline=(1,) if flat else pp,
         zero=zero or ((2, 3) if emit == "fsdp" else (0, 1, 2, 3)),
         sequence_parallel=(False,) if flat else (True, False),
-        context=cp or tuple(degree for degree in (1, 2, 4, 8, 16) if length // degree >= 1024 or degree == 1),
+        context=cp or usual_context(length),
         schedules=schedules,
-        recompute_every=(1, 2, 4),
+        recompute_every=usual_gaps,
         relay_tokens=relay_tokens,
         offload=tuple((a, b, c) for a, b, c in product((False, True), repeat=3))
         if offload

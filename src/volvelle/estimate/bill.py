@@ -15,7 +15,7 @@ from volvelle.laws.ownership import (
     repaid_price,
     training_time,
 )
-from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds, Watts
+from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds, Watts, is_plainly
 from volvelle.system.inventory import Inventory
 
 __all__ = ["PLANT", "Bill", "StepBill", "Terms", "bill"]
@@ -139,7 +139,7 @@ class Bill:
         found = {
             "machine": bought,
             PLANT: housed,
-            "interest": repaid - bought - housed,
+            "interest": 0.0 if is_plainly(terms.interest, 0.0) else repaid - bought - housed,
             "maintenance": maintenance_price(self.capex, share=terms.maintenance, over=life),
             "energy": life_energy_price(self.power, life=life, use=terms.use, energy_price=terms.energy_price),
         }

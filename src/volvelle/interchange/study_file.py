@@ -71,7 +71,7 @@ class AxisForm(_Closed):
             raise ValueError("give either values, or from, to and points, or times, or linked")
         if ranged and None in (self.start, self.end, self.points):
             raise ValueError("a range needs from, to and points")
-        if self.values is not None and not self.values:
+        if self.values == () or self.times == () or self.linked == {} or () in (self.linked or {}).values():
             raise ValueError("the list of values is empty")
         if self.linked is not None and len({len(column) for column in self.linked.values()}) != 1:
             raise ValueError(
@@ -79,6 +79,16 @@ class AxisForm(_Closed):
                 + ", ".join(f"{name} has {len(column)}" for name, column in self.linked.items())
             )
         return self
+
+
+_LOOKED_AT = {
+    "train": frozenset({"batch", "sequence", "element", "gradient_element", "tokens"}),
+    "dlrm": frozenset({"batch", "element", "model"}),
+    "fft": frozenset({"size"}),
+    "hpl": frozenset[str](),
+    "hpcg": frozenset[str](),
+}
+"""Fields that each kind of work has, besides name and weight."""
 
 
 class WorkloadForm(_Closed):
@@ -108,10 +118,20 @@ class WorkloadForm(_Closed):
         """Its name, or what it does."""
         return self.name or self.train or str(self.run)
 
+    @property
+    def looks_at(self) -> frozenset[str]:
+        """Fields that mean something for this kind of work."""
+        return _LOOKED_AT["train" if self.train is not None else str(self.run)]
+
     @model_validator(mode="after")
     def _one_kind(self) -> "WorkloadForm":
         if (self.train is None) == (self.run is None):
             raise ValueError("say what is done: either train: MODEL, or run: hpl, hpcg, fft or dlrm")
+        apart = self.looks_at | {"name", "train", "run", "weight"}
+        known = type(self).model_fields
+        idle = {name for name in known if name not in apart and getattr(self, name) != known[name].default}
+        if idle:
+            raise ValueError(f"{', '.join(sorted(idle))} means nothing to {self.train or self.run}; leave it out")
         if self.batch is None and (self.train is not None or self.run == "dlrm"):
             raise ValueError("a batch is needed: how many sequences or samples make a step")
         if self.run == "dlrm" and self.model is None:
@@ -169,7 +189,7 @@ class StudyForm(_Closed):
     set: dict[str, str | float] = {}
     """Fields computed from others at every point."""
     mapping: MappingForm = MappingForm()
-    objectives: tuple[str, ...] = ("time",)
+    objectives: tuple[str, ...] = Field(default=("time",), min_length=1, max_length=4)
     """Measures to judge by; the first ranks. ``max mfu`` turns one round."""
     constraints: tuple[str, ...] = ()
     costs: CostForm = CostForm()

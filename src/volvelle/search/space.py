@@ -12,7 +12,7 @@ from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Space", "layouts"]
+__all__ = ["Space", "layouts", "usual_context", "usual_gaps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,15 @@ class Space:
     relay_tokens: bool = False
     """Tokens cross to a unit of the network once; never slower, but not every framework can."""
     largest_micro_batch: int = 16
+
+
+def usual_context(length: int) -> tuple[int, ...]:
+    """Degrees of context parallelism to look through where nothing is said: each chip keeps a thousand positions."""
+    return tuple(degree for degree in (1, 2, 4, 8, 16) if length // degree >= 1024 or degree == 1)
+
+
+usual_gaps = (1, 2, 4)
+"""Layers between kept inputs to look through where nothing is said."""
 
 
 def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[MappingTable]:

@@ -10,8 +10,9 @@ from volvelle.study.answers.best import Best, best_by_facet, best_design
 from volvelle.study.answers.break_even import BreakEven, break_even, plane_axes
 from volvelle.study.answers.breakdown import Breakdown, breakdown
 from volvelle.study.answers.census import Census, census
-from volvelle.study.answers.designs import Design, fetch, field_text, quoted, where
+from volvelle.study.answers.designs import Design, Goal, fetch, field_text, quoted, where
 from volvelle.study.answers.doubt import Assumption, Doubt, assumptions, doubts, needs_prices
+from volvelle.study.answers.grids import FacetGrid, facet_grids
 from volvelle.study.answers.pareto import Front, pareto_front
 from volvelle.study.answers.pivot import Pivot, Profile, pivot, profile, spread_of
 from volvelle.study.answers.sensitivity import Sensitivity, Step, Swing, sensitivity, steps, tornado
@@ -64,6 +65,8 @@ class Answers:
     profiles: tuple[Profile, ...]
     """Every axis, the one that matters most first."""
     heat: Pivot | None
+    grids: tuple[FacetGrid, ...]
+    """Every point, one map for each value of the facet; empty: there is none, or it is too large to show."""
     local: Local | None
     """None: no point meets the constraints, or the points are others' and there is no model to ask."""
     seconds: float | None
@@ -85,6 +88,7 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
             axes = {axis.name: axis for axis in study.axes}
             across, down = sorted((axes[one.axis] for one in profiles[:2]), key=len, reverse=True)
             heat = pivot(query, study, down, across)
+        grids = facet_grids(query, study)
         balanced = _balanced(query, study, front)
         cloud = _cloud(query, study, counted.met)
     return Answers(
@@ -98,6 +102,7 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         breakdowns=_breakdowns(evaluator, best.design, balanced, front) if isinstance(evaluator, Evaluator) else (),
         profiles=profiles,
         heat=heat,
+        grids=grids,
         local=_around(evaluator, best.design) if best.design and isinstance(evaluator, Evaluator) else None,
         seconds=seconds,
     )
@@ -157,7 +162,7 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
     return Local(
         explained=explained,
         sensitivity=found,
-        steps=_steps(evaluator, design),
+        steps=_steps(evaluator, design, found.telling(study.objectives)),
         swings=swings,
         break_even=_line(evaluator, design, swings, layouts),
         doubts=doubts(evaluator, explained, names),
@@ -165,9 +170,9 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
     )
 
 
-def _steps(evaluator: Evaluator, design: Design) -> tuple[Step, ...]:
+def _steps(evaluator: Evaluator, design: Design, goal: Goal) -> tuple[Step, ...]:
     try:
-        return steps(evaluator, design)
+        return steps(evaluator, design, goal=goal)
     except OutsideDomainError:
         return ()
 

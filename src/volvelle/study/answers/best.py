@@ -121,7 +121,7 @@ def best_by_facet(query: Query, study: DesignStudy) -> tuple[tuple[Value, Best],
         return ()
     axis = next(axis for axis in study.axes if axis.name == study.form.facet)
     path, values = next(iter(axis.columns.items()))
-    here = [Expression(f"{path} == {value!r}") for value in values]
+    here = [Expression(f"{path} == {value!r}") for value in values]  # words are quoted by repr, numbers plain
     return tuple(
         (value, best_design(query, study, conditions=(*study.constraints, only)))
         for value, only in zip(values, here, strict=True)
@@ -202,7 +202,7 @@ def _longer_axes(nearest: Design | None, study: DesignStudy) -> list[str]:
     found = []
     for axis in study.axes:
         for path, values in axis.columns.items():
-            if kind_of(path, study) is None or len(axis) == 1:
+            if kind_of(path, study) is None or len(axis) == 1 or isinstance(values[0], str):
                 continue
             sooner = kind_of(path, study) is SECONDS
             end = (min if sooner else max)(float(value) for value in values)

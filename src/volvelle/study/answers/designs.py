@@ -8,7 +8,6 @@ from volvelle.quantities import FRACTION, Quantity, show
 from volvelle.study.design_space.axes import Value
 from volvelle.study.design_space.design_study import DesignStudy
 from volvelle.study.design_space.expressions import Expression
-from volvelle.study.design_space.fields import numeric_field
 from volvelle.study.design_space.measures import MEASURES
 from volvelle.study.sweep.query import Query
 
@@ -49,7 +48,11 @@ def quoted(name: str) -> str:
 
 def where(conditions: Iterable[Expression]) -> str:
     """The points that run and meet conditions, as SQL."""
-    return " AND ".join(["feasible", *(expression.sql() for expression in conditions)])
+    given = list(conditions)
+    # To DuckDB what is not a number is larger than any number, and would meet every lower limit.
+    named = sorted({name for expression in given for name in expression.names if name in MEASURES})
+    known = [f"isfinite(TRY_CAST({quoted(name)} AS DOUBLE)) IS NOT FALSE" for name in named]
+    return " AND ".join(["feasible", *known, *(expression.sql() for expression in given)])
 
 
 def designs_of(rows: Iterable[Mapping[str, Any]], study: DesignStudy) -> tuple[Design, ...]:
@@ -84,12 +87,7 @@ def fetch(query: Query, study: DesignStudy, numbers: Sequence[int]) -> tuple[Des
 
 def kind_of(name: str, study: DesignStudy) -> Quantity | None:
     """The kind of quantity that a column holds; None: plain numbers or words."""
-    if name in MEASURES:
-        return MEASURES[name].kind
-    if study.form.published is not None:
-        return None  # its axes are parts by name
-    field = numeric_field(name, study.base)
-    return None if field is None else field.kind
+    return study.kind_of(name)
 
 
 def field_text(path: str, value: Value, study: DesignStudy) -> str:

@@ -84,6 +84,8 @@ def invert(results: Results, study: DesignStudy, text: str) -> Inversion:
         columns = {str(row["column_name"]): str(row["column_type"]) for row in query.rows("DESCRIBE points")}
         for name in sorted({wanted.goal.name, *(one for part in wanted.conditions for one in part.names)}):
             _check(name, columns, study)
+        for part in wanted.conditions:
+            part.check_units({name: study.kind_of(name) for name in part.names})
         if columns[wanted.goal.name] in ("VARCHAR", "BOOLEAN"):
             raise DescriptionError(f"{wanted.goal.name} holds words, so none of its values is least or most")
         best = best_design(query, study, goal=wanted.goal, conditions=(*study.constraints, *wanted.conditions))

@@ -99,7 +99,8 @@ def _grouped(
         for axis, place in zip(axes, places, strict=True)
     ]
     chosen = ", ".join(f"{key} AS __{place}" for place, key in enumerate(keys))
-    best_of = f"{'min' if goal.less else 'max'}({quoted(goal.name)})"
+    column = quoted(goal.name)
+    best_of = f"{'min' if goal.less else 'max'}({column}) FILTER (WHERE isfinite({column}))"
     found = query.columns(
         f"SELECT {chosen}, {best_of} AS __best, count(*) AS __met FROM points WHERE {where(study.constraints)} "
         f"GROUP BY {', '.join(f'__{place}' for place in range(len(keys)))}"

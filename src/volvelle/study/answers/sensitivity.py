@@ -133,7 +133,8 @@ def sensitivity(
     study = evaluator.study
     goals = tuple(study.objectives if goals is None else goals)
     cluster = evaluator.explain(design.number).cluster
-    now = {path: float(np.max(value_of(path, cluster))) for path in varied_fields(study)}
+    there = [path for path in varied_fields(study) if numeric_field(path, cluster) is not None]
+    now = {path: float(np.max(value_of(path, cluster))) for path in there}
     paths = [path for path, value in now.items() if value > 0 and np.isfinite(value)]
     wanted = tuple(dict.fromkeys([*(goal.name for goal in goals), _PRICE]))
     note = ""

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from volvelle.catalogue.prices import PriceBook
-from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimate.bill import Bill, Terms, bill
 from volvelle.estimate.prices import AbstractPrices, End, ListPrices
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
@@ -66,6 +66,8 @@ class Accounts:
         stock = Inventory.of(cluster)
         if self._study.form.costs.model != "list":
             self._refuse_own_figures(cluster, anchor)
+            if self._study.form.costs.model == "market":
+                _refuse_other_chips(cluster, anchor)
             stock = replace(stock, logic=value_of("chip.matrix_rate", cluster) / value_of("chip.matrix_rate", anchor))
         return bill(stock, self.prices(anchor), self.terms)
 
@@ -78,3 +80,16 @@ class Accounts:
                     f"chip.{name} is set, but the cost model {self._study.form.costs.model!r} takes {name} from its "
                     "own figures; set costs: {model: list} to use yours"
                 )
+
+
+_MADE_OF = ("chip.vector_rate", "chip.buffer")
+"""Numbers of a chip that its market price is for, besides logic and memory, which the prices themselves look at."""
+
+
+def _refuse_other_chips(cluster: Cluster, anchor: Cluster) -> None:
+    for path in _MADE_OF:
+        if np.any(value_of(path, cluster) != value_of(path, anchor)):
+            raise OutsideDomainError(
+                f"{path} differs from that of {anchor.chip.name!r}, and nobody sells such a chip; the market's prices "
+                "do not know it: set costs: {model: parts}"
+            )

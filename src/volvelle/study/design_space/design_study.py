@@ -14,7 +14,7 @@ from volvelle.interchange.study_file import AxisForm, StudyForm, read_study_form
 from volvelle.quantities import Quantity, parse
 from volvelle.study.design_space.axes import Axis, Grid, Value
 from volvelle.study.design_space.expressions import Expression
-from volvelle.study.design_space.fields import field_names, numeric_field, value_of
+from volvelle.study.design_space.fields import dimension_place, field_names, numeric_field, value_of
 from volvelle.study.design_space.layout_policy import LAYOUT_FIELDS, layout_number, layout_space
 from volvelle.study.design_space.measures import MEASURES, Objective, objective_of
 from volvelle.study.design_space.published_points import PUBLISHED_MEASURES, published_values
@@ -34,6 +34,9 @@ class DesignStudy:
 
     def __post_init__(self) -> None:
         _ = self.grid, self.objectives, self.constraints, self.assignments
+        for path in (path for axis in self.axes for path in axis.columns if path.startswith("workload.")):
+            if not any(path.removeprefix("workload.") in one.looks_at for one in self.form.workloads):
+                raise DescriptionError(f"axis {path}: no workload of the study has it; leave it out")
         names = [axis.name for axis in self.axes]
         if self.form.facet is not None and self.form.facet not in names:
             raise DescriptionError(f"facet: {UnknownNameError.among('axis', self.form.facet, names)}")
@@ -68,7 +71,7 @@ class DesignStudy:
     def axes(self) -> tuple[Axis, ...]:
         """What varies: that which makes another machine or workload first, so that slices of points share it."""
         found = [self._axis(name, form) for name, form in self.form.axes.items()]
-        paths = [path for axis in found for path in axis.columns]
+        paths = [self._canonical(path) for axis in found for path in axis.columns]
         twice = sorted({path for path in paths if paths.count(path) > 1})
         if twice:
             raise DescriptionError(f"{', '.join(twice)} is on two axes; keep one")
@@ -96,7 +99,15 @@ class DesignStudy:
                 raise DescriptionError(
                     f"constraint {expression.text!r}: {UnknownNameError.among('measure or axis', name, known)}"
                 )
+            expression.check_units({name: self.kind_of(name) for name in expression.names})
         return found
+
+    def kind_of(self, name: str) -> Quantity | None:
+        """The kind of quantity that an axis or a measure is; None: plain numbers, or words."""
+        if any(name in axis.columns for axis in self.axes):
+            field = None if self.form.published is not None else numeric_field(name, self.base)
+            return None if field is None else field.kind
+        return MEASURES[name].kind if name in MEASURES else None
 
     @cached_property
     def assignments(self) -> Mapping[str, Expression | float]:
@@ -112,7 +123,9 @@ class DesignStudy:
                 raise DescriptionError(
                     f"{where}: {UnknownNameError.among('number of the machine', path, field_names(self.base))}"
                 )
-            expression = _quantity_or_expression(text, field.kind)
+            if any(path in axis.columns for axis in self.axes):
+                raise DescriptionError(f"{where}: it is on an axis as well; keep one")
+            expression = _quantity_or_expression(text, field.kind, where)
             if isinstance(expression, Expression):
                 for name in expression.names:
                     plain = name.removeprefix("base.")
@@ -129,13 +142,21 @@ class DesignStudy:
                 raise UnknownNameError.among("measure", name, MEASURES)
         always = {"time", "memory"} if self.form.published is None else {"time", *PUBLISHED_MEASURES}
         wanted = {*always, *self.form.measures, *(one.name for one in self.objectives)}
-        wanted |= {name for expression in self.constraints for name in expression.names if name in MEASURES}
+        moved = {path for axis in self.axes for path in axis.columns}
+        named = {name for expression in self.constraints for name in expression.names}
+        wanted |= {name for name in named - moved if name in MEASURES}
         return tuple(name for name in MEASURES if name in wanted)
 
     @property
     def fingerprint(self) -> str:
         """The same for the same study, another for another."""
         return sha256(self.form.canonical().encode()).hexdigest()[:16]
+
+    def _canonical(self, path: str) -> str:
+        """A field by its place: a network dimension has two names."""
+        room, _, name = path.rpartition(".")
+        place = None if self.form.published is not None else dimension_place(room, self.base)
+        return path if place is None else f"network.{place}.{name}"
 
     def _axis(self, name: str, form: AxisForm) -> Axis:
         if form.linked is not None:
@@ -163,6 +184,12 @@ class DesignStudy:
             )
             raise DescriptionError(f"{where}: {UnknownNameError.among('field', path, known)}")
         if form.times is not None:
+            other = [one for one in ("system", "chip") if one in self.form.axes]
+            if other:
+                raise DescriptionError(
+                    f"{where}: multiples of what? {other[0]} is an axis too, and each has its own; give values with "
+                    "units"
+                )
             base = float(np.max(value_of(path, self.base)))
             times = form.times
             if isinstance(times, tuple):
@@ -210,12 +237,15 @@ def _spaced(start: float, end: float, points: int, scale: str, where: str) -> tu
     return tuple(float(value) for value in np.linspace(start, end, points))
 
 
-def _quantity_or_expression(text: str | float, kind: Quantity | None) -> Expression | float:
+def _quantity_or_expression(text: str | float, kind: Quantity | None, where: str) -> Expression | float:
     if isinstance(text, int | float):
-        return _number(text, kind, "set")
-    if kind is not None:
-        try:
-            return parse(text, kind)
-        except DescriptionError:
-            pass
-    return Expression(text)
+        return _number(text, kind, where)
+    expression = None
+    try:
+        expression = Expression(text)
+    except DescriptionError:
+        if kind is None:
+            raise
+    if expression is not None and (expression.names or kind is None):
+        return expression
+    return _number(text, kind, where)

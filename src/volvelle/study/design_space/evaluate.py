@@ -1,7 +1,7 @@
 """Evaluates slices of a study's points into columns; the same rows whatever the slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
 from volvelle.estimate.closed_form import ClosedForm
+from volvelle.estimate.model_plans import step_flops
 from volvelle.estimate.result import Estimate
 from volvelle.estimate.under_uncertainty import TableEstimator, UnderUncertainty
 from volvelle.interchange.study_file import WorkloadForm
@@ -24,26 +25,12 @@ from volvelle.study.design_space.fields import value_of, with_values
 from volvelle.study.design_space.layout_policy import fixed_layouts, layout_space
 from volvelle.study.design_space.measures import MEASURES, Outcome, Worked
 from volvelle.study.design_space.planned_work import planned_work
-from volvelle.study.design_space.points import REASONS, Slice
-from volvelle.study.design_space.structure import SOLD, Machines, Steps, is_structural
+from volvelle.study.design_space.points import CHOSEN, REASONS, Slice
+from volvelle.study.design_space.structure import SOLD, Machines, Steps, is_structural, varied_form
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
 __all__ = ["Evaluator", "Explained"]
-
-_CHOSEN = (
-    "tensor",
-    "pipeline",
-    "context",
-    "expert",
-    "data",
-    "micro_batch",
-    "interleave",
-    "schedule",
-    "zero",
-    "recompute",
-)
-"""Columns of the best layout that are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +52,8 @@ class _Case:
     """A machine and its workloads, before numbers vary."""
 
     cluster: Cluster
+    forms: tuple[WorkloadForm, ...]
+    """Workloads, with what axes make of them."""
     steps: tuple[TrainingStep | None, ...]
     """None where a workload is no training, and planned by itself."""
     values: Mapping[str, object]
@@ -111,16 +100,22 @@ class Evaluator:
                 if name not in columns:
                     columns[name] = np.full(count, np.nan)
                 columns[name][rows] = values
-        return Slice(numbers=numbers, positions=positions, columns=columns, reason=reason)
+        return Slice(
+            numbers=numbers,
+            positions=positions,
+            columns=columns,
+            reason=reason,
+            layouts=self._layout_columns() & set(columns),
+        )
+
+    def _layout_columns(self) -> set[str]:
+        """Columns that say which layout was found best."""
+        forms = self.study.form.workloads
+        return {f"{one.called}.{name}" if len(forms) > 1 else name for one in forms for name in CHOSEN}
 
     def at(self, fields: Mapping[str, Number]) -> Slice:
         """The base machine with some fields replaced, each by a number or a column: a point off the grid."""
-        case = self._case((), {})
-        rows = max([1, *(np.size(value) for value in fields.values())])
-        found, struck = self._measured(case, fields, rows)
-        numbers = np.full(rows, -1, dtype=np.int64)
-        columns = {name: np.broadcast_to(np.asarray(values, dtype=float), (rows,)) for name, values in found.items()}
-        return Slice(numbers=numbers, positions={}, columns=columns, reason=np.broadcast_to(struck, (rows,)))
+        return self._off_grid(self._case((), {}), fields, fields, None)
 
     def near(self, number: int, fields: Mapping[str, Number], *, measures: Sequence[str] | None = None) -> Slice:
         """A point with some fields replaced, each by a number or a column; layouts as the study's policy has them.
@@ -128,13 +123,17 @@ class Evaluator:
         `measures` are those wanted, where they are not the study's own.
         """
         case, numbers = self._place(number)
-        rows = max([1, *(np.size(value) for value in fields.values())])
-        found, struck = self._measured(case, {**numbers, **fields}, rows, measures)
-        columns = {name: np.broadcast_to(np.asarray(values, dtype=float), (rows,)) for name, values in found.items()}
+        return self._off_grid(case, {**numbers, **fields}, fields, measures)
+
+    def _off_grid(
+        self, case: _Case, numbers: Mapping[str, Number], moved: Mapping[str, Number], measures: Sequence[str] | None
+    ) -> Slice:
+        rows = max([1, *(np.size(value) for value in moved.values())])
+        found, struck = self._measured(case, numbers, rows, measures)
         return Slice(
             numbers=np.full(rows, -1, dtype=np.int64),
             positions={},
-            columns=columns,
+            columns={name: np.broadcast_to(np.asarray(values, dtype=float), (rows,)) for name, values in found.items()},
             reason=np.broadcast_to(struck, (rows,)),
         )
 
@@ -145,7 +144,7 @@ class Evaluator:
         layouts: list[Layout | None] = []
         estimates: list[Estimate | None] = []
         worked = []
-        for form, step in zip(self.study.form.workloads, case.steps, strict=True):
+        for form, step in zip(case.forms, case.steps, strict=True):
             mapping = None
             if step is None:
                 worked.append(planned_work(form, cluster, self.study.catalogue, 1))
@@ -200,13 +199,11 @@ class Evaluator:
         if key not in self._cases:
             structural = {path: value for path, value in values.items() if is_structural(path, self.study.base)}
             cluster = self._machines.build(structural)
-            steps = tuple(
-                self._steps.build(form, structural) if form.train is not None else None
-                for form in self.study.form.workloads
-            )
+            forms = tuple(varied_form(form, structural) for form in self.study.form.workloads)
+            steps = tuple(self._steps.build(form) if form.train is not None else None for form in forms)
             sold = {path: value for path, value in structural.items() if path in SOLD}
             anchor = cluster if sold == structural else self._machines.build(sold)
-            self._cases[key] = _Case(cluster=cluster, steps=steps, values=values, anchor=anchor)
+            self._cases[key] = _Case(cluster=cluster, forms=forms, steps=steps, values=values, anchor=anchor)
         return self._cases[key]
 
     # -- one group ---------------------------------------------------------------------------------------------
@@ -234,7 +231,7 @@ class Evaluator:
             planned_work(form, cluster, self.study.catalogue, rows)
             if step is None
             else self._worked(form, step, cluster, layout, rows)[0]
-            for form, step in zip(self.study.form.workloads, case.steps, strict=True)
+            for form, step in zip(case.forms, case.steps, strict=True)
         ]
         outcome = self._outcome(case, cluster, worked)
         wanted = self.study.measures if measures is None else measures
@@ -270,11 +267,11 @@ class Evaluator:
             names: dict[str, Any] = {}
             for name in given.names:
                 bare = name.removeprefix("base.")
-                of = case.cluster if bare != name else cluster
-                if is_structural(bare, self.study.base) and bare in case.values:
-                    names[name] = case.values[bare]
-                elif bare == "accelerators":
+                of = self.study.base if bare != name else cluster
+                if bare == "accelerators":
                     names[name] = float(of.accelerators)
+                elif bare == name and is_structural(bare, self.study.base):
+                    names[name] = case.values[bare]
                 else:
                     names[name] = value_of(bare, of)
             cluster = with_values(cluster, {path: given.value(names)})
@@ -292,7 +289,7 @@ class Evaluator:
         chosen: dict[str, NDArray[np.float64]] = {}
         if best:
             time, memory, struck, table = self._best(step, cluster, rows)
-            chosen = {name: np.asarray(getattr(table, name), dtype=np.float64) for name in _CHOSEN}
+            chosen = {name: np.asarray(getattr(table, name), dtype=np.float64) for name in CHOSEN}
         else:
             table = fixed_layouts(self.study.form.mapping.choices, layout, cluster)
             if len(table) == 1 and rows > 1:
@@ -307,7 +304,7 @@ class Evaluator:
             time=time,
             memory=memory,
             struck=struck,
-            work=step.flops,
+            work=step_flops(step),
             peak=cluster.chip.matrix_rate(step.element),
             tokens=float(step.tokens),
             samples=float(step.batch),
@@ -334,9 +331,11 @@ class Evaluator:
     def _known_layouts(self, step: TrainingStep, cluster: Cluster) -> LayoutTable | None:
         """Layouts of a machine's shape: made once for all its numbers."""
         shape = tuple((part.size, repr(part.topology)) for part in cluster.dimensions)
-        key = (id(step.model), step.batch, step.element, cluster.chip.name, shape)
+        said = tuple(getattr(step, part.name) for part in fields(step) if part.name != "model")
+        key = (id(step.model), said, cluster.chip.name, shape)
         if key not in self._layouts:
-            space = layout_space(self.study.form.mapping.choices)
+            length = int(step.model.sizes.get("position", 1))
+            space = layout_space(self.study.form.mapping.choices, length=length)
             one = cluster.take(np.zeros(1, dtype=np.intp))
             try:
                 self._layouts[key] = LayoutTable.of(space, step, one, self.estimator)

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from volvelle.errors import DescriptionError
-from volvelle.quantities import KINDS
+from volvelle.errors import DescriptionError, UnitError
+from volvelle.quantities import KINDS, Quantity
 
 __all__ = ["Expression"]
 
 _WITH_UNIT = re.compile(r"(?<![\w.])(\d[\d_]*\.?\d*(?:[eE][+-]?\d+)?)\s*([A-Za-zµ$%][A-Za-zµ$]*(?:/[A-Za-zµ]+)?)")
+_LITERAL = re.compile(r"('[^']*'|\"[^\"]*\")")
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)+")
 _BINARY: dict[type, tuple[Callable[[Any, Any], Any], str]] = {
     ast.Add: (operator.add, "+"),
@@ -67,13 +68,33 @@ class Expression:
             return f"_name_{len(dotted) - 1}_"
 
         try:
-            tree = ast.parse(_DOTTED.sub(hide, _WITH_UNIT.sub(_plain, self.text)).strip(), mode="eval").body
+            pieces = _LITERAL.split(self.text)  # every second piece is a quoted word, and stays as it is
+            pieces[::2] = [_DOTTED.sub(hide, _WITH_UNIT.sub(_plain, piece)) for piece in pieces[::2]]
+            tree = ast.parse("".join(pieces).strip(), mode="eval").body
         except SyntaxError as error:
             raise DescriptionError(f"{self.text!r} is no expression: {error.msg}") from None
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id.startswith("_name_"):
                 node.id = dotted[int(node.id[6:-1])]
         return tree
+
+    @cached_property
+    def kinds(self) -> tuple[Quantity, ...]:
+        """Kinds of quantity that its numbers with units are."""
+        unquoted = " ".join(_LITERAL.split(self.text)[::2])
+        found = (_kind(match) for match in _WITH_UNIT.finditer(unquoted))
+        return tuple(kind for kind in found if kind is not None)
+
+    def check_units(self, kinds: Mapping[str, Quantity | None]) -> None:
+        """Refuse a number with a unit that none of the names has; `kinds` are those of the names."""
+        own = [kinds.get(name) for name in self.names]
+        for kind in self.kinds:
+            if kind not in own:
+                about = ", ".join(
+                    f"{name} is a {kinds[name].name}" if kinds.get(name) else f"{name} has no unit"  # type: ignore[union-attr]
+                    for name in sorted(self.names)
+                )
+                raise UnitError(f"{self.text!r} has a {kind.name} in it, but {about}")
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -193,10 +214,11 @@ class Expression:
         return of(tree)
 
 
+def _kind(match: re.Match[str]) -> Quantity | None:
+    return next((kind for kind in KINDS if match.group(2) in kind.units), None)
+
+
 def _plain(match: re.Match[str]) -> str:
     """A number with a unit as a plain number, if that is a unit at all."""
-    number, unit = match.groups()
-    for kind in KINDS:
-        if unit in kind.units:
-            return repr(float(number) * kind.units[unit])
-    return match.group()
+    kind = _kind(match)
+    return match.group() if kind is None else repr(float(match.group(1)) * kind.units[match.group(2)])

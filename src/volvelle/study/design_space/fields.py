@@ -155,8 +155,12 @@ def with_values(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
             expansion[name] = value
         elif (place := dimension_place(room, cluster)) is not None:
             links.setdefault(place, {})[name] = value
-        else:
+        elif not room and name in _CLUSTER:
             own[name] = value
+        else:
+            raise DescriptionError(
+                f"{cluster.name!r} has no {path}: its network dimensions are {', '.join(dimension_names(cluster))}"
+            )
     if memory or expansion:
         chip["memories"] = (replace(cluster.chip.memory, **memory), *_expanded(cluster.chip, expansion))
     if chip:

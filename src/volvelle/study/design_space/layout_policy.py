@@ -8,7 +8,7 @@ import numpy as np
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
 from volvelle.quantities import Number
-from volvelle.search.space import Space
+from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 
 __all__ = ["LAYOUT_FIELDS", "fixed_layouts", "layout_number", "layout_space"]
@@ -16,6 +16,12 @@ __all__ = ["LAYOUT_FIELDS", "fixed_layouts", "layout_number", "layout_space"]
 _DEGREES = ("tensor", "pipeline", "context", "expert", "micro_batch", "interleave", "zero", "recompute_every")
 _YES_NO = ("overlap", "sequence_parallel", "fused_attention", "whole_experts", "swap_heads")
 LAYOUT_FIELDS = (*_DEGREES, "data", "shard", "schedule", "recompute", "relay_tokens", *_YES_NO)
+_BOUNDS: dict[str, tuple[int, int | None]] = {
+    **dict.fromkeys((*_YES_NO, "relay_tokens"), (0, 1)),
+    "zero": (0, 3),
+    "shard": (0, None),
+}
+"""Least and most of fields that are no degrees."""
 _WORDS: dict[str, dict[str, int]] = {
     "schedule": {choice.word: int(choice) for choice in Schedule},
     "recompute": {choice.word: int(choice) for choice in Recompute},
@@ -33,8 +39,10 @@ def layout_number(name: str, value: object) -> float:
         return float(words[str(value)])
     if isinstance(value, bool):
         return float(value)
-    if not isinstance(value, int | float) or value != int(value):
-        raise DescriptionError(f"{name} of the layout is {value!r}; it must be a whole number, or yes or no")
+    least, most = _BOUNDS.get(name, (1, None))
+    if not isinstance(value, int | float) or value != int(value) or value < least or (most and value > most):
+        wanted = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise DescriptionError(f"{name} of the layout is {value!r}; it must be a whole number {wanted}")
     return float(value)
 
 
@@ -48,10 +56,9 @@ def fixed_layouts(choices: Mapping[str, object], columns: Mapping[str, Number], 
     return MappingTable.columns(**given)
 
 
-def layout_space(choices: Mapping[str, object]) -> Space:
-    """The space of layouts that a study's choices leave."""
-    default = Space()
-    found: dict[str, Any] = {}
+def layout_space(choices: Mapping[str, object], *, length: int = 1) -> Space:
+    """The space of layouts that a study's choices leave, for sequences of some length; else as a plan's."""
+    found: dict[str, Any] = {"context": usual_context(length), "recompute_every": usual_gaps}
     for name, value in choices.items():
         values = value if isinstance(value, tuple) else (value,)
         if name == "largest_micro_batch":
@@ -69,4 +76,4 @@ def layout_space(choices: Mapping[str, object]) -> Space:
         else:
             known = (*_DEGREES, *_YES_NO, "schedule", "recompute", "relay_tokens", "largest_micro_batch")
             raise UnknownNameError.among("choice of layouts", name, known)
-    return Space(**{**{name: getattr(default, name) for name in found}, **found})
+    return Space(**found)

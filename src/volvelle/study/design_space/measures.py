@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimate.bill import Bill
+from volvelle.laws.ownership import training_time
+from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.quantities import BYTES, DOLLARS, FRACTION, JOULES, SECONDS, WATTS, Flop, FlopPerSecond, Number, Quantity
 
 __all__ = ["MEASURES", "Measure", "Objective", "Outcome", "Worked", "objective_of"]
@@ -60,9 +62,24 @@ class Outcome:
         return self.round(lambda worked: worked.time)
 
     @property
+    def samples(self) -> Number:
+        """Sequences or samples a round."""
+        return self.round(lambda worked: worked.samples)
+
+    @property
     def rate(self) -> Number:
         """FLOP/s done, recomputation not counted."""
         return self.round(lambda worked: worked.work) / self.time
+
+    @property
+    def tokens(self) -> Number:
+        """Tokens a round."""
+        found = self.round(lambda worked: worked.tokens)
+        if not np.all(found):
+            raise DescriptionError(
+                "tokens are asked for, but no workload of the study trains on any; judge by time, samples_per_s or usd"
+            )
+        return found
 
     @property
     def seconds(self) -> Number:
@@ -80,7 +97,7 @@ def _whole_run(worked: Worked) -> Number:
             f"how long training takes was asked for, but workload {worked.name!r} has no tokens: to train on; add "
             "tokens: 15e12 or the like"
         )
-    return worked.budget / worked.tokens * worked.time
+    return training_time(worked.budget, per_step=worked.tokens, step=worked.time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +113,9 @@ class Measure:
 
 
 def _mfu(found: Outcome) -> Number:
-    return found.round(lambda worked: worked.work / worked.peak) / (found.time * found.chips)
+    # Workloads may have different peaks, so the work is counted in seconds of one chip at its peak.
+    busy = found.round(lambda worked: worked.work / worked.peak)
+    return model_flops_utilisation(busy, found.time, chips=found.chips, peak=1.0)
 
 
 _ALL = (
@@ -122,14 +141,14 @@ _ALL = (
         says="sequences a second",
         kind=None,
         less_is_better=False,
-        of=lambda it: it.round(lambda worked: worked.samples) / it.time,
+        of=lambda it: it.samples / it.time,
     ),
     Measure(
         name="tokens_per_s",
         says="tokens a second",
         kind=None,
         less_is_better=False,
-        of=lambda it: it.round(lambda worked: worked.tokens) / it.time,
+        of=lambda it: it.tokens / it.time,
     ),
     Measure(
         name="days",
@@ -179,7 +198,7 @@ _ALL = (
         says="dollars a million tokens",
         kind=DOLLARS,
         less_is_better=True,
-        of=lambda it: it.bill().step(it.time).dollars / it.round(lambda worked: worked.tokens) * _MILLION,
+        of=lambda it: it.bill().step(it.time, tokens=it.tokens).dollars_per_token * _MILLION,
     ),
     Measure(name="watts", says="at the meter", kind=WATTS, less_is_better=True, of=lambda it: it.bill().power),
     Measure(
@@ -187,14 +206,14 @@ _ALL = (
         says="energy a sequence, at the meter",
         kind=JOULES,
         less_is_better=True,
-        of=lambda it: it.bill().step(it.time).energy / it.round(lambda worked: worked.samples),
+        of=lambda it: it.bill().step(it.time, samples=it.samples).energy_per_sample,
     ),
     Measure(
         name="tokens_per_joule",
         says="tokens a second for every watt",
         kind=None,
         less_is_better=False,
-        of=lambda it: it.round(lambda worked: worked.tokens) / it.bill().step(it.time).energy,
+        of=lambda it: it.bill().step(it.time, tokens=it.tokens).tokens_per_second_per_watt,
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}

@@ -16,6 +16,7 @@ from volvelle.estimate.dlrm import DlrmStep
 from volvelle.estimate.fft import FftModel, FftProblem
 from volvelle.estimate.hpl_panels import PanelByPanel
 from volvelle.interchange.study_file import WorkloadForm
+from volvelle.laws.hpl_closed_form import hpl_memory
 from volvelle.search.dlrm_plan import rank_dlrm
 from volvelle.search.fft_plan import rank_fft
 from volvelle.search.hpcg_plan import plan_hpcg
@@ -87,7 +88,7 @@ def _hpl(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, /) -> _Run 
     if not found:
         return None
     best = found[0]
-    held = 8.0 * float(best.problem.order) ** 2 / cluster.accelerators
+    held = float(hpl_memory(float(best.problem.order))) / cluster.accelerators
     peak = best.peak / cluster.accelerators
     return _Run(time=best.time, memory=held, work=best.work, samples=1.0, peak=peak)
 
@@ -115,7 +116,7 @@ def _fft(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, /) -> _Run 
 def _dlrm(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, /) -> _Run | None:
     assert form.model is not None, "checked when read"
     assert form.batch is not None, "checked when read"
-    step = DlrmStep(shape=named_dlrm(form.model), batch=form.batch)
+    step = DlrmStep(shape=named_dlrm(form.model), batch=form.batch, matrix_element=form.element)
     ranked = rank_dlrm(step, cluster, model=dlrm_model("hugectr", cluster), top=1)
     if not ranked.best:
         return None

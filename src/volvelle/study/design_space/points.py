@@ -9,10 +9,25 @@ from numpy.typing import NDArray
 
 from volvelle.estimate.checks import CHECKS
 
-__all__ = ["REASONS", "PointSource", "Slice"]
+__all__ = ["CHOSEN", "REASONS", "PointSource", "Slice"]
 
 REASONS = ("", *(check.name for check in CHECKS), "memory", "layout")
 """Why a point cannot run; the first is that it can. ``layout``: no layout of the space divides its batch and chips."""
+
+
+CHOSEN = (
+    "tensor",
+    "pipeline",
+    "context",
+    "expert",
+    "data",
+    "micro_batch",
+    "interleave",
+    "schedule",
+    "zero",
+    "recompute",
+)
+"""Columns of the best layout that are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +42,8 @@ class Slice:
     """Measures, and the layout chosen where it is."""
     reason: NDArray[np.int8]
     """A number of `REASONS`."""
+    layouts: frozenset[str] | set[str] = frozenset()
+    """Columns that are part of the layout chosen: whole numbers."""
 
     def __len__(self) -> int:
         return len(self.numbers)

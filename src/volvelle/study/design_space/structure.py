@@ -15,7 +15,7 @@ from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["SOLD", "Machines", "Steps", "is_structural", "structural_names"]
+__all__ = ["SOLD", "Machines", "Steps", "is_structural", "structural_names", "varied_form"]
 
 _WHOLE = ("system", "chip", "accelerators")
 SOLD = frozenset(_WHOLE)
@@ -118,20 +118,31 @@ class Steps:
     graphs: dict[tuple[str, int], Workload]
     """Graphs built so far: what is derived from one is kept by its identity."""
 
-    def build(self, form: WorkloadForm, values: Mapping[str, object]) -> TrainingStep:
-        """The step of a workload with these fields."""
+    def build(self, form: WorkloadForm) -> TrainingStep:
+        """The step of a workload."""
         assert form.train is not None, "checked when read"
+        assert form.batch is not None, "checked when read"
         shape = self.catalogue.model(form.train)
-        length = _whole(values.get("workload.sequence", form.sequence or shape.sequence), "workload.sequence")
+        length = form.sequence or shape.sequence
         key = (form.train, length)
         if key not in self.graphs:
             self.graphs[key] = transformer(shape, sequence=length)
         return TrainingStep(
             model=self.graphs[key],
-            batch=_whole(values.get("workload.batch", form.batch), "workload.batch"),
-            element=str(values.get("workload.element", form.element)),
+            batch=form.batch,
+            element=form.element,
             gradient_element=form.gradient_element,
         )
+
+
+def varied_form(form: WorkloadForm, values: Mapping[str, object]) -> WorkloadForm:
+    """A workload with what axes say of those of its fields that it looks at."""
+    said: dict[str, object] = {}
+    for name in form.looks_at & set(_WORK):
+        if f"workload.{name}" in values:
+            value = values[f"workload.{name}"]
+            said[name] = str(value) if name == "element" else _whole(value, f"workload.{name}")
+    return form.model_copy(update=said)
 
 
 def topology_of(word: str, size: int) -> AbstractTopology:

@@ -1,21 +1,26 @@
 """The folder of a study's results: which study, which model, which chunks; nothing from another is ever mixed in."""
 
 import json
+import os
+import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from uuid import uuid4
 
 from volvelle.errors import ResultsError
 from volvelle.study.design_space.design_study import DesignStudy
-from volvelle.study.sweep.shards import Shard, damage, list_shards
+from volvelle.study.sweep.shards import Shard, damage, every_shard, is_shard, list_shards
 
 __all__ = ["Manifest", "Results", "model_fingerprint", "open_results", "read_manifest"]
 
 _FILE = "manifest.json"
 _FORMAT = 1
+_ABANDONED = 60.0
+"""Seconds after which a half-written file has nobody who writes it."""
 _REPORTS = ("report.html", "front.csv", "summary.json")
 """What answering leaves beside the results."""
 _SCRATCH = "scratch"
@@ -37,9 +42,11 @@ def model_fingerprint(folders: tuple[str, ...] = ()) -> str:
                 digest.update(entry.read_bytes())
 
     root = resources.files("volvelle")
-    for room in ("catalogue", "estimate", "laws", "mapping", "search", "system", "workload"):
-        add(root / room, room)
-    add(root / "study" / "design_space", "study/design_space")
+    for entry in sorted(root.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir() and entry.name not in ("cli", "report", "testing", "__pycache__"):
+            add(entry, entry.name)
+    for name in ("quantities.py", "spread.py"):
+        digest.update((root / name).read_bytes())
     for place, folder in enumerate(folders):
         add(Path(folder), f"own/{place}")
     return digest.hexdigest()[:16]
@@ -97,6 +104,13 @@ class Results:
                 f"{str(self.folder)!r} lacks {missing:,} of {self.manifest.chunks:,} chunks; run the study again to "
                 "finish it: what is there is kept"
             )
+        for chunk, shard in done.items():
+            start, stop = self.manifest.span(chunk)
+            if shard.rows != stop - start:
+                raise ResultsError(
+                    f"{shard.name} has {shard.rows} rows where {stop - start} belong: two runs cut the study "
+                    "otherwise; run it again, and it is set aside"
+                )
         return [str(self.folder / done[chunk].name) for chunk in sorted(done)]
 
 
@@ -114,7 +128,7 @@ def open_results(folder: Path, study: DesignStudy, *, chunk: int, fresh: bool = 
         rows=len(study.grid),
         chunk=chunk,
     )
-    if fresh and folder.is_dir():
+    if fresh and (folder / _FILE).exists():
         _clear(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -128,11 +142,10 @@ def open_results(folder: Path, study: DesignStudy, *, chunk: int, fresh: bool = 
                 f"{str(folder)!r} holds {strange[0]!r} but no {_FILE}, so it is no folder of results; give an empty one"
             )
         _write(folder, wanted)
-        return Results(folder=folder, manifest=wanted)
     found = read_manifest(folder)
     _refuse_another(folder, found, wanted)
     told = [_set_aside(folder, shard) for shard in _suspect(folder, found)]
-    passing = [file for file in folder.iterdir() if file.name.startswith("writing-")]
+    passing = [file for file in folder.iterdir() if file.name.startswith("writing-") and _left_behind(file)]
     for file in passing:
         file.unlink(missing_ok=True)
     if passing:
@@ -178,7 +191,7 @@ def _brief(value: object) -> str:
 
 def _suspect(folder: Path, found: Manifest) -> list[tuple[Shard, str]]:
     amiss: list[tuple[Shard, str]] = []
-    for shard in list_shards(folder).values():
+    for shard in every_shard(folder):
         if shard.chunk >= found.chunks:
             amiss.append((shard, f"is chunk {shard.chunk} of a study that has {found.chunks}"))
             continue
@@ -197,11 +210,25 @@ def _set_aside(folder: Path, found: tuple[Shard, str]) -> str:
     return f"{shard.name} {problem}; it was set aside as damaged-{shard.name} and is computed again"
 
 
+def _left_behind(file: Path) -> bool:
+    """Whether a half-written file is nobody's: untouched for longer than a chunk takes to write."""
+    try:
+        return time.time() - file.stat().st_mtime > _ABANDONED
+    except FileNotFoundError:
+        return False
+
+
 def _write(folder: Path, manifest: Manifest) -> None:
-    passing = folder / f"writing-{_FILE}"
+    passing = folder / f"writing-{uuid4().hex}-{_FILE}"
     try:
         passing.write_text(json.dumps(asdict(manifest), indent=1), "utf-8")
-        passing.replace(folder / _FILE)
+        try:
+            os.link(passing, folder / _FILE)  # of two that begin at once, one is first, and both go by its manifest
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            passing.replace(folder / _FILE)
+        passing.unlink(missing_ok=True)
     except OSError as error:
         raise ResultsError(f"results cannot be kept in {str(folder)!r}: {error.strerror}") from None
 
@@ -209,5 +236,6 @@ def _write(folder: Path, manifest: Manifest) -> None:
 def _clear(folder: Path) -> None:
     """Remove what a run leaves, and nothing else."""
     for file in list(folder.iterdir()):
-        if file.name in (_FILE, *_REPORTS) or file.name.startswith(("part-", "writing-", "damaged-part-")):
+        ours = is_shard(file.name.removeprefix("damaged-")) or file.name.startswith("writing-")
+        if ours or file.name in (_FILE, *_REPORTS):
             file.unlink()

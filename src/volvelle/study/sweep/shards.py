@@ -19,21 +19,9 @@ from volvelle.errors import MissingExtraError, ResultsError
 from volvelle.study.design_space.design_study import DesignStudy
 from volvelle.study.design_space.points import REASONS, Slice
 
-__all__ = ["Shard", "damage", "list_shards", "write_shard"]
+__all__ = ["Shard", "damage", "every_shard", "is_shard", "list_shards", "write_shard"]
 
 _NAME = re.compile(r"part-(\d{8})-(\d+)-([0-9a-f]{8})\.parquet")
-_WHOLE = (
-    "tensor",
-    "pipeline",
-    "context",
-    "expert",
-    "data",
-    "micro_batch",
-    "interleave",
-    "schedule",
-    "zero",
-    "recompute",
-)
 _BLOCK = 1 << 20
 
 
@@ -52,14 +40,22 @@ class Shard:
         return f"part-{self.chunk:08d}-{self.rows}-{self.checksum}.parquet"
 
 
+def is_shard(name: str) -> bool:
+    """Whether a file's name is that of a shard."""
+    return _NAME.fullmatch(name) is not None
+
+
+def every_shard(folder: Path) -> list[Shard]:
+    """All shards of a folder, in order."""
+    names = (_NAME.fullmatch(file.name) for file in folder.iterdir())
+    return sorted(Shard(chunk=int(one[1]), rows=int(one[2]), checksum=one[3]) for one in names if one is not None)
+
+
 def list_shards(folder: Path) -> dict[int, Shard]:
-    """Finished chunks of a folder; where one was written twice, the first by name."""
+    """Finished chunks of a folder; where one was written twice, the first."""
     found: dict[int, Shard] = {}
-    for name in sorted(file.name for file in folder.iterdir()):
-        match = _NAME.fullmatch(name)
-        if match is not None:
-            shard = Shard(chunk=int(match[1]), rows=int(match[2]), checksum=match[3])
-            found.setdefault(shard.chunk, shard)
+    for shard in every_shard(folder):
+        found.setdefault(shard.chunk, shard)
     return found
 
 
@@ -116,7 +112,7 @@ def _columns(pa: Any, study: DesignStudy, found: Slice) -> dict[str, Any]:
             kept = pa.array([str(value) for value in values] if words else [float(value) for value in values])
             columns[path] = pa.DictionaryArray.from_arrays(narrow, kept)
     for name, column in found.columns.items():
-        if name.rpartition(".")[2] in _WHOLE:
+        if name in found.layouts:
             missing = np.isnan(column)
             columns[name] = pa.array(np.where(missing, 0, column).astype(np.int32), mask=missing)
         else:
