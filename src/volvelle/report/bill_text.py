@@ -11,41 +11,21 @@ from volvelle.estimate.bill import Bill, StepBill
 from volvelle.estimate.prices import End
 from volvelle.quantities import (
     DOLLARS,
-    DOLLARS_PER_BYTE,
-    DOLLARS_PER_JOULE,
-    DOLLARS_PER_RATE,
-    DOLLARS_PER_WATT,
     FRACTION,
     JOULES,
-    JOULES_PER_BYTE,
-    SECONDS,
     WATTS,
     Number,
     Quantity,
     show,
 )
+from volvelle.report.price_words import YEAR, price_kind, price_text
 from volvelle.report.row_scores_text import PLAN_WIDTH, wide_console
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
 
 __all__ = ["Account", "bill_document", "print_bill"]
 
-_YEAR = 31_557_600.0
 _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
-_KINDS: Mapping[str, Quantity] = {
-    "capacity_price": DOLLARS_PER_BYTE,
-    "rate_price": DOLLARS_PER_RATE,
-    "link_price": DOLLARS_PER_RATE,
-    "port_price": DOLLARS_PER_RATE,
-    "energy": JOULES_PER_BYTE,
-    "link_energy": JOULES_PER_BYTE,
-    "port_energy": JOULES_PER_BYTE,
-    "plant_price": DOLLARS_PER_WATT,
-    "energy_price": DOLLARS_PER_JOULE,
-    "plant_life": SECONDS,
-    "interest": FRACTION,
-    "maintenance": FRACTION,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +42,6 @@ class Account:
     steps: Mapping[End, StepBill] | None = None
     budget: float | None = None
     """Tokens to train on."""
-
-
-def _kind(name: str) -> Quantity:
-    if name.startswith("hosts.") or name == "site.conversion":
-        return FRACTION
-    if name in ("chip.power",):
-        return WATTS
-    return _KINDS.get(name.rpartition(".")[2], DOLLARS)
 
 
 def _three(of: Mapping[End, Number], kind: Quantity) -> tuple[str, ...]:
@@ -93,7 +65,7 @@ def print_bill(found: Account) -> None:
         f"[bold]{stock.name}[/bold]: {float(stock.chips):,.0f} x {stock.chip}, prices by [bold]{found.model}[/bold]; "
         f"[bold]{show(float(typical.capex), DOLLARS)}[/bold] to buy, "
         f"[bold]{show(float(typical.power), WATTS)}[/bold] at the meter, "
-        f"[bold]{show(float(typical.tco), DOLLARS)}[/bold] to own for {float(terms.life) / _YEAR:.3g} years"
+        f"[bold]{show(float(typical.tco), DOLLARS)}[/bold] to own for {float(terms.life) / YEAR:.3g} years"
     )
     table = _table("\nto buy", "\nlow", "\ntypical", "\nhigh")
     for part in typical.capital:
@@ -120,7 +92,7 @@ def print_bill(found: Account) -> None:
         style="dim",
     )
     if found.given:
-        console.print(f"given: {', '.join(found.given)}", style="dim")
+        console.print(f"terms: {', '.join(found.given)}", style="dim")
     _print_sources(found)
 
 
@@ -172,9 +144,7 @@ def _print_sources(found: Account) -> None:
 
 def _written(value: float, name: str) -> str:
     """A figure without the noughts at its end."""
-    kind = _kind(name)
-    text = f"{value / _YEAR:.3g} years" if kind is SECONDS else show(value, kind)
-    return re.sub(r"^([\d,]+\.\d*?)0+(?= )", r"\1", text).replace(". ", " ")
+    return re.sub(r"^([\d,]+\.\d*?)0+(?= )", r"\1", price_text(name, value)).replace(". ", " ")
 
 
 def _bare(text: str, typical: str) -> str:
@@ -227,7 +197,7 @@ def bill_document(found: Account) -> dict[str, object]:
                 "value": figure.value,
                 "low": End.LOW.of(figure),
                 "high": End.HIGH.of(figure),
-                "unit": _kind(name).base,
+                "unit": price_kind(name).base,
                 "date": figure.date,
                 "kind": figure.evidence.word,
                 "source": figure.source,

@@ -1,5 +1,7 @@
 """The answers of a study as plain values in SI units, for other programs."""
 
+from math import isfinite
+
 from volvelle.study.answers.answers import Answers, Local
 from volvelle.study.answers.best import Best
 from volvelle.study.answers.designs import Design
@@ -44,7 +46,7 @@ def _design(design: Design | None) -> dict[str, object] | None:
     found: dict[str, object] = {
         "point": design.number,
         "fields": dict(design.fields),
-        "measures": dict(design.measures),
+        "measures": {name: value if isfinite(value) else None for name, value in design.measures.items()},
     }
     return {**found, "layout": dict(design.layout)} if design.layout else found
 

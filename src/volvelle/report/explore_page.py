@@ -8,6 +8,7 @@ from volvelle.quantities import BYTES, DOLLARS, show
 from volvelle.report.explore_pictures import (
     break_even_picture,
     front_picture,
+    grid_pictures,
     heat_picture,
     time_picture,
     tornado_picture,
@@ -23,10 +24,10 @@ from volvelle.report.explore_words import (
     limit_words,
     measure_name,
     measures_words,
-    price_text,
     step_sentence,
     value_sentences,
 )
+from volvelle.report.price_words import price_text
 from volvelle.study.answers.answers import Answers, Local
 from volvelle.study.answers.best import WHY, Unmet
 from volvelle.study.answers.designs import Design, field_text, measure_text
@@ -63,6 +64,7 @@ def explore_page(answers: Answers) -> str:
         "heat": drawn(heat_picture(answers)),
         "time": drawn(time_picture(answers)),
         "break_even": drawn(break_even_picture(answers)),
+        "grids": [drawn(picture) for picture in grid_pictures(answers)],
     }
     front = _front(answers)
     if front is not None:

@@ -1,6 +1,7 @@
 """Pictures of a study's answers: the front, the tornado, the heat map, where time goes, the break-even line."""
 
 import math
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,12 @@ from volvelle.report.plot_axes import PlotAxis
 from volvelle.report.tornado import TornadoBar, tornado_plot
 from volvelle.study.answers.answers import Answers
 from volvelle.study.answers.designs import Design, field_text, kind_of, measure_text
+from volvelle.study.answers.grids import FacetGrid
 from volvelle.study.answers.sensitivity import Swing
-from volvelle.study.design_space.axes import Value
+from volvelle.study.design_space.axes import Axis, Value
 from volvelle.study.design_space.design_study import DesignStudy
 
-__all__ = ["break_even_picture", "front_picture", "heat_picture", "time_picture", "tornado_picture"]
+__all__ = ["break_even_picture", "front_picture", "grid_pictures", "heat_picture", "time_picture", "tornado_picture"]
 
 _PARTS = 8
 _COLOURS = ("#0f5c8c", "#5aa2c9", "#c8733a", "#e3b07a", "#2f7d5b", "#8fbf9f", "#6d4fa3", "#b9a6d6")
@@ -126,6 +128,59 @@ def heat_picture(answers: Answers) -> str | None:
         columns=[(text, "") for text in columns],
         note="deep is good; – : no point meets the constraints",
     )
+
+
+def grid_pictures(answers: Answers) -> list[str]:
+    """Every point of a small study, one map for each value of its facet."""
+    return [_grid_picture(grid, answers) for grid in answers.grids]
+
+
+def _grid_picture(grid: FacetGrid, answers: Answers) -> str:
+    study = answers.study
+    names = {axis.name: _labels(*_one_by_one(axis), study)[1] for axis in study.axes}
+    within = list(product(*(names[axis.name] for axis in grid.within)))
+    panels = []
+    for goal, values in grid.panels:
+        word, size = _unit(values, kind_of(goal.name, study))
+        unit = f", {word}" if word else ""
+        cells = tuple(
+            tuple(
+                Cell(
+                    value=math.nan if math.isnan(value) else (1.0 / value if goal.less and value > 0 else float(value)),
+                    text="–" if math.isnan(value) else _short(float(value) / size),
+                )
+                for value in row
+            )
+            for row in values
+        )
+        panels.append(HeatPanel(title=f"{measure_name(goal.name)}{unit}", cells=cells))
+    facet = field_name(study.form.facet or "")
+    return heat_map(
+        panels,
+        title=f"{facet} {field_text(study.form.facet or '', grid.value, study)}",
+        about="Every objective at every point of the study that has this value of its facet.",
+        rows=names[grid.down.name],
+        groups=names[grid.groups.name] if grid.groups else [""],
+        columns=[(words[0], words[1] if len(words) > 1 else "") if words else ("", "") for words in within],
+        note="deep is good; – : the point cannot run or does not meet the constraints",
+    )
+
+
+def _unit(values: NDArray[np.float64], kind: Quantity | None) -> tuple[str, float]:
+    """The unit that all cells are written in; for large plain numbers a power of a thousand."""
+    if kind is not None:
+        return _scale(values, kind).unit
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    for power, word in ((12, "T"), (9, "G"), (6, "M")):
+        if largest >= 10.0**power:
+            return word, 10.0**power
+    return "", 1.0
+
+
+def _one_by_one(axis: Axis) -> tuple[str, tuple[tuple[Value, ...], ...]]:
+    """An axis' first field, and its values one at a time."""
+    path, values = next(iter(axis.columns.items()))
+    return path, tuple((value,) for value in values)
 
 
 def _scale(values: NDArray[np.float64], kind: Quantity | None) -> PlotAxis:

@@ -20,10 +20,10 @@ from volvelle.report.explore_words import (
     limit_words,
     measure_name,
     measures_words,
-    price_text,
     step_sentence,
     value_sentences,
 )
+from volvelle.report.price_words import price_text
 from volvelle.study.answers.answers import Answers, Local
 from volvelle.study.answers.best import WHY, Best, Unmet
 from volvelle.study.answers.designs import Design, field_text, measure_text
@@ -122,7 +122,7 @@ def _print_unmet(unmet: Unmet, study: DesignStudy, console: Console) -> None:
     for name, count in unmet.reasons.items():
         console.print(Text(f"  {count:,} cannot run ({name}): {WHY[name][0] if name in WHY else name}"))
     for one in unmet.shortfalls:
-        console.print(Text(f"  {one.text}: {one.failing:,} fail it, {one.alone:,} of them it alone"))
+        console.print(Text(f"  {one.text}: {one.failing:,} miss it, {one.alone:,} of them nothing else"))
     if unmet.nearest is not None and unmet.miss is not None:
         console.print(Text(f"  nearest, {100 * unmet.miss:.1f} % off: {design_words(unmet.nearest, study)}"))
         console.print(Text(f"  which gives {measures_words(unmet.nearest, study.measures)}"))
@@ -145,13 +145,11 @@ def _print_why(answers: Answers, console: Console) -> None:
 
 def _print_front(answers: Answers, console: Console) -> None:
     front, study = answers.front, answers.study
-    names = " and ".join(measure_name(one.name) for one in front.objectives)
+    names = ", ".join(measure_name(one.name) for one in front.objectives)
     ties = f"; {front.ties:,} ties left out" if front.ties else ""
-    title = f"\nThe front of {names}: {len(front):,} designs{ties}"
+    console.print(Text(f"\nThe front of {names}: {len(front):,} designs{ties}", style="bold"))
     designs = _some(front.designs, _ROWS)
-    table = Table(
-        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, collapse_padding=True
-    )
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("point", justify="right", no_wrap=True)
     for goal in front.objectives:
         table.add_column(measure_name(goal.name), justify="right", no_wrap=True)
@@ -172,7 +170,8 @@ def _print_front(answers: Answers, console: Console) -> None:
         console.print(Text(f"  {len(designs)} of {len(front):,}, evenly along it; all are in front.csv", style="dim"))
     if answers.balanced is not None:
         said = measures_words(answers.balanced, tuple(goal.name for goal in front.objectives))
-        console.print(Text(f"  balanced: point {answers.balanced.number:,}, {said}"))
+        machine = design_words(answers.balanced, study)
+        console.print(Text(f"  balanced: point {answers.balanced.number:,}, {said}: {machine}"))
 
 
 def _some(designs: Sequence[Design], most: int) -> list[Design]:
@@ -185,10 +184,11 @@ def _print_doubts(local: Local, console: Console) -> None:
     lines = []
     for one in local.doubts:
         ends = f"{measure_text(one.name, one.low)} … {measure_text(one.name, one.high)}"
-        lines.append(f"{measure_name(one.name)} {measure_text(one.name, one.value)}, {ends}")
+        name = "" if one.name == "days" else f"{measure_name(one.name)} "
+        lines.append(f"{name}{measure_text(one.name, one.value)}, {ends}")
         if one.note:
             lines.append(f"  ({one.note})")
-    level = f" ({100 * local.doubts[0].level:.0f} % range of time; prices all at either end)" if local.doubts else ""
+    level = f" (time: {100 * local.doubts[0].level:.0f} % range; prices: all low to all high)" if local.doubts else ""
     _print_list(f"How sure{level}", lines, console)
 
 

@@ -5,15 +5,6 @@ from collections.abc import Mapping
 from volvelle.mapping.parallelism import Mapping as Layout
 from volvelle.quantities import (
     DOLLARS,
-    DOLLARS_PER_BYTE,
-    DOLLARS_PER_JOULE,
-    DOLLARS_PER_RATE,
-    DOLLARS_PER_WATT,
-    FRACTION,
-    JOULES_PER_BYTE,
-    SECONDS,
-    WATTS,
-    Quantity,
     show,
 )
 from volvelle.study.answers.answers import Answers
@@ -33,12 +24,10 @@ __all__ = [
     "limit_words",
     "measure_name",
     "measures_words",
-    "price_text",
     "step_sentence",
     "value_sentences",
 ]
 
-_YEAR = 31_557_600.0
 _NAMES = {
     "chip.matrix_rate": "matrix rate",
     "chip.vector_rate": "vector rate",
@@ -68,20 +57,6 @@ _MEASURES = {
     "tokens_per_joule": "tokens a joule",
     "flops_per_usd": "FLOP/s a dollar",
     "flops_per_joule": "FLOP a joule",
-}
-_KINDS: Mapping[str, Quantity] = {
-    "capacity_price": DOLLARS_PER_BYTE,
-    "rate_price": DOLLARS_PER_RATE,
-    "link_price": DOLLARS_PER_RATE,
-    "port_price": DOLLARS_PER_RATE,
-    "energy": JOULES_PER_BYTE,
-    "link_energy": JOULES_PER_BYTE,
-    "port_energy": JOULES_PER_BYTE,
-    "plant_price": DOLLARS_PER_WATT,
-    "energy_price": DOLLARS_PER_JOULE,
-    "plant_life": SECONDS,
-    "interest": FRACTION,
-    "maintenance": FRACTION,
 }
 _NEGLIGIBLE = 5e-3
 
@@ -119,12 +94,14 @@ def explored_words(answers: Answers) -> str:
     policy = (
         "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
     )
+    policy = "each mapped to a proven optimum" if study.form.published is not None else policy
     rate = ""
     if answers.seconds:
         rate = f", in {answers.seconds:.3g} s ({counted.points / answers.seconds:,.0f} a second)"
+    met = f", {counted.met:,} meet the constraints" if study.constraints else ""
     return (
         f"{counted.points:,} points{drawn} over {len(study.axes)} ax{'es' if len(study.axes) > 1 else 'is'}, "
-        f"{policy}{rate}: {counted.runs:,} run, {counted.met:,} meet the constraints"
+        f"{policy}{rate}: {counted.runs:,} run{met}"
     )
 
 
@@ -165,7 +142,7 @@ def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     lines, nothing = [], []
     for one in found.of(goal):
         if one.gain is None:
-            lines.append(f"1 % more {field_name(one.path)} cannot run.")
+            lines.append(f"With 1 % more {field_name(one.path)} it cannot run.")
         elif abs(one.gain) < _NEGLIGIBLE:
             nothing.append(field_name(one.path))
         else:
@@ -187,7 +164,7 @@ def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     free = ", ".join(field_name(one.path) for one in felt if one.price is not None)
     unknown = ", ".join(field_name(one.path) for one in felt if one.price is None)
     lines += [f"{free}: the machine's price does not depend on it."] if free else []
-    lines += [f"{unknown}: no price is known ({found.note})."] if unknown else []
+    lines += [f"{unknown}: no price of it alone is known; take costs: {{model: parts}} for one."] if unknown else []
     return lines
 
 
@@ -214,18 +191,9 @@ def step_sentence(step: Step, study: DesignStudy) -> str:
         return f"{said}: cannot run."
     gain = -step.change if step.goal.less else step.change
     price = f" for {show(step.price, DOLLARS)}" if step.price else ""
-    return f"{said} {'buys' if gain >= 0 else 'costs'} {_bought(step.goal, gain)}{price}."
-
-
-def price_text(name: str, value: float) -> str:
-    """A price or another assumption of cost, in its unit."""
-    last = name.rpartition(".")[2]
-    if name.startswith("hosts.") or name == "site.conversion":
-        return show(value, FRACTION)
-    if name == "chip.power":
-        return show(value, WATTS)
-    kind = _KINDS.get(last, DOLLARS)
-    return f"{value / _YEAR:.3g} years" if kind is SECONDS else show(value, kind)
+    if abs(gain) < _NEGLIGIBLE:
+        return f"{said} makes no difference{price}."
+    return f"{said} {'buys' if gain > 0 else 'costs'} {_bought(step.goal, gain)}{price}."
 
 
 def goal_title(goal: Goal, study: DesignStudy) -> str:

@@ -94,10 +94,11 @@ def _mark(mark: FrontMark, across: PlotAxis, up: PlotAxis, place: int) -> list[s
 
 def _legend(x: FrontAxis, y: FrontAxis, *, stair: bool) -> list[str]:
     better = f"better is {'down' if y.less else 'up'} and to the {'left' if x.less else 'right'}"
+    second = _LEFT + (181 if stair else 231)
     return [
         f'<circle cx="{_LEFT + 5:g}" cy="46" r="3.1" fill="{_FRONT}"/>',
         words(_LEFT + 15, 50, "on the front" + ("" if stair else " (of all objectives)"), size=12.5),
-        f'<circle cx="{_LEFT + 181:g}" cy="46" r="2" fill="{_CLOUD}"/>',
-        words(_LEFT + 191, 50, "other points (some of them)", size=12.5, fill=INK),
+        f'<circle cx="{second:g}" cy="46" r="2" fill="{_CLOUD}"/>',
+        words(second + 10, 50, "other points (some of them)", size=12.5, fill=INK),
         words(_WIDTH - _RIGHT, 50, better, size=12.5, anchor="end", fill=FAINT),
     ]

@@ -29,7 +29,7 @@ def duration(seconds: float) -> str:
 
 
 def _shown(study: DesignStudy, path: str, axis: Axis) -> str:
-    field = numeric_field(path, study.base)
+    field = None if study.form.published is not None else numeric_field(path, study.base)
     kind = field.kind if field is not None else None
     words = [
         f"{value:g}"
@@ -61,12 +61,14 @@ def print_study(study: DesignStudy, expected: Forecast, *, cores: int, console: 
     )
     drawn = f", drawn from {study.grid.combinations:,} (seed {form.seed})" if study.grid.drawn else ""
     policy = (
-        f"the best layout found anew at every point, about {expected.layouts:,.0f} priced each"
+        "each mapped to a proven optimum"
+        if form.published is not None
+        else f"the best layout found anew at every point, about {expected.layouts:,.0f} priced each"
         if form.mapping.policy == "best"
         else "one layout, as given"
     )
     lines = [
-        f"{works} on {form.system}",
+        f"{works} on {form.system}" if works else f"the design space of {form.published}, as published",
         f"{expected.rows:,} points{drawn}; {policy}",
         f"{expected.rate:,.0f} points a second and core: about {duration(expected.seconds(cores))} on {cores} "
         f"core{'s' if cores > 1 else ''}",
