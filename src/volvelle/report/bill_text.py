@@ -18,7 +18,7 @@ from volvelle.quantities import (
     Quantity,
     show,
 )
-from volvelle.report.price_words import YEAR, price_kind, price_text
+from volvelle.report.price_words import YEAR, price_kind, price_text, without_unit
 from volvelle.report.row_scores_text import PLAN_WIDTH, wide_console
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
@@ -132,7 +132,7 @@ def _print_sources(found: Account) -> None:
     for name, figure in found.rests_on.items():
         words = re.sub(r"^(networks|memory|site)\.", "", name).replace("_", " ").replace(".", " ")
         low, typical, high = (_written(end.of(figure), name) for end in _ENDS)
-        ends = "" if figure.spread is None else f"{_bare(low, typical)} … {_bare(high, typical)}"
+        ends = "" if figure.spread is None else f"{without_unit(low, typical)} … {without_unit(high, typical)}"
         evidence = f"{figure.evidence.word} ({keys.index(figure.source) + 1})"
         table.add_row(words, typical, ends, figure.date.replace(" to ", "…"), evidence)
     console.print(table)
@@ -145,12 +145,6 @@ def _print_sources(found: Account) -> None:
 def _written(value: float, name: str) -> str:
     """A figure without the noughts at its end."""
     return re.sub(r"^([\d,]+\.\d*?)0+(?= )", r"\1", price_text(name, value)).replace(". ", " ")
-
-
-def _bare(text: str, typical: str) -> str:
-    """A quantity without its unit where that is the unit of the typical value."""
-    number, _, unit = text.partition(" ")
-    return number if unit == typical.partition(" ")[2] else text
 
 
 def bill_document(found: Account) -> dict[str, object]:

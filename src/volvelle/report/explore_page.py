@@ -20,6 +20,7 @@ from volvelle.report.explore_words import (
     facet_rows,
     field_name,
     goal_title,
+    kept_words,
     layout_words,
     limit_words,
     measure_name,
@@ -168,7 +169,9 @@ def _front(answers: Answers) -> dict[str, Any] | None:
             }
             for one in rows
         ],
-        "more": f"{len(rows)} of {len(front):,}; all are in front.csv." if len(rows) < len(front) else "",
+        "more": f"{len(rows)} of {len(front):,}; {kept_words(front)} are in front.csv."
+        if len(rows) < len(front)
+        else "",
     }
 
 

@@ -16,6 +16,7 @@ from volvelle.report.explore_words import (
     facet_rows,
     field_name,
     goal_title,
+    kept_words,
     layout_words,
     limit_words,
     measure_name,
@@ -23,7 +24,7 @@ from volvelle.report.explore_words import (
     step_sentence,
     value_sentences,
 )
-from volvelle.report.price_words import price_text
+from volvelle.report.price_words import price_text, without_unit
 from volvelle.study.answers.answers import Answers, Local
 from volvelle.study.answers.best import WHY, Best, Unmet
 from volvelle.study.answers.designs import Design, field_text, measure_text
@@ -147,7 +148,9 @@ def _print_front(answers: Answers, console: Console) -> None:
     front, study = answers.front, answers.study
     names = ", ".join(measure_name(one.name) for one in front.objectives)
     ties = f"; {front.ties:,} ties left out" if front.ties else ""
-    console.print(Text(f"\nThe front of {names}: {len(front):,} designs{ties}", style="bold"))
+    console.print(
+        Text(f"\nThe front of {names}: {len(front):,} design{'' if len(front) == 1 else 's'}{ties}", style="bold")
+    )
     designs = _some(front.designs, _ROWS)
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("point", justify="right", no_wrap=True)
@@ -167,7 +170,8 @@ def _print_front(answers: Answers, console: Console) -> None:
         )
     console.print(table)
     if len(front) > len(designs):
-        console.print(Text(f"  {len(designs)} of {len(front):,}, evenly along it; all are in front.csv", style="dim"))
+        said = f"  {len(designs)} of {len(front):,}, evenly along it; {kept_words(front)} are in front.csv"
+        console.print(Text(said, style="dim"))
     if answers.balanced is not None:
         said = measures_words(answers.balanced, tuple(goal.name for goal in front.objectives))
         machine = design_words(answers.balanced, study)
@@ -203,12 +207,14 @@ def _print_assumptions(answers: Answers, local: Local, console: Console) -> None
     table = Table(box=None, pad_edge=False, show_header=False, collapse_padding=True)
     for _ in range(4):
         table.add_column(no_wrap=True)
-    table.add_column(overflow="ellipsis", no_wrap=True)
     for one in local.assumptions:
-        ends = f"{price_text(one.name, one.low)} … {price_text(one.name, one.high)}" if one.low != one.high else ""
+        typical = price_text(one.name, one.figure.value)
+        low, high = (without_unit(price_text(one.name, end), typical) for end in (one.low, one.high))
         name = one.name.removeprefix("networks.").replace("_", " ").replace(".", " ")
-        table.add_row(f"  {name}", price_text(one.name, one.figure.value), ends, one.figure.date, one.figure.source)
+        table.add_row(f"  {name}", typical, f"{low} … {high}" if one.low != one.high else "", one.figure.date)
     console.print(table, style="dim")
+    sources = ", ".join(dict.fromkeys(one.figure.source for one in local.assumptions))
+    console.print(Text(f"  from {sources}: report.html says which from where", style="dim"))
 
 
 def print_inversion(inversion: Inversion, console: Console | None = None) -> None:

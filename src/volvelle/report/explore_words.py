@@ -9,6 +9,7 @@ from volvelle.quantities import (
 )
 from volvelle.study.answers.answers import Answers
 from volvelle.study.answers.designs import Design, Goal, field_text, kind_of, measure_text
+from volvelle.study.answers.pareto import Front
 from volvelle.study.answers.sensitivity import Elasticity, Sensitivity, Step
 from volvelle.study.design_space.design_study import DesignStudy
 from volvelle.study.design_space.measures import MEASURES
@@ -20,6 +21,7 @@ __all__ = [
     "facet_rows",
     "field_name",
     "goal_title",
+    "kept_words",
     "layout_words",
     "limit_words",
     "measure_name",
@@ -122,6 +124,11 @@ def facet_rows(answers: Answers) -> tuple[list[str], list[list[str]]]:
     return [field_name(facet), *map(measure_name, names), *map(field_name, paths)], rows
 
 
+def kept_words(front: Front) -> str:
+    """How many designs of a front are listed in full."""
+    return "all" if len(front.designs) == len(front) else f"{len(front.designs):,}"
+
+
 def limit_words(parts: Mapping[str, float], *, most: int = 4) -> str:
     """Shares of a whole, largest first."""
     total = sum(parts.values())
@@ -156,7 +163,7 @@ def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
 def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     """What 1 % of the objective costs at the margin, spent on each resource, the cheapest first."""
     if not found.priced:
-        return [f"Prices do not go by part here: {found.note}"]
+        return ["No price of a part alone is known to this cost model; take costs: {model: parts} for one."]
     own = [one for one in found.elasticities if one.goal.name == goal.name]
     paid = sorted((one for one in own if one.per_million is not None), key=lambda one: -(one.per_million or 0.0))
     lines = [_value(one, goal) for one in paid]

@@ -16,7 +16,7 @@ from volvelle.quantities import (
     show,
 )
 
-__all__ = ["YEAR", "price_kind", "price_text"]
+__all__ = ["YEAR", "price_kind", "price_text", "without_unit"]
 
 YEAR = 31_557_600.0
 """Seconds."""
@@ -49,3 +49,9 @@ def price_text(name: str, value: float) -> str:
     """A figure of the price book, as a person reads it."""
     kind = price_kind(name)
     return f"{value / YEAR:.3g} years" if kind is SECONDS else show(value, kind)
+
+
+def without_unit(text: str, typical: str) -> str:
+    """A quantity without its unit where that is the unit of the typical value."""
+    number, _, unit = text.partition(" ")
+    return number if unit == typical.partition(" ")[2] else text
