@@ -127,6 +127,12 @@ def inside_its_sheet(picture: str) -> None:
     assert "nan" not in picture
 
 
+def test_numbers_of_the_machine_that_no_axis_varies_have_their_units(page: str) -> None:
+    assert "TFLOP/s" in page  # the matrix rate
+    assert "300 GB/s" in page  # the scale-up link
+    assert " us<" in page  # latencies
+
+
 def test_a_terminal_of_a_hundred_columns_holds_the_answers(answers: Answers) -> None:
     text = printed(answers)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 100

@@ -103,11 +103,11 @@ class DesignStudy:
         return found
 
     def kind_of(self, name: str) -> Quantity | None:
-        """The kind of quantity that an axis or a measure is; None: plain numbers, or words."""
-        if any(name in axis.columns for axis in self.axes):
-            field = None if self.form.published is not None else numeric_field(name, self.base)
-            return None if field is None else field.kind
-        return MEASURES[name].kind if name in MEASURES else None
+        """The kind of quantity that an axis, a measure or a field is; None: plain numbers, or words."""
+        if name in MEASURES and not any(name in axis.columns for axis in self.axes):
+            return MEASURES[name].kind
+        field = None if self.form.published is not None else numeric_field(name, self.base)
+        return None if field is None else field.kind
 
     @cached_property
     def assignments(self) -> Mapping[str, Expression | float]:
