@@ -18,8 +18,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from mapping_graphs import FAMILIES, graph
 from volvelle.estimate.on_chip_price import ledger_of
+from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
-from volvelle.search.fusion.solve import PROVEN, fuse
+from volvelle.search.fusion.solve import fuse
 from volvelle.search.fusion.solvers import CpSat, Highs
 
 SIZES = (18, 41, 100, 300, 1000)

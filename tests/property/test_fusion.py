@@ -14,9 +14,10 @@ from volvelle import MappingError
 from volvelle.estimate.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.estimate.on_chip_price import Ledger, ledger_of, price, price_set
 from volvelle.mapping.fusion import Fusion
+from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model
 from volvelle.search.fusion.incumbent import along_orders, improved
-from volvelle.search.fusion.solve import PROVEN, fuse
+from volvelle.search.fusion.solve import fuse
 from volvelle.search.fusion.solvers import CpSat, Highs
 from volvelle.workload.operations.base import Phase, Unit
 

@@ -1,7 +1,7 @@
 """Price models of machines: what each part costs and what power it takes. Numbers or columns; no file is read."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import final
@@ -22,6 +22,7 @@ from volvelle.quantities import (
     BYTES_PER_SECOND,
     Bytes,
     BytesPerSecond,
+    Count,
     Dollars,
     Fraction,
     Number,
@@ -30,7 +31,7 @@ from volvelle.quantities import (
     show,
 )
 from volvelle.spread import Figure
-from volvelle.system.inventory import Inventory, Reach
+from volvelle.system.inventory import Inventory, Network, Reach
 
 __all__ = [
     "AbstractPrices",
@@ -306,42 +307,47 @@ def rated_power(stock: Inventory) -> Watts:
     return stock.chip_power
 
 
+_BOTH: tuple[Reach, ...] = ("scale-up", "scale-out")
+
+
 def networks_price(
-    stock: Inventory,
-    prices: Mapping[str, NetworkPrice],
-    *,
-    name: str,
-    reach: tuple[Reach, ...] = ("scale-up", "scale-out"),
+    stock: Inventory, prices: Mapping[str, NetworkPrice], *, name: str, reach: tuple[Reach, ...] = _BOTH
 ) -> dict[str, Dollars]:
     """Links and switches of the networks of some reach; nothing where there is no such network."""
-    links: Dollars = 0.0
-    switches: Dollars = 0.0
-    for one in stock.networks:
-        if one.reach in reach:
-            price = _network(prices, one.reach, name)
-            known = {"rate": one.rate, "link_price": price.link_price, "port_price": price.port_price}
-            links = links + network_price(one.links, 0.0, **known)
-            switches = switches + network_price(0.0, one.ports, **known)
-    return {"links": links, "switches": switches} if any(one.reach in reach for one in stock.networks) else {}
+
+    def of(links: Count, ports: Count, one: Network, price: NetworkPrice) -> Dollars:
+        known = {"link_price": price.link_price, "port_price": price.port_price}
+        return network_price(links, ports, rate=one.rate, **known)
+
+    return _over_networks(stock, prices, name, reach, of)
 
 
 def networks_power(
-    stock: Inventory,
-    prices: Mapping[str, NetworkPrice],
-    *,
-    name: str,
-    reach: tuple[Reach, ...] = ("scale-up", "scale-out"),
+    stock: Inventory, prices: Mapping[str, NetworkPrice], *, name: str, reach: tuple[Reach, ...] = _BOTH
 ) -> dict[str, Watts]:
     """Power of links and switches of the networks of some reach; nothing where there is no such network."""
-    links: Watts = 0.0
-    switches: Watts = 0.0
-    for one in stock.networks:
-        if one.reach in reach:
-            price = _network(prices, one.reach, name)
-            known = {"rate": one.rate, "link_energy": price.link_energy, "port_energy": price.port_energy}
-            links = links + network_power(one.links, 0.0, **known)
-            switches = switches + network_power(0.0, one.ports, **known)
-    return {"links": links, "switches": switches} if any(one.reach in reach for one in stock.networks) else {}
+
+    def of(links: Count, ports: Count, one: Network, price: NetworkPrice) -> Watts:
+        known = {"link_energy": price.link_energy, "port_energy": price.port_energy}
+        return network_power(links, ports, rate=one.rate, **known)
+
+    return _over_networks(stock, prices, name, reach, of)
+
+
+def _over_networks(
+    stock: Inventory,
+    prices: Mapping[str, NetworkPrice],
+    name: str,
+    reach: tuple[Reach, ...],
+    of: Callable[[Count, Count, Network, NetworkPrice], Number],
+) -> dict[str, Number]:
+    """A quantity of links and one of switches, summed over the networks of some reach."""
+    found: dict[str, Number] = {}
+    for one in (one for one in stock.networks if one.reach in reach):
+        price = _network(prices, one.reach, name)
+        found["links"] = found.get("links", 0.0) + of(one.links, 0.0, one, price)
+        found["switches"] = found.get("switches", 0.0) + of(0.0, one.ports, one, price)
+    return found
 
 
 def _network(prices: Mapping[str, NetworkPrice], reach: str, name: str) -> NetworkPrice:

@@ -145,9 +145,19 @@ class EstimateTable:
     @cached_property
     def feasible(self) -> NDArray[np.bool_]:
         """Which mappings can run."""
+        return self._spared()
+
+    @cached_property
+    def runs_but_for_memory(self) -> NDArray[np.bool_]:
+        """Which mappings could run if memory were large enough."""
+        return self._spared(but_for="memory")
+
+    def _spared(self, *, but_for: str = "") -> NDArray[np.bool_]:
+        """Which mappings no violation strikes, one of them aside."""
         bad = np.zeros(len(self), dtype=bool)
-        for struck in self.violations.values():
-            bad |= struck
+        for name, struck in self.violations.items():
+            if name != but_for:
+                bad |= struck
         return ~bad
 
     @property

@@ -19,13 +19,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import DuplicateKeyError
-from ruamel.yaml.error import YAMLError
-
 from volvelle.errors import DescriptionError, GraphError, UnknownNameError
 from volvelle.interchange.graph_block import read_block
 from volvelle.interchange.graph_kernel import NAME
+from volvelle.interchange.yaml_file import read_fields
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Workload
 from volvelle.workload.transforms import with_backward
@@ -53,7 +50,11 @@ def read_graph(source: Path | Mapping[str, object], *, name: str | None = None) 
     Raises :class:`GraphError` where the graph does not hold together and :class:`DescriptionError` where the file
     cannot be read; each message names file and kernel, what was found and what to do.
     """
-    fields, where = (source, name or "graph") if isinstance(source, Mapping) else _load(source)
+    if isinstance(source, Mapping):
+        fields, where = source, name or "graph"
+    else:
+        fields = read_fields(source, what="a graph", examples="examples/graphs", twice=GraphError)
+        where = source.name
     _only(fields, _TOP, where)
     sizes = _sizes(fields.get("sizes"), where)
     element = fields.get("element", "bf16")
@@ -80,24 +81,6 @@ def read_graph(source: Path | Mapping[str, object], *, name: str | None = None) 
         return GraphFile(workload=with_backward(workload) if training else workload, stream=stream, pins=pins)
     except GraphError as error:
         raise GraphError(f"{where}: {error}") from None
-
-
-def _load(path: Path) -> tuple[Mapping[str, object], str]:
-    try:
-        found = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise DescriptionError(f"{str(path)!r} does not exist; give a YAML file that describes a graph") from None
-    except (IsADirectoryError, UnicodeDecodeError) as error:
-        raise DescriptionError(f"{str(path)!r} cannot be read as text: {error}") from None
-    except DuplicateKeyError as error:
-        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark is not None else ""
-        said = str(error.problem).partition("with value")[0].strip()
-        raise GraphError(f"{path.name}: {said}{line}: two things have one name; rename one") from None
-    except YAMLError as error:
-        raise DescriptionError(f"{path.name} is not YAML: {error}") from None
-    if not isinstance(found, dict):
-        raise DescriptionError(f"{path.name} holds {type(found).__name__}, not named fields; see examples/graphs")
-    return found, path.name
 
 
 def _only(fields: Mapping[str, object], known: tuple[str, ...], where: str) -> None:

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from volvelle.errors import DescriptionError
+from volvelle.interchange.yaml_file import read_fields
 
 __all__ = ["AxisForm", "CostForm", "MappingForm", "StudyForm", "WorkloadForm", "read_study_form"]
 
@@ -225,20 +224,10 @@ def read_study_form(source: Path | Mapping[str, object]) -> StudyForm:
     """The study a YAML file states, or its fields."""
     if isinstance(source, Mapping):
         return _checked(source, "study")
-    try:
-        written = YAML(typ="safe", pure=True).load(source.read_text("utf-8"))
-    except FileNotFoundError:
-        raise DescriptionError(f"{str(source)!r} does not exist; give a YAML file that describes a study") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DescriptionError(f"{str(source)!r} cannot be read as text: {error}") from None
-    except YAMLError as error:
-        raise DescriptionError(f"{source.name} is not YAML: {error}") from None
-    return _checked(written, source.name)
+    return _checked(read_fields(source, what="a study", examples="examples/studies"), source.name)
 
 
-def _checked(written: object, where: str) -> StudyForm:
-    if not isinstance(written, Mapping):
-        raise DescriptionError(f"{where} holds {type(written).__name__}, not named fields; see examples/studies")
+def _checked(written: Mapping[str, object], where: str) -> StudyForm:
     try:
         return StudyForm.model_validate(dict(written))
     except ValidationError as error:

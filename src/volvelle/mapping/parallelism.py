@@ -244,6 +244,12 @@ class MappingTable:
         combinations = np.array(list(product(*options.values())), dtype=float).reshape(-1, len(options))
         return cls.columns(**{name: combinations[:, index] for index, name in enumerate(options)})
 
+    @classmethod
+    def joined(cls, tables: Sequence["MappingTable"]) -> "MappingTable":
+        """Tables one below the other."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: np.concatenate([getattr(table, name) for table in tables]) for name in names})
+
     def row(self, index: int) -> Mapping:
         """One row as a mapping."""
         return Mapping(

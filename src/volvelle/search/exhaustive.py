@@ -1,8 +1,8 @@
 """Exhaustive search: every layout of a space, priced or proven unable to win, and the best of them in order."""
 
 import heapq
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,12 +67,12 @@ def search(
             waiting.append(table if kept.all() else table.take(np.flatnonzero(kept)))
             rows += int(kept.sum())
         if rows >= _BATCH:
-            keeper.keep(estimator.table(step, cluster, _joined(waiting)))
+            keeper.keep(estimator.table(step, cluster, MappingTable.joined(waiting)))
             waiting, rows = [], 0
             if progress is not None:
                 progress(keeper.configurations)
     if waiting:
-        keeper.keep(estimator.table(step, cluster, _joined(waiting)))
+        keeper.keep(estimator.table(step, cluster, MappingTable.joined(waiting)))
     return keeper.ranking()
 
 
@@ -90,11 +90,6 @@ def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArr
     states = float(np.max(step.optimiser_state)) / np.where(table.zero >= 1, replicas, 1.0)
     held = held + states * (1.0 - table.offload_optimiser)
     return np.asarray(least * held <= np.max(cluster.chip.capacity))
-
-
-def _joined(tables: Sequence[MappingTable]) -> MappingTable:
-    names = [field.name for field in fields(MappingTable)]
-    return MappingTable(**{name: np.concatenate([getattr(table, name) for table in tables]) for name in names})
 
 
 class _Keeper:
@@ -115,11 +110,7 @@ class _Keeper:
             heapq.heappush(self.heap, (-found.time, -self.evaluated - int(row), found))
             if len(self.heap) > self.top:
                 heapq.heappop(self.heap)
-        others = np.zeros(len(table), dtype=bool)
-        for name, struck in table.violations.items():
-            if name != "memory":
-                others |= struck
-        only_memory = ~feasible & ~others
+        only_memory = ~feasible & table.runs_but_for_memory
         if only_memory.any():
             row = int(np.argmin(np.where(only_memory, table.time, np.inf)))
             if self.nearest is None or table.time[row] < self.nearest.time:

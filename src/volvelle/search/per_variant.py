@@ -5,7 +5,7 @@ for every variant. Exact: what is skipped cannot run.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +37,9 @@ class LayoutTable:
     @classmethod
     def of(cls, space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> "LayoutTable":
         """Of a whole space; the cluster's rates do not matter, so one of its variants stands for all."""
-        tables = list(layouts(space, step, cluster))
-        names = [field.name for field in fields(MappingTable)]
-        joined = MappingTable(**{name: np.concatenate([getattr(one, name) for one in tables]) for name in names})
+        joined = MappingTable.joined(list(layouts(space, step, cluster)))
         found = estimator.table(step, cluster, joined)
-        runs = np.ones(len(joined), dtype=bool)
-        for name, struck in found.violations.items():
-            if name != "memory":
-                runs &= ~struck
-        rows = np.flatnonzero(runs)
+        rows = np.flatnonzero(found.runs_but_for_memory)
         rows = rows[np.argsort(found.memory_bytes[rows], kind="stable")]
         return cls(table=joined.take(rows), memory=found.memory_bytes[rows], considered=len(joined))
 

@@ -10,6 +10,7 @@ from volvelle.estimate.on_chip import FusionProblem
 from volvelle.estimate.on_chip_price import FusionPrice, Ledger, ledger_of, price_with
 from volvelle.estimate.result import Violation
 from volvelle.mapping.fusion import Fusion
+from volvelle.search.certificate import PROVEN, gap_of
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
 from volvelle.search.fusion.down_sets import Budget, DownSetPath, shortest_path
 from volvelle.search.fusion.incumbent import Partitions, along_orders, improved
@@ -17,12 +18,9 @@ from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.fusion.lattice import Lattice
 from volvelle.search.fusion.solvers import CpSat, Gurobi, Highs, Solver, SolverAnswer, highs_is_installed
 
-__all__ = ["PROVEN", "FusionAnswer", "Method", "TileAnswer", "TileTried", "best_tile", "fuse"]
+__all__ = ["FusionAnswer", "Method", "TileAnswer", "TileTried", "best_tile", "fuse"]
 
 Method = Literal["auto", "exact", "highs", "cp-sat", "gurobi"]
-
-PROVEN = 1e-6
-"""Gap below which an answer counts as proven: what solvers round to."""
 
 _FIRST_STEPS = 20_000
 """Partitions priced before an upper bound is looked for: small and narrow graphs need none."""
@@ -65,9 +63,7 @@ class FusionAnswer:
     @property
     def gap(self) -> float:
         """How much less than the answer the bound is, as a share."""
-        if self.bound == inf or self.time == 0:
-            return 0.0
-        return 1.0 if self.time == inf else max(0.0, 1.0 - self.bound / self.time)
+        return gap_of(self.time, self.bound)
 
     @property
     def proven(self) -> bool:

@@ -10,10 +10,10 @@ from volvelle.estimate.on_chip_price import FusionPrice
 from volvelle.estimate.result import Contribution, MemoryPart, Violation
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
+from volvelle.search.certificate import PROVEN, gap_of
 from volvelle.workload.layout import Layout
 
 __all__ = [
-    "PROVEN",
     "Axis",
     "Degrees",
     "GraphMapping",
@@ -27,9 +27,6 @@ __all__ = [
 ]
 
 Axis = Literal["tensor", "pipeline", "data"]
-
-PROVEN = 1e-6
-"""Gap below which an answer counts as proven: that of the fusions it rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,9 +258,7 @@ class GraphMapping:
     @property
     def gap(self) -> float:
         """How much less than the answer the bound is, as a share."""
-        if self.bound == inf or self.time == 0:
-            return 0.0
-        return 1.0 if self.time == inf else max(0.0, 1.0 - self.bound / self.time)
+        return gap_of(self.time, self.bound)
 
     @property
     def proven(self) -> bool:

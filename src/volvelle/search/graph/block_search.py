@@ -12,8 +12,8 @@ from volvelle.estimate.chip_graph import ChipGraph, Exchange
 from volvelle.estimate.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
+from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.solve import fuse
-from volvelle.search.graph.answer import PROVEN
 from volvelle.search.graph.chip_table import ChipTable
 from volvelle.search.graph.dual import Sharpest, sharpest_bound
 from volvelle.search.graph.priced_splits import PricedSplits

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -254,7 +255,7 @@ class Evaluator:
         return self._assigned(case, fields), layout
 
     def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
-        made = _once(lambda: self.accounts.bill(cluster, case.anchor))
+        made = cache(lambda: self.accounts.bill(cluster, case.anchor))
         return Outcome(worked=worked, chips=float(cluster.accelerators), bill=made)
 
     def _assigned(self, case: _Case, fields: Mapping[str, Number]) -> Cluster:
@@ -342,15 +343,3 @@ class Evaluator:
             except MappingError:
                 self._layouts[key] = None
         return self._layouts[key]
-
-
-def _once(make: Any) -> Any:
-    """A call that is made at most once."""
-    kept: list[Any] = []
-
-    def made() -> Any:
-        if not kept:
-            kept.append(make())
-        return kept[0]
-
-    return made
