@@ -27,8 +27,8 @@ from volvelle import (
     TrainingStep,
     transformer,
 )
-from volvelle.estimate.machine import Machine
-from volvelle.estimate.trace.inputs import Inputs
+from volvelle.estimators.compiled.inputs import Inputs
+from volvelle.estimators.rates import Machine
 
 
 def seconds(action: Callable[[], Any]) -> float:

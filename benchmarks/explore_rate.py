@@ -21,14 +21,14 @@ import numpy as np
 
 import compiled_rate
 from volvelle import Catalogue, ClosedForm, MappingTable, TrainingStep, transformer
-from volvelle.study.answers.pareto import pareto_front
-from volvelle.study.design_space.design_study import DesignStudy, read_study
-from volvelle.study.design_space.evaluate import Evaluator
-from volvelle.study.design_space.fields import with_values
-from volvelle.study.sweep.chunk import forecast
-from volvelle.study.sweep.local import cores, run_local
-from volvelle.study.sweep.manifest import Results, open_results
-from volvelle.study.sweep.query import Query
+from volvelle.studies.answers.pareto import pareto_front
+from volvelle.studies.design_space.design_study import DesignStudy, read_study
+from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.fields import with_values
+from volvelle.studies.sweep.chunk import forecast
+from volvelle.studies.sweep.local import cores, run_local
+from volvelle.studies.sweep.manifest import Results, open_results
+from volvelle.studies.sweep.query import Query
 
 MODEL, SYSTEM, BATCH = "gpt3-175b", "dgx-a100/1024", 1536
 LAYOUT = {"tensor": 8, "pipeline": 8, "micro_batch": 1}

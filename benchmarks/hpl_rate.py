@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 
 from volvelle import Catalogue
-from volvelle.catalogue.hpl_constants import equivalent_core, hpl_constants
-from volvelle.estimate.hpl_layered import LayeredHpl
-from volvelle.estimate.hpl_original import OriginalHpl
-from volvelle.estimate.hpl_panels import PanelByPanel
+from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
+from volvelle.applications.hpl.layered import LayeredHpl
+from volvelle.applications.hpl.original import OriginalHpl
+from volvelle.applications.hpl.panels import PanelByPanel
+from volvelle.applications.hpl.plan import plan_hpl
 from volvelle.mapping.process_grid import ProcessGrid
-from volvelle.search.hpl_plan import plan_hpl
 from volvelle.workload.families.hpl import Hpl
 
 

@@ -13,8 +13,8 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from volvelle import Catalogue, Cluster, Dimension, Link, Ring
-from volvelle.catalogue.published import dfmodel
-from volvelle.estimate.on_chip import OnChip
+from volvelle.catalogue.published.dfmodel import dfmodel
+from volvelle.estimators.dataflow.on_chip import OnChip
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.joint import map_graph
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer_training

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
-from volvelle.estimate.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip
+from volvelle.estimators.dataflow.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip
 from volvelle.workload.operations.base import Unit
 
 __all__ = ["FAMILIES", "GPT_EDGES", "SN10", "gpt_layer", "graph"]

@@ -17,7 +17,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from mapping_graphs import FAMILIES, graph
-from volvelle.estimate.on_chip_price import ledger_of
+from volvelle.estimators.dataflow.partition_time import ledger_of
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
 from volvelle.search.fusion.solve import fuse

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from volvelle.study.answers.pareto import pareto_front
-from volvelle.study.design_space.design_study import DesignStudy, read_study
-from volvelle.study.design_space.measures import objective_of
-from volvelle.study.design_space.points import Slice
-from volvelle.study.sweep.manifest import Results, open_results
-from volvelle.study.sweep.query import Query
-from volvelle.study.sweep.shards import write_shard
+from volvelle.studies.answers.pareto import pareto_front
+from volvelle.studies.design_space.design_study import DesignStudy, read_study
+from volvelle.studies.design_space.measures import objective_of
+from volvelle.studies.design_space.points import Slice
+from volvelle.studies.sweep.manifest import Results, open_results
+from volvelle.studies.sweep.query import Query
+from volvelle.studies.sweep.shards import write_shard
 
 _SHARD = 262_144
 _OBJECTIVES = ("time", "memory", "mfu", "days")

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ray_cluster import LocalCluster
-from volvelle.study.design_space.design_study import DesignStudy, read_study
-from volvelle.study.sweep.chunk import forecast, jobs, run_chunk
-from volvelle.study.sweep.local import run_local
-from volvelle.study.sweep.manifest import Results, open_results
-from volvelle.study.sweep.on_ray import run_on_ray
+from volvelle.studies.design_space.design_study import DesignStudy, read_study
+from volvelle.studies.sweep.chunk import forecast, jobs, run_chunk
+from volvelle.studies.sweep.local import run_local
+from volvelle.studies.sweep.manifest import Results, open_results
+from volvelle.studies.sweep.on_ray import run_on_ray
 
 LIMIT = 0.8
 """Of bare Ray's rate, at least."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle import Catalogue, ClosedForm, MappingTable, Recompute, TrainingStep, UnderUncertainty, transformer
-from volvelle.estimate.under_uncertainty import sampled
+from volvelle.estimators.uncertainty import sampled
 
 catalogue = Catalogue()
 step = TrainingStep(model=transformer(catalogue.model("llama3-405b")), batch=2048)

@@ -3,19 +3,19 @@
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 
-from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_stacks
-from volvelle.catalogue.fft_constants import fft_doubt
-from volvelle.catalogue.hpcg_measurements import hpcg_measurements
-from volvelle.estimate.doubt import ModelDoubt
+from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_stacks
+from volvelle.applications.dlrm.validation import validate_dlrm
+from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.fft.validation import validate_fft
+from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
+from volvelle.applications.hpcg.measurements import hpcg_measurements
+from volvelle.applications.hpcg.validation import validate_hpcg
+from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.scores import RowValidation
 from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, show
-from volvelle.report.fitted_text import shown_constant
-from volvelle.report.row_scores_text import rows_markdown
-from volvelle.study.calibration_rows import calibration_rows
-from volvelle.study.dlrm_validation import validate_dlrm
-from volvelle.study.fft_validation import validate_fft
-from volvelle.study.hpcg_fit import fit_hpcg, hpcg_constants
-from volvelle.study.hpcg_validation import validate_hpcg
-from volvelle.study.row_scores import RowValidation
+from volvelle.report.applications.fitted_text import shown_constant
+from volvelle.report.applications.scores_text import rows_markdown
 
 __all__ = ["benchmark_pages"]
 

@@ -6,13 +6,13 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from volvelle.report.explore_pictures import front_picture, heat_picture, time_picture, tornado_picture
-from volvelle.report.explore_text import print_answers, print_inversion
-from volvelle.study.answers.answers import answer
-from volvelle.study.answers.invert import invert
-from volvelle.study.design_space.design_study import read_study
-from volvelle.study.sweep.local import run_local
-from volvelle.study.sweep.manifest import open_results
+from volvelle.report.explore.pictures import front_picture, heat_picture, time_picture, tornado_picture
+from volvelle.report.explore.text import print_answers, print_inversion
+from volvelle.studies.answers.answers import answer
+from volvelle.studies.answers.invert import invert
+from volvelle.studies.design_space.design_study import read_study
+from volvelle.studies.sweep.local import run_local
+from volvelle.studies.sweep.manifest import open_results
 
 __all__ = ["explore_pages"]
 

@@ -31,22 +31,22 @@ from explore_pages import explore_pages
 import volvelle
 import volvelle.errors
 import volvelle.laws
-from volvelle.catalogue.published import dfmodel
-from volvelle.catalogue.published_comet import comet
+from volvelle.catalogue.published.comet import comet
+from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
-from volvelle.estimate.machine import Machine
+from volvelle.estimators.rates import Machine
 from volvelle.laws.citations import LAWS, Law
 from volvelle.laws.collectives import pipeline_fill_time
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
-from volvelle.report.comet_text import ITEMS as COMET
-from volvelle.report.comet_text import comet_item
-from volvelle.report.dfmodel_text import Reproduction
-from volvelle.report.hpl_page import hpl_page
-from volvelle.report.published_item import markdown_of
+from volvelle.reproductions.comet.text import ITEMS as COMET
+from volvelle.reproductions.comet.text import comet_item
+from volvelle.reproductions.dfmodel.text import Reproduction
+from volvelle.reproductions.item import markdown_of
+from volvelle.reproductions.mcl_hpl.page import hpl_page
 from volvelle.spread import Figure
 from volvelle.workload.signature import Signature
 

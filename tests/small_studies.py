@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-from volvelle.study.design_space.design_study import DesignStudy, read_study
-from volvelle.study.sweep.local import run_local
-from volvelle.study.sweep.manifest import Results, open_results
+from volvelle.studies.design_space.design_study import DesignStudy, read_study
+from volvelle.studies.sweep.local import run_local
+from volvelle.studies.sweep.manifest import Results, open_results
 
 FIELDS: dict[str, object] = {
     "name": "which machine",

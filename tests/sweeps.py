@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.conftest import ROOT
-from volvelle.study.design_space.design_study import DesignStudy, read_study
-from volvelle.study.sweep.manifest import Results, open_results
+from volvelle.studies.design_space.design_study import DesignStudy, read_study
+from volvelle.studies.sweep.manifest import Results, open_results
 
 QUICK: dict[str, Any] = {
     "name": "quick",
@@ -67,7 +67,7 @@ def start_driver(runner: str, form: dict[str, Any], folder: Path, chunk: int) ->
     program = (
         "from pathlib import Path\n"
         "from tests.sweeps import study\n"
-        "from volvelle.study.sweep.manifest import open_results\n"
+        "from volvelle.studies.sweep.manifest import open_results\n"
         f"results = open_results(Path({str(folder)!r}), study({form!r}), chunk={chunk})\n"
         "if __name__ == '__main__':\n"
         f"    {runner}\n"

@@ -10,6 +10,7 @@ True
 """
 
 from volvelle.catalogue import Catalogue
+from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
 from volvelle.errors import (
     DescriptionError,
     GraphError,
@@ -21,12 +22,11 @@ from volvelle.errors import (
     UnknownNameError,
     VolvelleError,
 )
-from volvelle.estimate.base import AbstractEstimator
-from volvelle.estimate.closed_form import ClosedForm
-from volvelle.estimate.compiled import CompiledClosedForm
-from volvelle.estimate.costs import CostAssumptions, Costs, step_costs
-from volvelle.estimate.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
-from volvelle.estimate.under_uncertainty import UnderUncertainty
+from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
+from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute, Schedule
 from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
 from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
@@ -38,8 +38,8 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
-from volvelle.workload.layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
 

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from tests.conftest import ROOT
 from tests.end_to_end.test_command import volvelle
-from volvelle.study.design_space.design_study import read_study
+from volvelle.studies.design_space.design_study import read_study
 
 STUDIES = ROOT / "examples" / "studies"
 SMALL = {

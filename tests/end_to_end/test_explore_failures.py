@@ -14,10 +14,10 @@ import pytest
 
 from tests.sweeps import QUICK, SEARCHED, content, reopened, shards, start_driver, study, wait_until
 from volvelle.errors import ResultsError
-from volvelle.study.sweep import manifest
-from volvelle.study.sweep.local import run_local
-from volvelle.study.sweep.manifest import Results, open_results
-from volvelle.study.sweep.query import Query
+from volvelle.studies.sweep import manifest
+from volvelle.studies.sweep.local import run_local
+from volvelle.studies.sweep.manifest import Results, open_results
+from volvelle.studies.sweep.query import Query
 
 CHUNK = 20
 
@@ -69,7 +69,7 @@ def test_a_killed_driver_is_resumed_without_running_finished_chunks_again(
     tmp_path: Path, undisturbed: pa.Table
 ) -> None:
     folder = tmp_path / "out"
-    runner = "from volvelle.study.sweep.local import run_local; run_local(results, workers=2)"
+    runner = "from volvelle.studies.sweep.local import run_local; run_local(results, workers=2)"
     driver = start_driver(runner, SEARCHED, folder, CHUNK)
     wait_until(lambda: folder.is_dir() and len(shards(folder)) >= 5)
     os.kill(driver.pid, signal.SIGKILL)

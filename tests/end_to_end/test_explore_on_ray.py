@@ -13,9 +13,9 @@ import pytest
 from ray_cluster import LocalCluster
 from tests.sweeps import QUICK, SEARCHED, content, shards, start_driver, study, wait_until
 from volvelle.errors import DescriptionError, ResultsError
-from volvelle.study.sweep.local import run_local
-from volvelle.study.sweep.manifest import open_results
-from volvelle.study.sweep.on_ray import run_on_ray
+from volvelle.studies.sweep.local import run_local
+from volvelle.studies.sweep.manifest import open_results
+from volvelle.studies.sweep.on_ray import run_on_ray
 
 CHUNK = 20
 
@@ -41,7 +41,7 @@ def test_a_driver_killed_on_a_cluster_is_resumed_with_the_rows_of_one_machine(
     tmp_path: Path, cluster: LocalCluster, undisturbed: pa.Table
 ) -> None:
     folder = tmp_path / "out"
-    runner = f"from volvelle.study.sweep.on_ray import run_on_ray; run_on_ray(results, address={cluster.address!r})"
+    runner = f"from volvelle.studies.sweep.on_ray import run_on_ray; run_on_ray(results, address={cluster.address!r})"
     driver = start_driver(runner, SEARCHED, folder, CHUNK)
     wait_until(lambda: folder.is_dir() and len(shards(folder)) >= 5)
     os.kill(driver.pid, signal.SIGKILL)

@@ -14,15 +14,15 @@ from rich.console import Console
 
 from tests.small_studies import best_layouts, finished, small_study
 from volvelle.errors import MissingExtraError
-from volvelle.report import explore_pictures
-from volvelle.report.explore_document import answers_document, inversion_document
-from volvelle.report.explore_files import front_csv, write_explore_files
-from volvelle.report.explore_page import explore_page
-from volvelle.report.explore_text import print_answers, print_inversion
-from volvelle.study.answers.answers import Answers, answer
-from volvelle.study.answers.designs import measure_text
-from volvelle.study.answers.invert import invert
-from volvelle.study.sweep.manifest import open_results
+from volvelle.report.explore import pictures as explore_pictures
+from volvelle.report.explore.document import answers_document, inversion_document
+from volvelle.report.explore.files import front_csv, write_explore_files
+from volvelle.report.explore.page import explore_page
+from volvelle.report.explore.text import print_answers, print_inversion
+from volvelle.studies.answers.answers import Answers, answer
+from volvelle.studies.answers.designs import measure_text
+from volvelle.studies.answers.invert import invert
+from volvelle.studies.sweep.manifest import open_results
 
 pytest.importorskip("jinja2")
 

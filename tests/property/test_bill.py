@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.test_bill import PARTS, STOCK
+from tests.unit.economics.test_cost_breakdown import PARTS, STOCK
 from volvelle import Catalogue, quantities
 from volvelle.catalogue.prices import PriceBook
-from volvelle.estimate.bill import Bill, Terms, bill
+from volvelle.economics.cost_breakdown import Bill, Terms, bill
 from volvelle.quantities import DOLLARS_PER_BYTE, DOLLARS_PER_RATE, DOLLARS_PER_WATT
 from volvelle.system.inventory import Inventory
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from volvelle import Catalogue, ClosedForm, MappingTable, TrainingStep, transformer
-from volvelle.study.design_space.fields import with_values
+from volvelle.studies.design_space.fields import with_values
 
 CATALOGUE = Catalogue()
 STEP = TrainingStep(model=transformer(CATALOGUE.model("megatron-1t")), batch=3072)

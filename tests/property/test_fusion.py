@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from volvelle import MappingError
-from volvelle.estimate.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip, Overlap
-from volvelle.estimate.on_chip_price import Ledger, ledger_of, price, price_set
+from volvelle.estimators.dataflow.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip, Overlap
+from volvelle.estimators.dataflow.partition_time import Ledger, ledger_of, price, price_set
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model
@@ -225,7 +225,7 @@ def test_cores_are_shared_out_as_well_as_can_be(problem: FusionProblem) -> None:
 def test_a_coarse_table_of_cores_gives_the_same_answer(problem: FusionProblem) -> None:
     ledger_of.cache_clear()
     fine = fuse(problem, method="exact")
-    with patch("volvelle.estimate.core_shares._GRID", 3):
+    with patch("volvelle.estimators.dataflow.core_shares._GRID", 3):
         ledger_of.cache_clear()
         coarse = fuse(problem, method="exact")
     ledger_of.cache_clear()

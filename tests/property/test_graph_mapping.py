@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.conftest import small_chip
 from tests.property.test_fusion import problems
 from volvelle import BlockBuilder, Cluster, Dimension, Link, Ring, Workload, all_shardings, with_backward
-from volvelle.estimate.chip_graph import ChipGraph
-from volvelle.estimate.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
-from volvelle.estimate.on_chip_price import price
+from volvelle.estimators.dataflow.chip_graph import ChipGraph
+from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
+from volvelle.estimators.dataflow.partition_time import price
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.fusion.solve import fuse
@@ -25,7 +25,7 @@ from volvelle.search.graph.sharding import Sharder, best_sharding
 from volvelle.search.graph.split_costs import SplitCosts, arithmetic
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.graph.stages import crossing_bytes, cut_chain
-from volvelle.workload.layout import Collective
+from volvelle.workload.tensor_layout import Collective
 
 CHIP = OnChip(cores=4, width=2, height=2, clock=1e3, sram=6e3, dram_rate=2e4, utilisation=0.9)
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tests.conftest import small_chip, small_cluster
 from volvelle import Cluster
-from volvelle.catalogue.hpcg_constants import hpcg_factors, hpcg_families
-from volvelle.estimate.dlrm import DlrmModel, DlrmStep
-from volvelle.estimate.dlrm_tables import TableElements, table_costs
-from volvelle.estimate.fft import FftLayout, FftModel, FftProblem
-from volvelle.estimate.hpcg import HpcgModel, HpcgRun
+from volvelle.applications.dlrm.estimator import DlrmModel, DlrmStep
+from volvelle.applications.dlrm.tables import TableElements, table_costs
+from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem
+from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
+from volvelle.applications.hpcg.estimator import HpcgModel, HpcgRun
 from volvelle.laws.recommendation import distinct_count
 from volvelle.mapping.table_placement import Placement, TablePlacement, spread_tables
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from volvelle import Catalogue
-from volvelle.catalogue.hpl_constants import hpl_constants
-from volvelle.estimate.hpl_layered import LayeredHpl
-from volvelle.estimate.hpl_original import OriginalHpl
-from volvelle.estimate.hpl_panels import PanelByPanel
+from volvelle.applications.hpl.constants import hpl_constants
+from volvelle.applications.hpl.layered import LayeredHpl
+from volvelle.applications.hpl.original import OriginalHpl
+from volvelle.applications.hpl.panels import PanelByPanel
 from volvelle.mapping.process_grid import ProcessGrid, usable_grid
 from volvelle.workload.families.hpl import Hpl
 

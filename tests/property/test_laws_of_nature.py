@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import small_gpt
 from tests.property.strategies import clusters, groups, latencies, mappings, rates, sizes
 from volvelle import ClosedForm, Cluster, Mapping, MappingTable, TrainingStep, transformer
-from volvelle.estimate.machine import Machine
+from volvelle.estimators.rates import Machine
 from volvelle.laws import collectives as one_dimension
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import (

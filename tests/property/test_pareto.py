@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 pytest.importorskip("duckdb")
 
-from volvelle.study.answers.pareto import FrontSoFar
+from volvelle.studies.answers.pareto import FrontSoFar
 
 ROWS = st.integers(1, 4).flatmap(
     lambda columns: st.lists(st.tuples(*(st.integers(0, 6) for _ in range(columns))), min_size=1, max_size=80)

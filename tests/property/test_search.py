@@ -9,7 +9,7 @@ from tests.property.strategies import clusters
 from volvelle import ClosedForm, Cluster, Experts, Mapping, Memory, Recompute, TrainingStep, transformer
 from volvelle.mapping.parallelism import Schedule
 from volvelle.search.exhaustive import search
-from volvelle.search.levers import levers
+from volvelle.search.sensitivity import levers
 from volvelle.search.space import Space, layouts
 
 STEP = TrainingStep(model=transformer(small_gpt()), batch=32, reserved=0.0)

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from volvelle import Catalogue
-from volvelle.catalogue.measurements import CollectiveMeasurement, collective_measurements
+from volvelle.applications.collectives.fit import STAGES, FittedConstant, fit_collectives
+from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
+from volvelle.applications.collectives.validation import CollectiveValidation, validate_collectives
 from volvelle.cli.validate import validate
-from volvelle.study.collective_fit import STAGES, FittedConstant, fit_collectives
-from volvelle.study.collective_validation import CollectiveValidation, validate_collectives
 
 # The figure when held-out rows were first scored, after everything was frozen: 21.2 %. (For a while it was 19.3 %, by a
 # contention between nodes that training runs with experts among them do not bear out.) It may only be lowered.

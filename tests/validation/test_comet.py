@@ -10,10 +10,10 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.end_to_end.test_command import volvelle
-from volvelle.catalogue.published_comet import Comet, comet
-from volvelle.report.comet_text import ITEMS
-from volvelle.study.comet_figures import strategies
-from volvelle.study.comet_targets import Verdict, verdicts, verdicts_by_reading
+from volvelle.catalogue.published.comet import Comet, comet
+from volvelle.reproductions.comet.figures import strategies
+from volvelle.reproductions.comet.targets import Verdict, verdicts, verdicts_by_reading
+from volvelle.reproductions.comet.text import ITEMS
 
 
 @pytest.fixture(scope="module")

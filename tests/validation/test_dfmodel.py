@@ -10,19 +10,19 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.end_to_end.test_command import volvelle
-from volvelle.catalogue.published import DfModel, dfmodel
-from volvelle.report.dfmodel_text import Reproduction
-from volvelle.study.dfmodel_design_space import WITHIN, DesignSpace, design_document, solve_design_space
-from volvelle.study.dfmodel_figures import (
+from volvelle.catalogue.published.dfmodel import DfModel, dfmodel
+from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, design_document, solve_design_space
+from volvelle.reproductions.dfmodel.figures import (
     solve_calculon,
     solve_rail_only,
     solve_sram_sweep,
     solve_three_dimensional,
 )
-from volvelle.study.dfmodel_machine import machine_of
-from volvelle.study.dfmodel_ratios import find_ratios
-from volvelle.study.dfmodel_runs import all_tiles, map_run, powers_of_two
-from volvelle.study.dfmodel_table6 import Table6, solve_intensities, solve_table6
+from volvelle.reproductions.dfmodel.machine import machine_of
+from volvelle.reproductions.dfmodel.ratios import find_ratios
+from volvelle.reproductions.dfmodel.runs import all_tiles, map_run, powers_of_two
+from volvelle.reproductions.dfmodel.table6 import Table6, solve_intensities, solve_table6
+from volvelle.reproductions.dfmodel.text import Reproduction
 
 
 @pytest.fixture(scope="module")

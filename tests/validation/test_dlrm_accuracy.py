@@ -4,12 +4,12 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_model
-from volvelle.catalogue.dlrm_measurements import dlrm_measurements
-from volvelle.report.row_scores_text import rows_markdown
-from volvelle.study.dlrm_fit import fit_dlrm
-from volvelle.study.dlrm_validation import validate_dlrm
-from volvelle.study.row_scores import RowValidation
+from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model
+from volvelle.applications.dlrm.fit import fit_dlrm
+from volvelle.applications.dlrm.measurements import dlrm_measurements
+from volvelle.applications.dlrm.validation import validate_dlrm
+from volvelle.applications.scores import RowValidation
+from volvelle.report.applications.scores_text import rows_markdown
 
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.091, 0.209
 SECONDARY_MEDIAN = 0.097

@@ -4,12 +4,12 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.catalogue.fft_constants import fft_doubt
-from volvelle.catalogue.fft_measurements import fft_measurements
-from volvelle.report.row_scores_text import rows_markdown
-from volvelle.study.fft_fit import fit_doubt, fit_transport
-from volvelle.study.fft_validation import validate_fft
-from volvelle.study.row_scores import RowValidation
+from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.fft.fit import fit_doubt, fit_transport
+from volvelle.applications.fft.measurements import fft_measurements
+from volvelle.applications.fft.validation import validate_fft
+from volvelle.applications.scores import RowValidation
+from volvelle.report.applications.scores_text import rows_markdown
 
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.108, 0.210
 CALIBRATION_MEDIAN = 0.028

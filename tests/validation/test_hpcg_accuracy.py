@@ -3,12 +3,12 @@
 import pytest
 
 from tests.conftest import ROOT
-from volvelle.catalogue.hpcg_constants import hpcg_factors
-from volvelle.catalogue.hpcg_measurements import hpcg_measurements
-from volvelle.report.row_scores_text import rows_markdown
-from volvelle.study.hpcg_fit import fit_hpcg
-from volvelle.study.hpcg_validation import validate_hpcg
-from volvelle.study.row_scores import RowValidation
+from volvelle.applications.hpcg.constants import hpcg_factors
+from volvelle.applications.hpcg.fit import fit_hpcg
+from volvelle.applications.hpcg.measurements import hpcg_measurements
+from volvelle.applications.hpcg.validation import validate_hpcg
+from volvelle.applications.scores import RowValidation
+from volvelle.report.applications.scores_text import rows_markdown
 
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.077, 0.151
 SECONDARY_MEDIAN = 0.040

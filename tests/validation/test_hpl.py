@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from volvelle import Catalogue
-from volvelle.catalogue.hpl_constants import equivalent_core, hpl_data
-from volvelle.catalogue.hpl_measurements import hpl_measurements
-from volvelle.estimate.hpl_layered import LayeredHpl
+from volvelle.applications.hpl.constants import equivalent_core, hpl_data
+from volvelle.applications.hpl.fit import fit_hpl
+from volvelle.applications.hpl.layered import LayeredHpl
+from volvelle.applications.hpl.measurements import hpl_measurements
+from volvelle.applications.hpl.validation import validate_hpl
+from volvelle.applications.scores import RowValidation
 from volvelle.mapping.process_grid import ProcessGrid
-from volvelle.report.hpl_page import accelerator_table, hpl_page
-from volvelle.study.hpl_fit import fit_hpl
-from volvelle.study.hpl_validation import validate_hpl
-from volvelle.study.mcl_hpl import figure_3, reproduce_mcl_hpl
-from volvelle.study.row_scores import RowValidation
+from volvelle.reproductions.mcl_hpl.page import accelerator_table, hpl_page
+from volvelle.reproductions.mcl_hpl.study import figure_3, reproduce_mcl_hpl
 from volvelle.workload.families.hpl import Hpl
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from volvelle.catalogue.published import dfmodel
+from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.errors import DescriptionError
-from volvelle.study.design_space.design_study import read_study
-from volvelle.study.design_space.published_points import PublishedPoints
+from volvelle.reproductions.dfmodel.points import PublishedPoints
+from volvelle.studies.design_space.design_study import read_study
 
 STUDY = ROOT / "examples" / "studies" / "dfmodel.yaml"
 

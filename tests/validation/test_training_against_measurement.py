@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from volvelle import Catalogue, ClosedForm, UnderUncertainty
-from volvelle.catalogue.training_measurements import TrainingMeasurements, training_measurements
+from volvelle.applications.memory.validation import validate_memory
+from volvelle.applications.scores import score
+from volvelle.applications.training.layouts import layout_score, ranks, spearman, validate_layouts
+from volvelle.applications.training.measurements import TrainingMeasurements, training_measurements
+from volvelle.applications.training.rows import Question, question
+from volvelle.applications.training.validation import ScoredRun, TrainingValidation, validate_training
 from volvelle.cli.validate import validate
-from volvelle.study.layout_validation import layout_score, ranks, spearman, validate_layouts
-from volvelle.study.memory_validation import validate_memory
-from volvelle.study.row_scores import score
-from volvelle.study.training_rows import Question, question
-from volvelle.study.training_validation import ScoredRun, TrainingValidation, validate_training
 
 LONG_TABLE = """\
 row_id,source_group,model,n_layers,hidden,n_heads,ffn_hidden,glu,vocab,seq_len,accel,n_accel,TP,PP,DP,micro_batch,\

@@ -13,11 +13,10 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.price_rows import accelerator_price, price_rows
-from volvelle.catalogue.published import dfmodel
+from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Datum
-from volvelle.errors import DescriptionError, OutsideDomainError
-from volvelle.estimate.bill import Terms
-from volvelle.estimate.prices import (
+from volvelle.economics.cost_breakdown import Terms
+from volvelle.economics.price_book import (
     End,
     MarketPrices,
     MemoryPrice,
@@ -28,6 +27,7 @@ from volvelle.estimate.prices import (
     rated_power,
     scale_up_rate,
 )
+from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.laws.machine_cost import memory_power, memory_price
 from volvelle.quantities import (
     DOLLARS_PER_BYTE,

@@ -21,8 +21,8 @@ def calibrate() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def collectives(*, as_json: bool) -> None:
     """Fit the constants of links to the calibration rows of the measured collectives; held-out rows are not read."""
+    from volvelle.applications.collectives.fit import fit_collectives, yaml_line  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.study.collective_fit import fit_collectives, yaml_line  # noqa: PLC0415 - short start-up
 
     catalogue = Catalogue()
     fitted = fit_collectives(catalogue=catalogue)
@@ -83,9 +83,9 @@ def training(*, family: str, as_json: bool) -> None:
     from rich.progress import Progress  # noqa: PLC0415 - short start-up
     from rich.table import Table  # noqa: PLC0415 - short start-up
 
+    from volvelle.applications.training.fit import fit_family  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training.measurements import training_measurements  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.training_measurements import training_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.study.training_fit import fit_family  # noqa: PLC0415 - short start-up
 
     catalogue = Catalogue()
     runs = [run for run in training_measurements().rows if run.split == "calibration"]

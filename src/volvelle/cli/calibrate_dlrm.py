@@ -8,10 +8,10 @@ __all__ = ["calibrate_dlrm"]
 
 
 def _found(data: Path | None) -> Fitted:
+    from volvelle.applications.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.fit import dlrm_constants  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.measurements import dlrm_measurements  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.dlrm_measurements import dlrm_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.study.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
-    from volvelle.study.dlrm_fit import dlrm_constants  # noqa: PLC0415 - short start-up
 
     return dlrm_constants(calibration_rows(dlrm_measurements(data), shipped=data is None), Catalogue())
 

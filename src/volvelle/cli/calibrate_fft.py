@@ -8,10 +8,10 @@ __all__ = ["calibrate_fft"]
 
 
 def _found(data: Path | None) -> Fitted:
+    from volvelle.applications.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.fit import fft_constants  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.measurements import fft_measurements  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.fft_measurements import fft_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.study.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
-    from volvelle.study.fft_fit import fft_constants  # noqa: PLC0415 - short start-up
 
     return fft_constants(calibration_rows(fft_measurements(data), shipped=data is None), Catalogue())
 

@@ -8,9 +8,9 @@ __all__ = ["calibrate_hpcg"]
 
 
 def _found(data: Path | None) -> Fitted:
-    from volvelle.catalogue.hpcg_measurements import hpcg_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.study.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
-    from volvelle.study.hpcg_fit import fit_hpcg, hpcg_constants  # noqa: PLC0415 - short start-up
+    from volvelle.applications.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpcg.measurements import hpcg_measurements  # noqa: PLC0415 - short start-up
 
     fit = fit_hpcg(calibration_rows(hpcg_measurements(data), shipped=data is None))
     return hpcg_constants(fit), (

@@ -14,11 +14,11 @@ __all__ = ["calibrate_hpl"]
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def calibrate_hpl(*, family: str, as_json: bool) -> None:
     """Fit a family's constants to its calibration runs; held-out rows are not read. Takes half a minute."""
+    from volvelle.applications.hpl.constants import hpl_data  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.fit import fit_hpl  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.measurements import hpl_measurements  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.hpl_constants import hpl_data  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.hpl_measurements import hpl_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.report.row_scores_text import show_table, wide_console  # noqa: PLC0415 - short start-up
-    from volvelle.study.hpl_fit import fit_hpl  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.scores_text import show_table, wide_console  # noqa: PLC0415 - short start-up
 
     rows = [row for row in hpl_measurements().rows if row.head.split == "calibration"]
     fit = fit_hpl(family, rows, Catalogue())

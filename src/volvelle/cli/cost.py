@@ -60,8 +60,8 @@ def cost(
 
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
     from volvelle.catalogue.prices import PriceBook  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.bill import bill  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.prices import AbstractPrices, End  # noqa: PLC0415 - short start-up
+    from volvelle.economics.cost_breakdown import bill  # noqa: PLC0415 - short start-up
+    from volvelle.economics.price_book import AbstractPrices, End  # noqa: PLC0415 - short start-up
     from volvelle.quantities import (  # noqa: PLC0415 - short start-up
         DOLLARS,
         DOLLARS_PER_JOULE,
@@ -70,7 +70,7 @@ def cost(
         WATTS,
         parse,
     )
-    from volvelle.report.bill_text import Account, bill_document, print_bill  # noqa: PLC0415 - short start-up
+    from volvelle.report.cost_text import Account, bill_document, print_bill  # noqa: PLC0415 - short start-up
     from volvelle.system.inventory import Inventory  # noqa: PLC0415 - short start-up
 
     catalogue = Catalogue(*([folder] if folder else []))

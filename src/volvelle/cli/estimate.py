@@ -6,10 +6,10 @@ import click
 
 from volvelle.catalogue import Catalogue
 from volvelle.cli.model_argument import read_model
+from volvelle.economics.step_cost import step_costs
 from volvelle.errors import MappingError
-from volvelle.estimate.closed_form import ClosedForm
-from volvelle.estimate.costs import step_costs
-from volvelle.estimate.under_uncertainty import UnderUncertainty
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import Mapping, Recompute, Schedule
 from volvelle.report.answer import Answer
 from volvelle.workload.families.transformer import transformer

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 if TYPE_CHECKING:
-    from volvelle.study.design_space.design_study import DesignStudy
-    from volvelle.study.sweep.manifest import Results
+    from volvelle.studies.design_space.design_study import DesignStudy
+    from volvelle.studies.sweep.manifest import Results
 
 __all__ = ["explore"]
 
@@ -64,11 +64,11 @@ def explore(
     Results go to a folder as Parquet, with report.html and front.csv beside them. Run the same command again to go on
     after an interruption, or to ask again: finished points are not computed twice.
     """
-    from volvelle.report.study_text import print_study, study_document  # noqa: PLC0415 - keeps start-up short
-    from volvelle.study.design_space.design_study import read_study  # noqa: PLC0415
-    from volvelle.study.sweep.chunk import forecast  # noqa: PLC0415
-    from volvelle.study.sweep.local import cores, run_local  # noqa: PLC0415
-    from volvelle.study.sweep.manifest import open_results  # noqa: PLC0415
+    from volvelle.report.explore.dry_run import print_study, study_document  # noqa: PLC0415 - keeps start-up short
+    from volvelle.studies.design_space.design_study import read_study  # noqa: PLC0415
+    from volvelle.studies.sweep.chunk import forecast  # noqa: PLC0415
+    from volvelle.studies.sweep.local import cores, run_local  # noqa: PLC0415
+    from volvelle.studies.sweep.manifest import open_results  # noqa: PLC0415
 
     study = read_study(study_file, folders=(folder,) if folder else ())
     count = workers or cores()
@@ -94,7 +94,7 @@ def explore(
         if ray_address is None:
             rows = run_local(results, workers=count, compiled=compiled, advance=advance, told=tell)
         else:
-            from volvelle.study.sweep.on_ray import run_on_ray  # noqa: PLC0415 - an extra
+            from volvelle.studies.sweep.on_ray import run_on_ray  # noqa: PLC0415 - an extra
 
             rows = run_on_ray(results, address=ray_address or None, compiled=compiled, advance=advance, told=tell)
     seconds = time.perf_counter() - begun
@@ -147,10 +147,10 @@ def _answer(
     ran: dict[str, float],
 ) -> None:
     """Answer from the results: the best and the front, or what was asked by --invert."""
-    from volvelle.report import explore_text  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.explore import text as explore_text  # noqa: PLC0415 - keeps start-up short
 
     if asked is not None:
-        from volvelle.study.answers.invert import invert  # noqa: PLC0415
+        from volvelle.studies.answers.invert import invert  # noqa: PLC0415
 
         found = invert(results, study, asked)
         if as_json:
@@ -160,8 +160,8 @@ def _answer(
         if found.design is None:
             ctx.exit(1)
         return
-    from volvelle.report.explore_files import write_explore_files  # noqa: PLC0415
-    from volvelle.study.answers.answers import answer  # noqa: PLC0415
+    from volvelle.report.explore.files import write_explore_files  # noqa: PLC0415
+    from volvelle.studies.answers.answers import answer  # noqa: PLC0415
 
     answers = answer(results, study, seconds=ran["seconds"] if ran["rows"] else None)
     written = write_explore_files(answers, results.folder)

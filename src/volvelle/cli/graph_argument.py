@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.published import PublishedWorkload, dfmodel
+from volvelle.catalogue.published.dfmodel import PublishedWorkload, dfmodel
 from volvelle.errors import UnknownNameError
 from volvelle.interchange.graph_file import GraphFile, read_graph
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables, dlrm

@@ -8,7 +8,7 @@ import click
 
 from volvelle.catalogue import Catalogue
 from volvelle.cli.graph_argument import read_graph_argument
-from volvelle.estimate.on_chip import FusionChoices, Overlap
+from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations
 from volvelle.workload.operations import Phase

@@ -14,11 +14,11 @@ from volvelle.catalogue import Catalogue
 from volvelle.cli.benchmark_words import VerbOnModelOrBenchmark
 from volvelle.cli.model_argument import read_model
 from volvelle.errors import MappingError
-from volvelle.estimate.closed_form import ClosedForm
-from volvelle.estimate.under_uncertainty import UnderUncertainty
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import Schedule
 from volvelle.search.exhaustive import Ranked, search
-from volvelle.search.levers import levers
+from volvelle.search.sensitivity import levers
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer

@@ -45,14 +45,14 @@ def plan_dlrm(
 
     MODEL is dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with the fields dense, bottom, top and tables.
     """
+    from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.estimator import DlrmStep  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.models import named_dlrm  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.plan import rank_dlrm  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.tables import TableElements  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.dlrm_constants import dlrm_doubt, dlrm_model  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.dlrm import DlrmStep  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.dlrm_tables import TableElements  # noqa: PLC0415 - short start-up
     from volvelle.interchange.dlrm_file import read_dlrm  # noqa: PLC0415 - short start-up
-    from volvelle.report.dlrm_text import dlrm_document, print_dlrm  # noqa: PLC0415 - short start-up
-    from volvelle.search.dlrm_plan import rank_dlrm  # noqa: PLC0415 - short start-up
-    from volvelle.study.dlrm_models import named_dlrm  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.dlrm_text import dlrm_document, print_dlrm  # noqa: PLC0415 - short start-up
 
     cluster = Catalogue(*([folder] if folder else [])).cluster(system)
     shape = read_dlrm(Path(model)) if model.endswith(".json") else named_dlrm(model)

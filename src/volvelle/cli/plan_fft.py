@@ -36,11 +36,11 @@ def plan_fft(
 
     GRID is a side, like 1024, or three of them, like 2048x2048x1024.
     """
+    from volvelle.applications.fft.constants import fft_doubt  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.estimator import FftModel, FftProblem  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.plan import rank_fft  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.fft_constants import fft_doubt  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.fft import FftModel, FftProblem  # noqa: PLC0415 - short start-up
-    from volvelle.report.fft_text import fft_document, print_fft  # noqa: PLC0415 - short start-up
-    from volvelle.search.fft_plan import rank_fft  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.fft_text import fft_document, print_fft  # noqa: PLC0415 - short start-up
 
     sides = grid.lower().split("x")
     if len(sides) not in (1, 3) or not all(side.strip().isdecimal() for side in sides):

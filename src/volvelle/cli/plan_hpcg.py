@@ -15,11 +15,11 @@ __all__ = ["plan_hpcg"]
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan_hpcg(*, system: str, share: str, folder: Path | None, as_json: bool) -> None:
     """Size an HPCG run on SYSTEM and say what rate to expect, with an 80 % range and what it rests on."""
+    from volvelle.applications.hpcg import plan as search  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpcg.constants import hpcg_factors  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.hpcg_constants import hpcg_factors  # noqa: PLC0415 - short start-up
     from volvelle.quantities import FRACTION, parse  # noqa: PLC0415 - short start-up
-    from volvelle.report.hpcg_text import hpcg_document, print_hpcg  # noqa: PLC0415 - short start-up
-    from volvelle.search import hpcg_plan as search  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.hpcg_text import hpcg_document, print_hpcg  # noqa: PLC0415 - short start-up
 
     catalogue = Catalogue(*([folder] if folder else []))
     cluster = catalogue.cluster(system)

@@ -40,13 +40,13 @@ def plan_hpl(
     as_json: bool,
 ) -> None:
     """Rank runs of High-Performance Linpack on SYSTEM, with an 80 % range, panel by panel."""
+    from volvelle.applications.hpl import plan as search  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.constants import hpl_constants  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.panels import PanelByPanel  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.hpl_constants import hpl_constants  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.hpl_panels import PanelByPanel  # noqa: PLC0415 - short start-up
     from volvelle.interchange.hpl_dat import hpl_dat  # noqa: PLC0415 - short start-up
     from volvelle.quantities import BYTES, parse  # noqa: PLC0415 - short start-up
-    from volvelle.report.hpl_text import hpl_plan_document, print_hpl_plan  # noqa: PLC0415 - short start-up
-    from volvelle.search import hpl_plan as search  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.hpl_text import hpl_plan_document, print_hpl_plan  # noqa: PLC0415 - short start-up
 
     catalogue = Catalogue(*([folder] if folder else []))
     cluster = catalogue.cluster(system)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from volvelle.report.published_item import Item
-    from volvelle.report.scatter import Sheet
+    from volvelle.report.figures.scatter import Sheet
+    from volvelle.reproductions.item import Item
 
 __all__ = ["reproduce"]
 
@@ -56,7 +56,7 @@ def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     Each workload is built by its family, sharded, fused to a proven optimum and priced by the laws; nothing of the
     results is stored. Beside each stands what the authors logged, and which constants were used.
     """
-    from volvelle.report.published_item import print_sheet, write_item  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.item import print_sheet, write_item  # noqa: PLC0415 - short start-up
 
     names = tuple(dict.fromkeys(only)) or _ITEMS
     items = _solved(names)
@@ -82,8 +82,8 @@ def _solved(names: tuple[str, ...]) -> "list[Item]":
     from rich.console import Console  # noqa: PLC0415 - short start-up
     from rich.progress import Progress  # noqa: PLC0415 - short start-up
 
-    from volvelle.catalogue.published import dfmodel as published  # noqa: PLC0415 - short start-up
-    from volvelle.report.dfmodel_text import Reproduction  # noqa: PLC0415 - short start-up
+    from volvelle.catalogue.published.dfmodel import dfmodel as published  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.dfmodel.text import Reproduction  # noqa: PLC0415 - short start-up
 
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("mapping", total=Reproduction.steps(names))

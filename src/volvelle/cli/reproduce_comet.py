@@ -25,9 +25,9 @@ def comet(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     Training of Transformer-1T on DGX A100, TPU v4 and Dojo. Without --json, tables of the verdicts are printed, and
     those of figures that are asked for by name.
     """
-    from volvelle.catalogue.published_comet import comet as published  # noqa: PLC0415 - short start-up
-    from volvelle.report.comet_text import comet_document, comet_item  # noqa: PLC0415 - short start-up
-    from volvelle.report.published_item import print_sheet, write_item  # noqa: PLC0415 - short start-up
+    from volvelle.catalogue.published.comet import comet as published  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.comet.text import comet_document, comet_item  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.item import print_sheet, write_item  # noqa: PLC0415 - short start-up
 
     items = [comet_item(published(), name) for name in dict.fromkeys(only or _ITEMS)]
     if out is not None:

@@ -16,12 +16,12 @@ _PARTS = ("table-1", "table-2-single", "table-2", "table-5", "figure-3")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def mcl_hpl(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Compute Kim et al. (ETRI Journal 2021) again, beside what they print and what was measured."""
-    from volvelle.report.mcl_hpl_text import (  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.mcl_hpl.study import figure_3, reproduce_mcl_hpl  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.mcl_hpl.text import (  # noqa: PLC0415 - short start-up
         mcl_hpl_document,
         mcl_hpl_pictures,
         print_mcl_hpl,
     )
-    from volvelle.study.mcl_hpl import figure_3, reproduce_mcl_hpl  # noqa: PLC0415 - short start-up
 
     wanted = only or _PARTS
     tables = [table for table in reproduce_mcl_hpl() if table.key in wanted]

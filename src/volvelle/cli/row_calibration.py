@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from volvelle.study.fitted_constants import FittedConstant
+    from volvelle.applications.fitted_constants import FittedConstant
 
 __all__ = ["Fitted", "row_calibration"]
 
@@ -28,7 +28,7 @@ def row_calibration(word: str, found: Callable[[Path | None], Fitted], *, short:
     )
     @click.option("--json", "as_json", is_flag=True, help="Print JSON, in SI units.")
     def command(*, data: Path | None, as_json: bool) -> None:
-        from volvelle.report.fitted_text import fitted_document, print_fitted  # noqa: PLC0415 - short start-up
+        from volvelle.report.applications.fitted_text import fitted_document, print_fitted  # noqa: PLC0415 - short start-up
 
         constants, notes = found(data)
         if as_json:

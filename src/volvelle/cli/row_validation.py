@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from volvelle.applications.scores import RowValidation
     from volvelle.quantities import Quantity
-    from volvelle.study.row_scores import RowValidation
 
 __all__ = ["row_validation"]
 
@@ -32,7 +32,7 @@ def row_validation(word: str, found: Callable[[Path | None], Answer], *, short: 
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     def command(*, data: Path | None, worst: int, markdown: bool, as_json: bool) -> None:
         from volvelle.quantities import show  # noqa: PLC0415 - short start-up
-        from volvelle.report.row_scores_text import print_rows, rows_markdown  # noqa: PLC0415 - short start-up
+        from volvelle.report.applications.scores_text import print_rows, rows_markdown  # noqa: PLC0415 - short start-up
 
         rows, document, kind = found(data)
         if as_json:

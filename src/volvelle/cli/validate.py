@@ -12,10 +12,10 @@ import click
 from volvelle.cli.benchmark_words import VerbOnBenchmarks
 
 if TYPE_CHECKING:
-    from volvelle.catalogue.training_measurements import TrainingMeasurements
-    from volvelle.estimate.base import AbstractEstimator
-    from volvelle.study.collective_validation import CollectiveValidation, Score
-    from volvelle.study.training_validation import ScoredRun, TrainingValidation
+    from volvelle.applications.collectives.validation import CollectiveValidation, Score
+    from volvelle.applications.training.measurements import TrainingMeasurements
+    from volvelle.applications.training.validation import ScoredRun, TrainingValidation
+    from volvelle.estimators.contract import AbstractEstimator
 
 __all__ = ["validate"]
 
@@ -34,7 +34,7 @@ def validate() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def collectives(*, all_sizes: bool, worst: int, markdown: bool, as_json: bool) -> None:
     """Predict every measured collective; constants were fitted to calibration rows only."""
-    from volvelle.study.collective_validation import LONG, validate_collectives  # noqa: PLC0415 - short start-up
+    from volvelle.applications.collectives.validation import LONG, validate_collectives  # noqa: PLC0415 - short start-up
 
     found = validate_collectives()
     above = -1.0 if all_sizes else LONG
@@ -47,7 +47,7 @@ def collectives(*, all_sizes: bool, worst: int, markdown: bool, as_json: bool) -
 
 
 def _document(found: "CollectiveValidation", above: float) -> dict[str, object]:
-    from volvelle.study.collective_validation import LONG, TARGET  # noqa: PLC0415 - short start-up
+    from volvelle.applications.collectives.validation import LONG, TARGET  # noqa: PLC0415 - short start-up
 
     def numbers(score: "Score") -> dict[str, object]:
         errors = (score.median_abs_error, score.mean_abs_error, score.bias)
@@ -94,7 +94,7 @@ def _document(found: "CollectiveValidation", above: float) -> dict[str, object]:
 
 
 def _markdown(found: "CollectiveValidation", above: float) -> str:
-    from volvelle.study.collective_validation import TARGET  # noqa: PLC0415 - short start-up
+    from volvelle.applications.collectives.validation import TARGET  # noqa: PLC0415 - short start-up
 
     lines = []
     titles = {"heldout": "Held-out rows", "calibration": "Calibration rows"}
@@ -141,8 +141,8 @@ def _print(found: "CollectiveValidation", above: float, worst: int) -> None:
     from rich.console import Console  # noqa: PLC0415 - short start-up
     from rich.table import Table  # noqa: PLC0415 - short start-up
 
+    from volvelle.applications.collectives.validation import TARGET  # noqa: PLC0415 - short start-up
     from volvelle.quantities import BYTES, SECONDS, show  # noqa: PLC0415 - short start-up
-    from volvelle.study.collective_validation import TARGET  # noqa: PLC0415 - short start-up
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     console.width = min(console.width, _WIDTH)
@@ -223,15 +223,15 @@ def training(
     *, data: Path | None, group: str, worst: int, markdown: bool, html: Path | None, plot: Path | None, as_json: bool
 ) -> None:
     """Predict the time of every measured training step; held-out and calibration rows apart."""
-    from volvelle.catalogue.training_measurements import training_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.under_uncertainty import UnderUncertainty  # noqa: PLC0415 - short start-up
-    from volvelle.report.scatter import (  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training.measurements import training_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training.validation import training_document  # noqa: PLC0415 - short start-up
+    from volvelle.estimators.training.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
+    from volvelle.estimators.uncertainty import UnderUncertainty  # noqa: PLC0415 - short start-up
+    from volvelle.report.figures.scatter import (  # noqa: PLC0415 - short start-up
         training_markdown,
         training_page,
         training_picture,
     )
-    from volvelle.study.training_validation import training_document  # noqa: PLC0415 - short start-up
 
     if plot is not None and plot.suffix not in (".svg", ".png"):
         raise click.BadParameter(f"{plot.name!r} ends neither in .svg nor in .png", param_hint="--plot")
@@ -251,7 +251,7 @@ def training(
 
 def _only(measured: "TrainingMeasurements", starts: tuple[str, ...]) -> "TrainingMeasurements":
     """The publications whose names start like that; all without any."""
-    from volvelle.catalogue.training_measurements import TrainingMeasurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training.measurements import TrainingMeasurements  # noqa: PLC0415 - short start-up
 
     if not starts:
         return measured
@@ -267,7 +267,7 @@ def _with_bar(measured: "TrainingMeasurements", estimator: "AbstractEstimator") 
     from rich.console import Console  # noqa: PLC0415 - short start-up
     from rich.progress import Progress  # noqa: PLC0415 - short start-up
 
-    from volvelle.study.training_validation import validate_training  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training.validation import validate_training  # noqa: PLC0415 - short start-up
 
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("predicting", total=len(measured.rows))
@@ -311,7 +311,7 @@ def _show(title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterab
 
 def _print_training(found: "TrainingValidation", worst: int) -> None:
     from volvelle.quantities import SECONDS, show  # noqa: PLC0415 - short start-up
-    from volvelle.report.scatter import score_cells  # noqa: PLC0415 - short start-up
+    from volvelle.report.figures.scatter import score_cells  # noqa: PLC0415 - short start-up
 
     _show("all rows", ("split",), _SCORE, ((split, *score_cells(found.overall(split))) for split in found.splits))
     for split in found.splits:
@@ -348,9 +348,9 @@ def _print_training(found: "TrainingValidation", worst: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def layouts(*, data: Path | None, worst: int, as_json: bool) -> None:
     """Rank runs that differ only in their layout, and hold the first choice against the fastest."""
-    from volvelle.catalogue.training_measurements import training_measurements  # noqa: PLC0415 - short start-up
-    from volvelle.estimate.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
-    from volvelle.study import layout_validation as study  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training import layouts as study  # noqa: PLC0415 - short start-up
+    from volvelle.applications.training.measurements import training_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.estimators.training.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
 
     groups = study.LAYOUT_GROUPS if data is None else None
     found = _with_bar(_only(training_measurements(data), groups or ()), ClosedForm())
@@ -387,8 +387,8 @@ def _layout_words(run: "ScoredRun") -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def memory(*, as_json: bool) -> None:
     """Predict what weights, optimiser and activations take, and hold it against what was measured."""
-    from volvelle.report.scatter import score_cells  # noqa: PLC0415 - short start-up
-    from volvelle.study.memory_validation import memory_document, validate_memory  # noqa: PLC0415 - short start-up
+    from volvelle.applications.memory.validation import memory_document, validate_memory  # noqa: PLC0415 - short start-up
+    from volvelle.report.figures.scatter import score_cells  # noqa: PLC0415 - short start-up
 
     found = validate_memory()
     if as_json:

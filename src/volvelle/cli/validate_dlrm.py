@@ -8,10 +8,10 @@ __all__ = ["validate_dlrm"]
 
 
 def _found(data: Path | None) -> Answer:
-    from volvelle.catalogue.dlrm_measurements import dlrm_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.measurements import dlrm_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.validation import validate_dlrm as validate  # noqa: PLC0415 - short start-up
+    from volvelle.applications.scores import row_document  # noqa: PLC0415 - short start-up
     from volvelle.quantities import SECONDS  # noqa: PLC0415 - short start-up
-    from volvelle.study.dlrm_validation import validate_dlrm as validate  # noqa: PLC0415 - short start-up
-    from volvelle.study.row_scores import row_document  # noqa: PLC0415 - short start-up
 
     found = validate(dlrm_measurements(data))
     return found, row_document(found), SECONDS

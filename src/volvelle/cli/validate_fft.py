@@ -8,10 +8,10 @@ __all__ = ["validate_fft"]
 
 
 def _found(data: Path | None) -> Answer:
-    from volvelle.catalogue.fft_measurements import fft_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.measurements import fft_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.validation import validate_fft as validate  # noqa: PLC0415 - short start-up
+    from volvelle.applications.scores import row_document  # noqa: PLC0415 - short start-up
     from volvelle.quantities import SECONDS  # noqa: PLC0415 - short start-up
-    from volvelle.study.fft_validation import validate_fft as validate  # noqa: PLC0415 - short start-up
-    from volvelle.study.row_scores import row_document  # noqa: PLC0415 - short start-up
 
     found = validate(fft_measurements(data))
     return found, row_document(found), SECONDS

@@ -8,10 +8,10 @@ __all__ = ["validate_hpcg"]
 
 
 def _found(data: Path | None) -> Answer:
-    from volvelle.catalogue.hpcg_measurements import hpcg_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpcg.measurements import hpcg_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpcg.validation import validate_hpcg as validate  # noqa: PLC0415 - short start-up
+    from volvelle.applications.scores import row_document  # noqa: PLC0415 - short start-up
     from volvelle.quantities import FLOP_PER_SECOND  # noqa: PLC0415 - short start-up
-    from volvelle.study.hpcg_validation import validate_hpcg as validate  # noqa: PLC0415 - short start-up
-    from volvelle.study.row_scores import row_document  # noqa: PLC0415 - short start-up
 
     found = validate(hpcg_measurements(data))
     return found, row_document(found), FLOP_PER_SECOND

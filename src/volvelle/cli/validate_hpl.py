@@ -8,10 +8,10 @@ __all__ = ["validate_hpl"]
 
 
 def _found(data: Path | None) -> Answer:
-    from volvelle.catalogue.hpl_measurements import hpl_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.measurements import hpl_measurements  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.validation import hpl_document  # noqa: PLC0415 - short start-up
+    from volvelle.applications.hpl.validation import validate_hpl as validate  # noqa: PLC0415 - short start-up
     from volvelle.quantities import FLOP_PER_SECOND  # noqa: PLC0415 - short start-up
-    from volvelle.study.hpl_validation import hpl_document  # noqa: PLC0415 - short start-up
-    from volvelle.study.hpl_validation import validate_hpl as validate  # noqa: PLC0415 - short start-up
 
     found = validate(hpl_measurements(data))
     return found, hpl_document(found), FLOP_PER_SECOND

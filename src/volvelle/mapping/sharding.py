@@ -11,8 +11,8 @@ from itertools import product
 
 from volvelle.errors import MappingError
 from volvelle.workload.graph import Block, Role, Tensor
-from volvelle.workload.layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
 from volvelle.workload.operations import Operation, Phase, SplitChoice
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
 from volvelle.workload.transforms import seed_of
 
 __all__ = ["Conversion", "ShardedBlock", "all_shardings", "by_dimension", "shard"]

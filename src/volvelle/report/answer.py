@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from volvelle.catalogue.schema import Reference
-from volvelle.estimate.costs import Costs
-from volvelle.estimate.result import Estimate
+from volvelle.economics.step_cost import Costs
+from volvelle.estimators.result import Estimate
 from volvelle.laws.citations import LAWS
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
 from volvelle.spread import Figure

@@ -5,7 +5,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimate.result import Estimate
+from volvelle.estimators.result import Estimate
 from volvelle.laws.citations import LAWS
 from volvelle.mapping.parallelism import Mapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show

@@ -8,10 +8,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimate.on_chip_price import SetPrice
+from volvelle.estimators.dataflow.partition_time import SetPrice
 from volvelle.quantities import BYTES, SECONDS, show
-from volvelle.report.graph_picture import Edge, Node, graph_picture
-from volvelle.report.roofline_picture import Level, Work, roofline_picture
+from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
+from volvelle.report.figures.roofline_picture import Level, Work, roofline_picture
 from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
 from volvelle.system.cluster import Cluster
 

@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimate.result import Estimate
+from volvelle.estimators.result import Estimate
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import Mapping
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.search.exhaustive import Ranked, Ranking
-from volvelle.search.levers import Lever
+from volvelle.search.sensitivity import Lever
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 

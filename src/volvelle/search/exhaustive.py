@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
-from volvelle.estimate.result import EstimateTable
-from volvelle.estimate.under_uncertainty import TableEstimator
+from volvelle.estimators.result import EstimateTable
+from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.parallelism import Mapping, MappingTable
 from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
-from volvelle.estimate.machine import Machine
-from volvelle.estimate.under_uncertainty import TableEstimator
+from volvelle.estimators.rates import Machine
+from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster

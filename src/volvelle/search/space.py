@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from volvelle.errors import MappingError
-from volvelle.estimate.checks import ENDS, divisors
+from volvelle.estimators.training.checks import ENDS, divisors
 from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from volvelle.estimate.base import AbstractEstimator
+from volvelle.estimators.contract import AbstractEstimator
 from volvelle.mapping.parallelism import Mapping
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension

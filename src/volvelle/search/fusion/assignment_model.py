@@ -12,8 +12,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.on_chip import Overlap
-from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.estimators.dataflow.partition_time import Ledger
 
 __all__ = ["AssignmentModel", "assignment_model", "model_size"]
 

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimators.dataflow.partition_time import Ledger
 from volvelle.laws.onchip_dataflow import dram_demand, partition_traffic, traffic_time
 from volvelle.search.fusion.lattice import Lattice, members_of
 from volvelle.search.fusion.next_partitions import Growth, NextPartitions

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import inf
 from time import perf_counter
 
-from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimators.dataflow.partition_time import Ledger
 from volvelle.search.fusion.down_sets import Budget, shortest_path
 from volvelle.search.fusion.lattice import Lattice
 

@@ -2,8 +2,8 @@
 
 from math import inf
 
-from volvelle.estimate.on_chip_price import Ledger
-from volvelle.estimate.result import Violation
+from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 
 __all__ = ["reasons"]

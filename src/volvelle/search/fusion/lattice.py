@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimators.dataflow.partition_time import Ledger
 
 __all__ = ["Lattice", "members_of"]
 

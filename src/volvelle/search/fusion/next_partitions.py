@@ -12,8 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
-from volvelle.estimate.on_chip import Overlap
-from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.estimators.dataflow.partition_time import Ledger
 from volvelle.search.fusion.lattice import Lattice, members_of
 
 __all__ = ["Growth", "NextPartitions"]

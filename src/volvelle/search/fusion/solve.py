@@ -6,9 +6,9 @@ from math import inf
 from time import perf_counter
 from typing import Literal
 
-from volvelle.estimate.on_chip import FusionProblem
-from volvelle.estimate.on_chip_price import FusionPrice, Ledger, ledger_of, price_with
-from volvelle.estimate.result import Violation
+from volvelle.estimators.dataflow.on_chip import FusionProblem
+from volvelle.estimators.dataflow.partition_time import FusionPrice, Ledger, ledger_of, price_with
+from volvelle.estimators.result import Violation
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN, gap_of
 from volvelle.search.fusion.assignment_model import assignment_model, model_size

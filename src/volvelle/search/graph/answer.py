@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
-from volvelle.estimate.on_chip import FusionProblem
-from volvelle.estimate.on_chip_price import FusionPrice
-from volvelle.estimate.result import Contribution, MemoryPart, Violation
+from volvelle.estimators.dataflow.on_chip import FusionProblem
+from volvelle.estimators.dataflow.partition_time import FusionPrice
+from volvelle.estimators.result import Contribution, MemoryPart, Violation
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN, gap_of
-from volvelle.workload.layout import Layout
+from volvelle.workload.tensor_layout import Layout
 
 __all__ = [
     "Axis",

@@ -6,8 +6,8 @@ from itertools import count
 from math import inf
 from time import perf_counter
 
-from volvelle.estimate.on_chip_price import ledger_of
-from volvelle.estimate.result import Violation
+from volvelle.estimators.dataflow.partition_time import ledger_of
+from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.graph.answer import GraphPlan, MappedBlock, SearchCounts

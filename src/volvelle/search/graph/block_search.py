@@ -8,8 +8,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.chip_graph import ChipGraph, Exchange
-from volvelle.estimate.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
+from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
+from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN
@@ -19,8 +19,8 @@ from volvelle.search.graph.dual import Sharpest, sharpest_bound
 from volvelle.search.graph.priced_splits import PricedSplits
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.split_costs import SplitCosts, Weights
-from volvelle.workload.layout import Layout
 from volvelle.workload.operations import Operation
+from volvelle.workload.tensor_layout import Layout
 
 __all__ = ["AT_ONCE", "CLOSE", "BlockQuestion", "BlockSearch", "Effort", "Solved", "Solver", "fused"]
 

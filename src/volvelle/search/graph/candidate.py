@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
-from volvelle.estimate.chip_graph import Exchange
-from volvelle.estimate.on_chip import FusionChoices, FusionProblem, OnChip
+from volvelle.estimators.dataflow.chip_graph import Exchange
+from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip
 from volvelle.search.graph.block_search import (
     AT_ONCE,
     CLOSE,
@@ -25,8 +25,8 @@ from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.staged_plan import Machinery, StagedPlan
 from volvelle.search.graph.stages import Crossing, crossing_bytes
 from volvelle.workload.graph import Block, Workload
-from volvelle.workload.layout import Collective, Layout
 from volvelle.workload.operations import Phase, Unit
+from volvelle.workload.tensor_layout import Collective, Layout
 
 __all__ = ["Candidate", "Cell", "Question"]
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from math import ceil, inf, prod
 
-from volvelle.estimate.chip_graph import ChipGraph
-from volvelle.estimate.on_chip import FusionChoices, OnChip, Overlap
-from volvelle.estimate.on_chip_price import Ledger
+from volvelle.estimators.dataflow.chip_graph import ChipGraph
+from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip, Overlap
+from volvelle.estimators.dataflow.partition_time import Ledger
 from volvelle.laws.onchip_dataflow import partition_traffic, sram_demand, traffic_time
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block
-from volvelle.workload.layout import REPLICATED, Layout, split
 from volvelle.workload.operations import Operation
+from volvelle.workload.tensor_layout import REPLICATED, Layout, split
 
 __all__ = ["ChipTable"]
 

@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.on_chip import Overlap
+from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.priced_splits import PricedSplits
 from volvelle.search.graph.split_costs import Weights
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from math import inf
 
-from volvelle.estimate.on_chip import Overlap
-from volvelle.estimate.on_chip_price import SetPrice, ledger_of
-from volvelle.estimate.result import Contribution
+from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.estimators.dataflow.partition_time import SetPrice, ledger_of
+from volvelle.estimators.result import Contribution
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import nested_all_reduce_time
 from volvelle.laws.onchip_dataflow import pipelined_compute_time, traffic_time

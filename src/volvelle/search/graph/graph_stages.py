@@ -12,8 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
-from volvelle.estimate.on_chip import FusionProblem
-from volvelle.estimate.on_chip_price import Ledger, ledger_of
+from volvelle.estimators.dataflow.on_chip import FusionProblem
+from volvelle.estimators.dataflow.partition_time import Ledger, ledger_of
 from volvelle.laws.onchip_dataflow import partition_traffic, traffic_time
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.fusion.lattice import Lattice, members_of

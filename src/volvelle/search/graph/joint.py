@@ -10,8 +10,8 @@ from math import ceil
 from time import perf_counter
 
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimate.chip_graph import on_chip
-from volvelle.estimate.on_chip import FusionChoices, OnChip
+from volvelle.estimators.dataflow.chip_graph import on_chip
+from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.best_first import BestFirst, Progress
 from volvelle.search.graph.candidate import Question

@@ -8,8 +8,8 @@ from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Role
-from volvelle.workload.layout import PARTIAL, Layout
 from volvelle.workload.operations import Operation, Phase
+from volvelle.workload.tensor_layout import PARTIAL, Layout
 
 __all__ = ["BlockMemory", "Holding", "block_memory", "trains"]
 

@@ -6,9 +6,9 @@ from itertools import permutations
 from math import prod
 
 from volvelle.errors import MappingError
-from volvelle.estimate.checks import divisors
-from volvelle.estimate.chip_graph import Exchange
-from volvelle.estimate.machine import Machine
+from volvelle.estimators.dataflow.chip_graph import Exchange
+from volvelle.estimators.rates import Machine
+from volvelle.estimators.training.checks import divisors
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import (
     nested_all_gather_time,
@@ -19,7 +19,7 @@ from volvelle.laws.nested_collectives import (
 from volvelle.mapping.placement import members
 from volvelle.search.graph.answer import Axis, Degrees, Group
 from volvelle.system.cluster import Cluster
-from volvelle.workload.layout import Collective
+from volvelle.workload.tensor_layout import Collective
 
 __all__ = ["Network", "factorisations", "placements"]
 

@@ -6,14 +6,14 @@ from math import ceil, inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimate.on_chip import Overlap
+from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.elimination import Correction, Elimination, Factor
 from volvelle.search.graph.split_costs import SplitCosts, Weights
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Role, Tensor
-from volvelle.workload.layout import Collective, Layout
 from volvelle.workload.operations import Operation
+from volvelle.workload.tensor_layout import Collective, Layout
 
 __all__ = ["PricedSplits"]
 

@@ -15,8 +15,8 @@ from volvelle.search.graph.priced_splits import PricedSplits
 from volvelle.search.graph.split_costs import SplitCosts, Weights
 from volvelle.search.graph.split_tables import BlockTables, handed_layouts, leader_of
 from volvelle.workload.graph import Block, Role
-from volvelle.workload.layout import REPLICATED, Collective, Layout
 from volvelle.workload.operations import Phase, Unit
+from volvelle.workload.tensor_layout import REPLICATED, Collective, Layout
 
 __all__ = ["Objective", "Sharder", "Sharding", "best_sharding", "shardings_in_order"]
 

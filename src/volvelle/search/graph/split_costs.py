@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil, inf, prod
 
-from volvelle.estimate.chip_graph import Exchange
+from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.workload.operations import Operation, Unit
 
 __all__ = ["SplitCosts", "Weights", "arithmetic"]

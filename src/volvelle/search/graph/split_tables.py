@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from volvelle.errors import GraphError
 from volvelle.workload.graph import Block, Role
-from volvelle.workload.layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
 from volvelle.workload.operations import Operation, Phase
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
 from volvelle.workload.transforms import seed_of
 
 __all__ = ["COLLECTIVES", "BlockTables", "Source", "TensorTable", "handed_layouts", "leader_of"]

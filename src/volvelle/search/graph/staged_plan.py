@@ -6,8 +6,8 @@ from functools import cached_property
 from itertools import groupby
 from math import ceil, prod
 
-from volvelle.estimate.on_chip_price import FusionPrice, price
-from volvelle.estimate.result import MemoryPart
+from volvelle.estimators.dataflow.partition_time import FusionPrice, price
+from volvelle.estimators.result import MemoryPart
 from volvelle.laws.onchip_dataflow import dram_demand
 from volvelle.laws.pipeline import micro_batches_in_flight
 from volvelle.search.graph.answer import Degrees, Stage, StagePiece
@@ -24,7 +24,7 @@ from volvelle.search.graph.stages import (
 )
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Workload
-from volvelle.workload.layout import Layout
+from volvelle.workload.tensor_layout import Layout
 from volvelle.workload.transforms import seed_of
 
 __all__ = ["Machinery", "StagedPlan", "handed_bytes"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
 
-from volvelle.workload.layout import PARTIAL, REPLICATED, Layout, split
 from volvelle.workload.signature import Signature
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Layout, split
 
 __all__ = ["AbstractKind", "Gradients", "Operation", "Phase", "SplitChoice", "Unit", "Work"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import final
 
 from volvelle.errors import GraphError
-from volvelle.workload.layout import PARTIAL, REPLICATED, split
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, SplitChoice, Unit, Work
 from volvelle.workload.signature import Signature
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, split
 
 __all__ = ["Factorisation"]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from volvelle.workload.layout import PARTIAL, REPLICATED, Layout, split
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, SplitChoice, Unit, Work
 from volvelle.workload.signature import Signature
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Layout, split
 
 __all__ = ["Routing"]
 

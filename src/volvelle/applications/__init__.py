@@ -1,0 +1,1 @@
+"""What is run and measured: one folder a family, with its rows, estimator, fit and plan."""

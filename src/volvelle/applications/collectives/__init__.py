@@ -1,0 +1,1 @@
+"""Collective communication, held against nccl-tests and the like."""

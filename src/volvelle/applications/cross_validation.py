@@ -1,0 +1,69 @@
+"""How far off rows are that a fit did not see: one group after the other is left out, and predicted from the rest."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from volvelle.laws.model_error import covering_error, few_groups_deviation
+
+__all__ = [
+    "REACH",
+    "Scores",
+    "by_size",
+    "by_value",
+    "groups_doubt",
+    "left_out",
+    "rows_doubt",
+]
+
+REACH = 1.2816
+"""Standard deviations of a normal distribution that hold four fifths."""
+_LEVEL = 0.8
+
+
+Case = TypeVar("Case")
+Scores = Callable[[Sequence[Case], Sequence[Case]], list[float] | None]
+"""Fits to the first cases and predicts the second: logarithms of predicted over measured. None: too few to fit to."""
+
+
+def left_out(cases: Sequence[Case], groups: Sequence[Callable[[Case], bool]], score: Scores[Case]) -> list[list[float]]:
+    """Errors of every group that can be left out."""
+    found = []
+    for inside in groups:
+        out = [case for case in cases if inside(case)]
+        rest = [case for case in cases if not inside(case)]
+        errors = score(rest, out) if out and rest else None
+        if errors:
+            found.append(errors)
+    return found
+
+
+def by_value(cases: Sequence[Case], label: Callable[[Case], Hashable]) -> list[Callable[[Case], bool]]:
+    """One group for every value of a label."""
+
+    def having(value: Hashable) -> Callable[[Case], bool]:
+        return lambda case: label(case) == value
+
+    return [having(value) for value in dict.fromkeys(map(label, cases))]
+
+
+def by_size(cases: Sequence[Case], size: Callable[[Case], float]) -> list[Callable[[Case], bool]]:
+    """The sizes within a doubling of the largest, and those within one of the smallest."""
+    most, fewest = max(map(size, cases)), min(map(size, cases))
+    return [lambda case: 2 * size(case) > most, lambda case: size(case) < 2 * fewest]
+
+
+def rows_doubt(groups: Sequence[Sequence[float]]) -> float:
+    """One standard deviation as a factor, by what four fifths of new rows keep to; 1 where nothing was left out."""
+    errors = np.array([error for group in groups for error in group])
+    if not errors.size:
+        return 1.0
+    return float(np.exp(covering_error(errors, np.ones_like(errors), level=_LEVEL) / REACH))
+
+
+def groups_doubt(groups: Sequence[Sequence[float]]) -> float:
+    """One standard deviation of whole groups as a factor, each by its middle error; 1 where nothing was left out."""
+    if not groups:
+        return 1.0
+    return float(np.exp(few_groups_deviation(np.array([np.median(group) for group in groups]))))

@@ -1,0 +1,183 @@
+"""Two constants of each software for recommendation models, fitted to calibration rows.
+
+What rows scattered over memory sustain of its peak, and what a step takes beyond everything that is modelled.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.calibration_rows import refuse_other_splits
+from volvelle.applications.cross_validation import by_size, by_value, groups_doubt, left_out, rows_doubt
+from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model, dlrm_stacks
+from volvelle.applications.dlrm.estimator import DlrmModel
+from volvelle.applications.dlrm.measurements import DlrmMeasurement
+from volvelle.applications.dlrm.plan import rank_dlrm
+from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
+from volvelle.applications.fitted_constants import FittedConstant, doubt_constants
+from volvelle.applications.model_error import ModelDoubt
+from volvelle.catalogue.loader import Catalogue
+from volvelle.errors import DescriptionError
+from volvelle.quantities import FRACTION, SECONDS
+from volvelle.system.cluster import Cluster
+
+__all__ = ["DlrmFit", "dlrm_constants", "fit_dlrm"]
+
+_GATHERS = np.arange(0.30, 0.951, 0.05)
+_FIXED = {"hugectr": np.arange(0.0, 1.01e-3, 0.1e-3), "other": np.arange(0.0, 10.1e-3, 0.5e-3)}
+_APART = "not fully GPU-resident"
+"""Rows flagged so are shown, not fitted; nor are cards joined by PCIe alone, whose exchanges nothing calibrates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DlrmFit:
+    """What calibration rows of one software say."""
+
+    stack: str
+    gather: float
+    fixed: float
+    doubt: ModelDoubt
+    """By rows that were left out: a publication, a chip, the larger and the smaller machines."""
+    rows: int
+    mean_abs_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A row's time as numbers of the two constants: base + scattered / gather + fixed."""
+
+    base: float
+    scattered: float
+    seconds: float
+    configuration: Hashable
+    publication: str
+    cluster: Cluster
+    fitted: bool
+    """Cards joined by PCIe alone are predicted and never fitted."""
+
+
+def fit_dlrm(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) -> DlrmFit:
+    """Fit to calibration rows of one software; rows of any other split are refused.
+
+    Rows of one machine, model and batch count together as one: most of MLPerf is eight H100.
+    """
+    refuse_other_splits(rows)
+    known = _cases(stack, rows, catalogue)
+    cases = [case for case in known if case.fitted]
+    if not cases:
+        raise DescriptionError(f"no calibration row ran by {stack!r}")
+    if len({case.configuration for case in cases}) < 2:
+        raise DescriptionError(
+            f"all calibration rows by {stack!r} are one model and batch on one machine, and two constants take two; "
+            "add rows of another batch, or of another number of chips"
+        )
+    loss, gather, fixed = _constants(stack, cases)
+    return DlrmFit(
+        stack=stack,
+        gather=gather,
+        fixed=fixed,
+        doubt=_doubt(stack, cases, [case for case in known if not case.fitted]),
+        rows=len(cases),
+        mean_abs_error=loss,
+    )
+
+
+def _constants(stack: str, cases: Sequence[_Case]) -> tuple[float, float, float]:
+    """The loss, and the two constants that have the least of it."""
+    weights = _weights(cases)
+
+    def loss(gather: float, fixed: float) -> float:
+        return float(weights @ np.abs(_errors(cases, gather, fixed)) / weights.sum())
+
+    return min((loss(g, f), float(g), float(f)) for g, f in product(_GATHERS, _FIXED[stack]))
+
+
+def _errors(cases: Sequence[_Case], gather: float, fixed: float) -> NDArray[np.float64]:
+    return np.array([np.log((case.base + case.scattered / gather + fixed) / case.seconds) for case in cases])
+
+
+def _weights(cases: Sequence[_Case]) -> NDArray[np.float64]:
+    repeats = Counter(case.configuration for case in cases)
+    return np.array([1.0 / repeats[case.configuration] for case in cases])
+
+
+def _doubt(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelDoubt:
+    def score(rest: Sequence[_Case], out: Sequence[_Case]) -> list[float] | None:
+        # Two constants take two configurations at least.
+        if len({case.configuration for case in rest}) < 2:
+            return None
+        _, gather, fixed = _constants(stack, rest)
+        return [float(error) for error in _errors(out, gather, fixed)]
+
+    publications = by_value(cases, lambda case: case.publication)
+    chips = by_value(cases, lambda case: case.cluster.chip.name)
+    sizes = by_size(cases, lambda case: case.cluster.accelerators)
+    others = score(cases, apart) if apart else None
+    counts = [case.cluster.accelerators for case in cases]
+    return ModelDoubt(
+        inside=rows_doubt(left_out(cases, publications, score)),
+        chip=groups_doubt(left_out(cases, chips, score)),
+        doubling=groups_doubt(left_out(cases, sizes, score)),
+        link=groups_doubt([others] if others else []),
+        chips=tuple(sorted({case.cluster.chip.name for case in cases})),
+        counts=(min(counts), max(counts)),
+    )
+
+
+def _cases(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) -> list[_Case]:
+    plain = replace(dlrm_model(stack), gather=1.0, fixed=0.0, samples=2)
+    known: dict[object, tuple[float, float]] = {}
+    found = []
+    for row in rows:
+        question = dlrm_question(row, catalogue)
+        if not isinstance(question, DlrmQuestion) or row.seconds is None or _APART in row.head.flags:
+            continue
+        if question.stack != stack:
+            continue
+        name = (question.cluster.name, question.step)
+        if name not in known:
+            known[name] = _parts(question, plain)
+        fitted = "PCIe" not in row.accelerator
+        found.append(_Case(*known[name], row.seconds, name, row.head.group, question.cluster, fitted))
+    return found
+
+
+def _parts(question: DlrmQuestion, plain: DlrmModel) -> tuple[float, float]:
+    """What does not depend on the two constants, and what scattered rows take at the full memory rate."""
+    ranking = rank_dlrm(question.step, question.cluster, model=replace(plain, gather=0.6), top=1)
+    answer = ranking.best[0] if ranking.best else ranking.nearest
+    assert answer is not None, "some placement is the fastest"
+    full = plain.estimate(question.step, question.cluster, answer.placement)
+    scattered = sum(part.time for part in full.contributions if part.name.startswith("table rows"))
+    return full.time - scattered, scattered
+
+
+def dlrm_constants(
+    rows: Sequence[DlrmMeasurement], catalogue: Catalogue
+) -> tuple[tuple[FittedConstant, ...], tuple[str, ...]]:
+    """Every kind of software that the rows tell of, beside the catalogue, and how well it fits."""
+    refuse_other_splits(rows)
+    ran = {asked.stack for row in rows if isinstance(asked := dlrm_question(row, catalogue), DlrmQuestion)}
+    if not ran:
+        raise DescriptionError("no calibration row of a recommendation model can be asked about")
+    constants: list[FittedConstant] = []
+    notes = []
+    for stack in (stack for stack in dlrm_stacks() if stack in ran):
+        fit = fit_dlrm(stack, rows, catalogue)
+        held = dlrm_model(stack)
+        for name, value, known, kind in (
+            ("memory rate of scattered rows", fit.gather, held.gather, FRACTION),
+            ("fixed part of a step", fit.fixed, held.fixed, SECONDS),
+        ):
+            constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
+        constants += doubt_constants(stack, fit.doubt, dlrm_doubt(stack))
+        notes.append(f"{stack}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
+        if stack == "other":
+            notes.append(
+                "other: the catalogue keeps what scattered rows sustain in HugeCTR; one row a table tells little"
+            )
+    return tuple(constants), (*notes, "Doubts are factors of one standard deviation, by rows left out of the fit.")

@@ -1,0 +1,120 @@
+"""From a measured step of a recommendation model to the question it puts, with what had to be assumed."""
+
+from dataclasses import dataclass
+
+from volvelle.applications.dlrm.estimator import DlrmStep
+from volvelle.applications.dlrm.measurements import DlrmMeasurement
+from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, criteo_tables
+from volvelle.applications.dlrm.tables import TableElements
+from volvelle.catalogue.loader import Catalogue
+from volvelle.system.cluster import Cluster, Dimension
+from volvelle.system.topologies import Switch
+from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
+
+__all__ = ["DlrmQuestion", "dlrm_question"]
+
+_CLUSTERS = (
+    ("H100-PCIe", "h100-pcie"),
+    ("H100", "dgx-h100"),
+    ("H200", "dgx-h200"),
+    ("GB200", "gb200-nvl72"),
+    ("GB300", "gb300-nvl72"),
+    ("B300", "dgx-b300"),
+    ("B200", "dgx-b200"),
+    ("A100", "dgx-a100"),
+    ("V100", "dgx-v100"),
+    ("MI300X", "mi300x-cluster"),
+)
+"""What the accelerator is called → the catalogue's cluster; the first that occurs in the name counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DlrmQuestion:
+    """A step on a machine."""
+
+    step: DlrmStep
+    cluster: Cluster
+    stack: str
+    """Whose software ran: ``hugectr``, or another framework."""
+    assumed: tuple[str, ...]
+
+
+def dlrm_question(row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | str:
+    """The question a row puts, or why it puts none."""
+    if row.head.split == "excluded":
+        return f"excluded: {row.head.excluded_because}"
+    if row.seconds is None or row.batch is None:
+        return "it states no step time, or no batch"
+    if row.chips is None or row.tables is None or row.width is None or not row.bottom or not row.top:
+        return "it does not state accelerators, tables and layers"
+    if "CPU memory" in row.accelerator:
+        return "its tables are in host memory"
+    if "extra large" in row.model:
+        return "its tables do not fit on its accelerators"
+    assumed = []
+    cluster = _cluster(row, catalogue)
+    if cluster is None:
+        return f"the catalogue has no cluster of {row.accelerator!r}"
+    if "likely" in row.accelerator or "?" in row.accelerator:
+        assumed.append("accelerator")
+    tables, guessed = _tables(row)
+    if guessed:
+        assumed.append("rows of tables")
+    mixed = "fp16" in row.precision or "bf16" in row.precision
+    tf32 = "tf32" in row.precision and not mixed
+    hugectr = row.framework.lower().startswith("hugectr")
+    shape = Dlrm(
+        name=row.model,
+        dense=row.bottom[0],
+        bottom=row.bottom[1:],
+        top=row.top,
+        tables=tables,
+        interaction="cross" if "DCN" in row.interaction.upper() or "cross" in row.interaction else "dot",
+        element="fp16" if mixed else "fp32",
+    )
+    assumed.append("placement: the best found")
+    step = DlrmStep(
+        shape=shape,
+        batch=row.batch,
+        matrix_element="fp16" if mixed else "tf32" if tf32 else "fp32",
+        tables=TableElements(sent="fp16" if mixed else "fp32", state=4.0 if hugectr else 0.0),
+    )
+    stack = "hugectr" if hugectr else "other"
+    return DlrmQuestion(step=step, cluster=cluster, stack=stack, assumed=tuple(assumed))
+
+
+def _tables(row: DlrmMeasurement) -> tuple[tuple[EmbeddingTables, ...], bool]:
+    """The tables: those of Criteo where counts agree, else equal ones."""
+    assert row.tables is not None
+    assert row.width is not None
+    lookups = row.lookups or row.tables
+    if row.tables == len(CRITEO_ROWS):
+        several = lookups == sum(CRITEO_POOLING)
+        scale = 1.0
+        total = sum(CRITEO_ROWS) * row.width
+        stated = row.billion_parameters
+        if stated is None and "small" in row.model:
+            # 15 GB of fp32 in the source's small set: rare categories share a row.
+            scale = 15e9 / 4.0 / total
+        known = stated is not None and abs(stated * 1e9 / total - 1.0) < 0.01
+        return criteo_tables(row.width, several=several, scale=scale), not known
+    each = (row.billion_parameters or 1.0) * 1e9 / row.tables / row.width
+    return (
+        EmbeddingTables(
+            count=row.tables,
+            rows=max(1, round(each)),
+            width=row.width,
+            pooling=max(1, round(lookups / row.tables)),
+        ),
+    ), True
+
+
+def _cluster(row: DlrmMeasurement, catalogue: Catalogue) -> Cluster | None:
+    name = next((entry for accelerator, entry in _CLUSTERS if accelerator in row.accelerator), None)
+    if name is None:
+        return None
+    assert row.chips is not None
+    if name == "h100-pcie":
+        link = Dimension(name="PCIe", size=row.chips, topology=Switch(), link=catalogue.link("pcie5-x16"))
+        return Cluster(name=f"h100-pcie/{row.chips}", chip=catalogue.chip("h100-pcie"), dimensions=(link,))
+    return catalogue.cluster(f"{name}/{row.chips}")

@@ -1,0 +1,125 @@
+"""From a measured transform to the question it puts to the model, with what had to be assumed."""
+
+import re
+from dataclasses import dataclass, replace
+
+from volvelle.applications.fft.estimator import FftProblem
+from volvelle.applications.fft.measurements import FftMeasurement
+from volvelle.catalogue.loader import Catalogue
+from volvelle.system.cluster import Cluster
+
+__all__ = ["FftQuestion", "fft_question"]
+
+_CLUSTERS = (
+    # What the accelerator and the system are called → the catalogue's entry; transports of their own first.
+    ("V100-32GB PCIe", "nccl", "v100-pcie-nccl"),
+    ("V100-32GB PCIe", "host-staged", "v100-pcie-staged"),
+    ("V100-32GB PCIe", "cuda-aware-mpi", "v100-pcie-mpi"),
+    ("CPU core", "", "hector-xe6"),
+    ("A100", "", "dgx-a100"),
+    ("V100", "", "dgx-v100"),
+    ("H100", "", "dgx-h100"),
+    ("H200", "", "dgx-h200"),
+    ("B200", "", "dgx-b200"),
+    ("MI300X", "", "mi300x-cluster"),
+    ("MI250X", "", "frontier"),
+    ("GH200", "", "alps"),
+)
+_CUBE = 1024
+"""Side of a grid whose points alone are stated, for two of its sides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FftQuestion:
+    """A problem on a machine, and what is said of the layout."""
+
+    problem: FftProblem
+    cluster: Cluster
+    choice: str
+    """``slab``, ``pencil``, ``square`` (pencils over a grid that is nearly one), or ``best`` of all."""
+    single: tuple[int, int] | None
+    """Where one exchange alone was timed: among how many ranks, and how far apart these are."""
+    assumed: tuple[str, ...]
+
+
+def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str:
+    """The question a row puts, or why it puts none."""
+    problem = _refusal(row)
+    if problem:
+        return problem
+    assert row.chips is not None
+    assert row.points is not None
+    assumed = []
+    name = next((entry for accel, how, entry in _CLUSTERS if accel in row.accelerator and how == row.transport), None)
+    if name is None:
+        return f"the catalogue has no cluster of {row.accelerator!r}" + (
+            f" over {row.transport}" if row.transport else ""
+        )
+    if "?" in row.accelerator:
+        assumed.append("accelerator")
+    cluster = catalogue.cluster(f"{name}/{row.chips}")
+    if name == "hector-xe6" and row.chips_per_node:
+        cluster = _thinner(cluster, 24.0 / row.chips_per_node)
+    shape = row.shape or (_CUBE, _CUBE, max(1, round(row.points / _CUBE**2)))
+    if row.shape is None:
+        assumed.append("sides of the grid")
+    single = "single" in row.precision or "fp32" in row.precision
+    if "double real" in row.precision:
+        single = row.transform == "C2C"
+    if "same" in row.precision or "?" in row.precision:
+        # The sample's default is complex of 64 bits.
+        single = True
+        assumed.append("precision")
+    asks = FftProblem(
+        shape=shape,
+        element="fp32" if single else "fp64",
+        real="real" in row.precision and row.transform != "C2C",
+        transforms=row.transform != "transpose-only",
+        bricks="bricks" in row.decomposition,
+    )
+    choice, group = _choice(row)
+    if not row.decomposition:
+        assumed.append(f"decomposition: {choice}")
+    return FftQuestion(problem=asks, cluster=cluster, choice=choice, single=group, assumed=tuple(assumed))
+
+
+def _refusal(row: FftMeasurement) -> str:
+    if row.head.split == "excluded":
+        return f"excluded: {row.head.excluded_because}"
+    if row.seconds is None:
+        return "it states neither a time nor a rate with a size"
+    if row.points is None:
+        return "it does not state the size of the grid"
+    if row.chips is None:
+        return "it does not state how many accelerators there are"
+    if "ROCm GPU" in row.accelerator:
+        return "its source does not say which accelerator it ran on"
+    if row.transform not in ("C2C", "R2C", "transpose-only"):
+        return f"a transform {row.transform!r} is not of a three-dimensional grid"
+    return ""
+
+
+def _choice(row: FftMeasurement) -> tuple[str, tuple[int, int] | None]:
+    """What is known of the decomposition: as stated, or by the library's habit."""
+    stated = re.fullmatch(r"grid (\d+)x(\d+) transpose (\w\w)", row.decomposition)
+    if stated:
+        first, second = int(stated[1]), int(stated[2])
+        # cuDECOMP numbers ranks along the second side of its grid first.
+        return "pencil", (first, second) if stated[3] in ("XY", "YX") else (second, 1)
+    by_habit = row.library.startswith(("HeFFTe", "AccFFT")) and row.transport != "host-staged"
+    if "bricks" in row.decomposition or by_habit:
+        return "square", None
+    if "slab" in row.library.lower() or "slab" in row.decomposition or "cufft" in row.library.lower():
+        return "slab", None
+    if "pencil" in row.decomposition or row.transform == "transpose-only":
+        return "pencil", None
+    return "best", None
+
+
+def _thinner(cluster: Cluster, factor: float) -> Cluster:
+    """A machine whose nodes are only partly used: each rank has more of the node's memory and of its network."""
+    memory = replace(cluster.chip.memory, rate=cluster.chip.memory.rate * factor)
+    *inner, outer = cluster.dimensions
+    inner = [replace(each, link=replace(each.link, rate=each.link.rate * factor)) for each in inner]
+    outer = replace(outer, link=replace(outer.link, rate=outer.link.rate * factor))
+    return replace(cluster, chip=replace(cluster.chip, memories=(memory,)), dimensions=(*inner, outer))

@@ -1,0 +1,267 @@
+"""Constants of HPCG, fitted to calibration runs: what a family sustains of its read stream, what scaling loses.
+
+The fit is by least absolute deviations of logarithms, every system counting once however often it was run. It is
+small enough for a grid: two losses of scaling are shared by all accelerators, and each family has one level.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.calibration_rows import refuse_other_splits
+from volvelle.applications.cross_validation import REACH, by_value, groups_doubt, left_out, rows_doubt
+from volvelle.applications.fitted_constants import FittedConstant
+from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
+from volvelle.applications.hpcg.measurements import HpcgMeasurement
+from volvelle.applications.hpcg.rows import HpcgQuestion, hpcg_question
+from volvelle.errors import DescriptionError
+from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_rate, hpcg_scaling_efficiency
+from volvelle.laws.model_error import combined_doubt
+from volvelle.quantities import FRACTION
+from volvelle.spread import Figure
+
+__all__ = ["EARLY", "HpcgFit", "fit_hpcg", "hpcg_constants"]
+
+EARLY = "202112"
+"""Ampere runs up to here are a level of their own: they ran builds that later runs, of sites by themselves, did not."""
+
+_STEPS = np.arange(0.0, 0.151, 0.005)
+_DOUBLINGS = np.arange(0.0, 0.0101, 0.001)
+_HALVES = np.arange(0.0, 40.5, 1.0)
+Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HpcgFit:
+    """What calibration runs say."""
+
+    step: float
+    """Lost by accelerators when a run first crosses a network."""
+    doubling: float
+    host_step: float
+    few_ranks: float
+    solver: Mapping[str, float]
+    """HPCG over streaming by family; builds of Ampere up to 2021 as ``ampere-early``."""
+    within: float
+    """One standard deviation within families, as a factor: four fifths of the runs lie within it to the power 1.28."""
+    population: float | None
+    """HPCG over streaming of a family of accelerators that was not fitted; one family says nothing of others."""
+    population_spread: float | None
+    told: frozenset[str]
+    """Whether accelerators, and hosts, ran in several sizes; else losses of scaling are the catalogue's."""
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    level: str
+    system: str
+    host: bool
+    nodes: float
+    ranks: float
+    logarithm: float
+    """Of the measured rate over intensity, streaming and bandwidth."""
+    weight: float
+
+
+def fit_hpcg(rows: Sequence[HpcgMeasurement]) -> HpcgFit:
+    """Fit to calibration rows; rows of any other split are refused."""
+    refuse_other_splits(rows)
+    points = _points(rows)
+    accelerators = [point for point in points if not point.host]
+    hosts = [point for point in points if point.host]
+    step, doubling = _scaling(accelerators)
+    host_step, half = _host_losses(hosts, doubling=doubling)
+    levels = {
+        **_levels(accelerators, step=step, doubling=doubling, half=0.0),
+        **_levels(hosts, step=host_step, doubling=doubling, half=half),
+    }
+    within = _within(accelerators)
+    told = set()
+    if _several_sizes(accelerators):
+        told.add("accelerators")
+    if _several_sizes(hosts):
+        told.add("hosts")
+    seen = np.array([level for name, level in levels.items() if name in _fitted_accelerators()])
+    several = len(seen) > 1
+    left = [[float((seen.sum() - level) / (len(seen) - 1) - level)] for level in seen] if several else []
+    between = groups_doubt(left)
+    return HpcgFit(
+        step=step,
+        doubling=doubling,
+        host_step=host_step,
+        few_ranks=half,
+        solver={name: float(np.exp(level)) for name, level in levels.items()},
+        within=within,
+        population=float(np.exp(np.mean(seen))) if several else None,
+        population_spread=float(combined_doubt(within, [(between, 1.0)])) if several else None,
+        told=frozenset(told),
+        runs=len(points),
+    )
+
+
+def _scaling(points: Sequence[_Point]) -> tuple[float, float]:
+    """Lost when a run of accelerators first crosses a network, and with every doubling.
+
+    The catalogue's where all runs are as large, because they do not tell.
+    """
+    if not _several_sizes(points):
+        held = hpcg_factors("hopper")
+        return held.step.value, held.doubling.value
+    _, step, doubling = min(
+        (_loss(points, step=s, doubling=d, half=0.0), float(s), float(d)) for s in _STEPS for d in _DOUBLINGS
+    )
+    return step, doubling
+
+
+def _several_sizes(points: Sequence[_Point]) -> bool:
+    return len({(point.nodes, point.ranks) for point in points}) > 1
+
+
+def _host_losses(points: Sequence[_Point], *, doubling: float) -> tuple[float, float]:
+    """Lost when a run of hosts first crosses a network, and the ranks that saturate one; as for accelerators."""
+    if not _several_sizes(points):
+        held = hpcg_factors("a64fx")
+        return held.step.value, held.few_ranks.value
+    _, step, half = min(
+        (_loss(points, step=s, doubling=doubling, half=h), float(s), float(h)) for s in _STEPS for h in _HALVES
+    )
+    return step, half
+
+
+def _within(points: Sequence[_Point]) -> float:
+    """One standard deviation of systems around the level of their family, as a factor, by leaving one out at a time.
+
+    A system counts once, and only families of three or more systems count: one run many times says nothing of others.
+    """
+    sizes = Counter(level for level, _ in {(point.level, point.system) for point in points})
+
+    def score(rest: Sequence[_Point], out: Sequence[_Point]) -> list[float] | None:
+        if sizes[out[0].level] < 3:
+            return None
+        step, doubling = _scaling(rest)
+        levels = _levels(rest, step=step, doubling=doubling, half=0.0)
+        return [float(np.median(_left(out, levels, step=step, doubling=doubling, half=0.0)))]
+
+    return rows_doubt(left_out(points, by_value(points, lambda point: (point.level, point.system)), score))
+
+
+def _fitted_accelerators() -> set[str]:
+    """Families whose level as of today stands for the class."""
+    return {name for name, kind in hpcg_families().items() if kind == "accelerator"}
+
+
+def _points(rows: Sequence[HpcgMeasurement]) -> list[_Point]:
+    asked = [(row, question) for row in rows if isinstance(question := hpcg_question(row), HpcgQuestion)]
+    if not asked:
+        raise DescriptionError("no calibration row of HPCG can be asked about")
+    kinds = hpcg_families()
+    repeats = Counter((row.system, question.run.nodes, question.run.ranks_per_device) for row, question in asked)
+    found = []
+    for row, question in asked:
+        run = question.run
+        factors = hpcg_factors(question.family)
+        whole = hpcg_rate(
+            run.devices,
+            intensity=factors.intensity.value,
+            memory_rate=run.memory_rate,
+            streaming=factors.streaming.value,
+            solver=1.0,
+        )
+        assert row.rate is not None, "a row without a rate puts no question"
+        early = question.family == "ampere" and "" < question.date <= EARLY
+        found.append(
+            _Point(
+                "ampere-early" if early else question.family,
+                row.system,
+                kinds[question.family] == "host",
+                float(run.nodes),
+                float(run.ranks_per_device),
+                float(np.log(row.rate / whole)),
+                1.0 / repeats[row.system, run.nodes, run.ranks_per_device],
+            )
+        )
+    return found
+
+
+def _apart(points: Sequence[_Point], *, step: float, doubling: float, half: float) -> Column:
+    """Logarithms with scaling and ranks taken out."""
+    nodes = np.array([point.nodes for point in points])
+    ranks = np.array([point.ranks for point in points])
+    scaling = hpcg_scaling_efficiency(nodes, step=step, doubling=doubling) * few_ranks_efficiency(ranks, half=half)
+    return np.asarray(np.array([point.logarithm for point in points]) - np.log(scaling))
+
+
+def _levels(points: Sequence[_Point], *, step: float, doubling: float, half: float) -> dict[str, float]:
+    values = _apart(points, step=step, doubling=doubling, half=half)
+    found = {}
+    for name in sorted({point.level for point in points}):
+        mine = np.array([point.level == name for point in points])
+        weights = np.array([point.weight for point in points])[mine]
+        found[name] = _weighted_quantile(values[mine], weights, 0.5)
+    return found
+
+
+def _left(
+    points: Sequence[_Point], levels: Mapping[str, float], *, step: float, doubling: float, half: float
+) -> Column:
+    values = _apart(points, step=step, doubling=doubling, half=half)
+    return np.asarray(values - np.array([levels[point.level] for point in points]))
+
+
+def _loss(points: Sequence[_Point], *, step: float, doubling: float, half: float) -> float:
+    levels = _levels(points, step=step, doubling=doubling, half=half)
+    left = np.abs(_left(points, levels, step=step, doubling=doubling, half=half))
+    weights = np.array([point.weight for point in points])
+    return float(weights @ left / weights.sum())
+
+
+def _weighted_quantile(values: Column, weights: Column, share: float) -> float:
+    order = np.argsort(values)
+    reached = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
+    return float(np.interp(share, reached, values[order]))
+
+
+def hpcg_constants(fit: HpcgFit) -> tuple[FittedConstant, ...]:
+    """The constants of a fit beside those of the catalogue."""
+    accelerator, host = hpcg_factors("hopper"), hpcg_factors("a64fx")
+    found = []
+    for name, value in fit.solver.items():
+        family, date = ("ampere", EARLY) if name == "ampere-early" else (name, "")
+        held = hpcg_factors(family, date=date)
+        label = f"ampere until {EARLY[:4]}" if date else family
+        found.append(_constant(label, "HPCG over streaming", value, held.solver.value if held.fitted else None))
+    shared = (
+        ("accelerators", "HPCG over streaming, a family never fitted", fit.population, accelerator.solver),
+        ("accelerators", "lost between nodes", fit.step, accelerator.step),
+        ("accelerators", "lost a doubling of nodes", fit.doubling, accelerator.doubling),
+        ("hosts", "lost between nodes", fit.host_step, host.step),
+    )
+    found += [
+        _constant(of, name, value, held.value)
+        for of, name, value, held in shared
+        if value is not None and (of in fit.told or "lost" not in name)
+    ]
+    plain = (
+        ("hosts", "ranks to saturate", fit.few_ranks if "hosts" in fit.told else None, host.few_ranks.value),
+        ("all", "spread within a family", fit.within, _factor(hpcg_factors("volta").solver)),
+        ("all", "spread of a family never fitted", fit.population_spread, _factor(accelerator.solver)),
+    )
+    for of, name, spread, known in plain:
+        # A spread of 1 is none: no two systems, or families, could be held against each other.
+        if spread is not None and (of in fit.told or spread > 1.0):
+            found.append(FittedConstant(of=of, name=name, fitted=spread, catalogue=known))
+    return tuple(found)
+
+
+def _constant(of: str, name: str, value: float, held: float | None) -> FittedConstant:
+    return FittedConstant(of=of, name=name, fitted=value, catalogue=held, kind=FRACTION)
+
+
+def _factor(figure: Figure) -> float:
+    """One standard deviation of a figure, as a factor."""
+    low, high = figure.bounds(0.8)
+    return float((high / low) ** (0.5 / REACH))

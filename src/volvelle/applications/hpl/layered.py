@@ -1,0 +1,143 @@
+"""High-Performance Linpack over any number of communication layers; the first may be an accelerator's memory."""
+
+from dataclasses import dataclass
+from typing import final
+
+from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
+from volvelle.errors import DescriptionError
+from volvelle.estimators.result import Contribution
+from volvelle.laws.hpl.closed_form import hpl_calculation_time
+from volvelle.laws.hpl.layers import (
+    equivalent_core_rate,
+    layer_boundary,
+    layer_broadcast_time,
+    layer_pivot_time,
+    layer_update_time,
+    padded_order,
+)
+from volvelle.mapping.process_grid import ProcessGrid, nearly_square
+from volvelle.quantities import Count, Fraction, Seconds
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.hpl import Hpl
+
+__all__ = ["EquivalentCore", "Layer", "LayeredHpl", "layers_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquivalentCore:
+    """What makes one large core of an accelerator's many."""
+
+    cores: Count
+    words: Count
+    """64-bit words that all memory controllers answer together."""
+    cycles: Count
+    """Of latency."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One layer of communication, as one process sees it."""
+
+    name: str
+    latency: Seconds
+    element: Seconds
+    """Time of one 8-byte element."""
+    row_parts: int
+    column_parts: int
+    """Units of this layer that share the matrix along its rows and columns; 1 and 1 for the last."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayeredHpl(AbstractHplModel):
+    """MCL-HPL (Kim et al. 2021): communication of each layer adds up, calculation is that of one process.
+
+    With an equivalent core the first layer is the accelerator's memory; without, layers start at the innermost network.
+    """
+
+    core: EquivalentCore | None = None
+    efficiency: Fraction = 1.0
+    """Share of the peak that matrix products reach."""
+    outermost_only: bool = False
+    """One layer: the outermost network, for the whole matrix."""
+
+    def run(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
+        """How one run does."""
+        check_grid(cluster, grid)
+        block, rows, columns = float(problem.block), float(grid.rows), float(grid.columns)
+        order = padded_order(float(problem.order), block=block)
+        rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
+        calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=True)
+        parts = [
+            Contribution(
+                name="calculation",
+                part="compute",
+                time=float(calculation),
+                exposed=True,
+                resource=cluster.chip.name,
+                law="hpl_calculation_time",
+            )
+        ]
+        layers = layers_of(cluster, grid, self.core)
+        if self.outermost_only:
+            layers = layers[-1:]
+        above, beside = 0.0, 0.0
+        for layer in layers:
+            tall = float(layer_boundary(order, layer.row_parts, block=block))
+            wide = float(layer_boundary(order, layer.column_parts, block=block))
+            down, across = max(tall - above, 0.0), max(wide - beside, 0.0)
+            link = {"block": block, "latency": layer.latency, "element": layer.element}
+            for name, law, time in (
+                ("pivoting", "layer_pivot_time", layer_pivot_time(down, rows, **link)),
+                ("broadcast", "layer_broadcast_time", layer_broadcast_time(down, rows, **link)),
+                ("row update", "layer_update_time", layer_update_time(across, rows, columns, **link)),
+            ):
+                parts.append(
+                    Contribution(
+                        name=f"{name}, {layer.name}",
+                        part="communication",
+                        time=max(float(time), 0.0),
+                        exposed=True,
+                        resource=layer.name,
+                        law=law,
+                    )
+                )
+            above, beside = tall, wide
+        return self.answer(problem, cluster, grid, tuple(parts))
+
+
+def layers_of(cluster: Cluster, grid: ProcessGrid, core: EquivalentCore | None) -> list[Layer]:
+    """Layers of a cluster, innermost first; the last spans the whole matrix."""
+    found: list[Layer] = []
+    if core is not None:
+        rate = equivalent_core_rate(cluster.chip.memory.rate, cores=core.cores, words=core.words)
+        found.append(
+            Layer(
+                name=cluster.chip.memory.name,
+                latency=core.cycles / rate,
+                element=8.0 / rate,
+                row_parts=grid.rows,
+                column_parts=grid.columns,
+            )
+        )
+    joined = [(d, span) for d, span in zip(cluster.dimensions, cluster.spans, strict=True) if d.size > 1]
+    for index, (dimension, span) in enumerate(joined):
+        units = grid.processes // span
+        last = index == len(joined) - 1 or units <= 1
+        parts = (1, 1) if last else nearly_square(units)
+        found.append(
+            Layer(
+                name=dimension.name,
+                latency=dimension.link.latency,
+                element=8.0 / dimension.link.sustained,
+                row_parts=parts[0],
+                column_parts=parts[1],
+            )
+        )
+        if last:
+            break
+    if not found:
+        raise DescriptionError(
+            f"{cluster.name} has no network and no equivalent core was given: there is no layer to communicate over"
+        )
+    return found

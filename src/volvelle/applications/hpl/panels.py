@@ -1,0 +1,233 @@
+"""High-Performance Linpack panel by panel, with look-ahead: what the update hides, and what it cannot."""
+
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import NormalDist
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
+from volvelle.errors import OutsideDomainError
+from volvelle.estimators.result import Contribution, Range
+from volvelle.laws.hpl.closed_form import hpl_memory
+from volvelle.laws.hpl.panels import (
+    hidden_swap_time,
+    panel_broadcast_time,
+    panel_factorisation_time,
+    panel_staging_time,
+    power_limited_rate,
+    row_swap_time,
+    spilled_share,
+    spilled_update_time,
+    trailing_update_time,
+)
+from volvelle.mapping.process_grid import Broadcast, ProcessGrid
+from volvelle.quantities import BytesPerSecond, Count, Fraction, Seconds
+from volvelle.spread import Figure
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.hpl import Hpl
+
+__all__ = ["HplConstants", "PanelByPanel", "PanelGroups", "panel_groups"]
+
+Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HplConstants:
+    """What is not in a data sheet: how one family of accelerators does in the benchmark."""
+
+    family: str
+    block: int
+    """Columns of a panel, where none are given."""
+    spilled_block: int
+    """The same, for a matrix that does not fit the accelerators' memory."""
+    efficiency: Fraction
+    """Share of the peak that large products reach while power allows it."""
+    work_per_joule: Count
+    """Operations that a joule buys at the power limit."""
+    waiting: Fraction
+    """Share of reading and writing the trailing matrix that products do not hide."""
+    column: Seconds
+    """What each column of a panel costs, whatever its length."""
+    panel_intensity: Count
+    """Operations of a panel factorisation to a byte that memory could have moved."""
+    swap_hidden: Fraction
+    """Share of a row swap that may run behind the update."""
+    staged: Fraction
+    """Share of the copies between chip and host that nothing hides."""
+    error: float
+    """How far runs were off in calibration, one standard deviation as a factor."""
+    fitted: bool
+    """Whether calibration runs were on this family."""
+    figures: dict[str, Figure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelGroups:
+    """Panels that are alike: the local share of the trailing matrix, and how many panels see it."""
+
+    rows: Column
+    columns: Column
+    count: Column
+
+
+def panel_groups(problem: Hpl, grid: ProcessGrid) -> PanelGroups:
+    """All panels, those with the same local share taken together.
+
+    Blocks are dealt out cyclically, so the share of the fullest process changes only every P-th and Q-th panel: ten
+    million rows on a hundred thousand processes are some hundred groups.
+    """
+    panels = ceil(problem.order / problem.block)
+    changes = np.unique(
+        np.concatenate(
+            [
+                np.arange(0, panels, 1) if grid.rows == 1 or grid.columns == 1 else np.arange(0, 1),
+                panels - np.arange(0, panels, grid.rows),
+                panels - np.arange(0, panels, grid.columns),
+                [0],
+            ]
+        )
+    )
+    starts = changes[changes < panels]
+    left = panels - starts
+    return PanelGroups(
+        rows=np.ceil(left / grid.rows) * problem.block,
+        columns=np.ceil(left / grid.columns) * problem.block,
+        count=np.diff(np.append(starts, panels)).astype(np.float64),
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelByPanel(AbstractHplModel):
+    """Each panel is factorised and broadcast while the update of the one before runs; row swaps hide in part."""
+
+    constants: HplConstants
+    level: float = 0.8
+    """Share of runs that the range is meant to hold."""
+
+    def run(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
+        """How one run does."""
+        check_grid(cluster, grid)
+        steps = panel_groups(problem, grid)
+        parts = self._parts(problem, cluster, grid, steps)
+        time = sum(part.time for part in parts if part.exposed)
+        reach = self.constants.error ** NormalDist().inv_cdf((1 + self.level) / 2)
+        told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
+        doubt = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
+        return self.answer(problem, cluster, grid, parts, doubt)
+
+    def _parts(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid, steps: PanelGroups) -> tuple[Contribution, ...]:
+        own, chip, block = self.constants, cluster.chip, float(problem.block)
+        power = chip.power if chip.power is not None else np.inf
+        rate = power_limited_rate(
+            chip.matrix_rate(ELEMENT), efficiency=own.efficiency, power=power, work_per_joule=own.work_per_joule
+        )
+        down, across = _sending(cluster, grid)
+        latency = cluster.dimensions[-1].link.latency
+        update = trailing_update_time(
+            steps.rows,
+            steps.columns,
+            block=block,
+            rate=rate,
+            memory=chip.memory.rate * chip.memory_efficiency,
+            waiting=own.waiting,
+            units=chip.units or 1.0,
+            tile=chip.tile,
+        )
+        matrix = hpl_memory(float(problem.order))
+        spilled = float(spilled_share(matrix, kept=chip.memory.capacity * grid.processes))
+        streamed: Seconds = np.zeros_like(update)
+        if spilled > 0.0:
+            if cluster.host_rate is None:
+                raise OutsideDomainError(
+                    f"a matrix of {problem.order} rows does not fit the memory of {grid.processes} {chip.name}, and "
+                    f"{cluster.name} states no link to host memory; take fewer rows"
+                )
+            streamed = spilled_update_time(steps.rows, steps.columns, share=spilled, host=cluster.host_rate)
+        panel = panel_factorisation_time(
+            steps.rows,
+            float(grid.rows),
+            block=block,
+            column=own.column,
+            rate=own.panel_intensity * chip.memory.rate,
+            latency=latency,
+            sending=down,
+        )
+        messages, copies = _broadcast_shape(grid)
+        broadcast = panel_broadcast_time(
+            steps.rows, block=block, latency=latency, sending=across, messages=messages, copies=copies
+        ) * float(grid.columns > 1)
+        swap = row_swap_time(steps.columns, float(grid.rows), block=block, latency=latency, sending=down) * float(
+            grid.rows > 1
+        )
+        host = np.inf if cluster.host_rate is None else cluster.host_rate
+        staging = panel_staging_time(steps.rows, steps.columns, float(grid.columns), block=block, host=host)
+        return _split(
+            own, cluster, steps.count, update, streamed, panel, broadcast, swap, staging, ahead=grid.depth > 0
+        )
+
+
+def _split(
+    own: HplConstants,
+    cluster: Cluster,
+    count: Column,
+    product: Seconds,
+    streamed: Seconds,
+    panel: Seconds,
+    broadcast: Seconds,
+    swap: Seconds,
+    staging: Seconds,
+    *,
+    ahead: bool,
+) -> tuple[Contribution, ...]:
+    """What of each part is exposed and what is hidden, summed over all panels."""
+    update = np.maximum(product, streamed)
+    before = panel + broadcast
+    uncovered = np.maximum(before - update, 0.0) if ahead else before
+    share = uncovered / before
+    swap_hidden = hidden_swap_time(swap, update, before, share=own.swap_hidden) if ahead else np.zeros_like(swap)
+    waited = update - product
+    chip, link = cluster.chip.name, cluster.dimensions[-1].link.name
+    lines = (
+        ("update", "compute", product, np.zeros_like(product), chip, "trailing_update_time"),
+        ("host memory", "communication", waited, streamed - waited, "host", "spilled_update_time"),
+        ("panel factorisation", "panel", panel * share, panel * (1 - share), chip, "panel_factorisation_time"),
+        ("panel broadcast", "communication", broadcast * share, broadcast * (1 - share), link, "panel_broadcast_time"),
+        ("row swap", "communication", swap - swap_hidden, swap_hidden, link, "row_swap_time"),
+        ("staging", "communication", own.staged * staging, (1 - own.staged) * staging, "host", "panel_staging_time"),
+    )
+    found = []
+    for name, part, shown, hidden, resource, law in lines:
+        for times, exposed in ((shown, True), (hidden, False)):
+            seconds = float(np.sum(times * count))
+            if seconds > 0.0:
+                found.append(
+                    Contribution(name=name, part=part, time=seconds, exposed=exposed, resource=resource, law=law)
+                )
+    return tuple(found)
+
+
+def _broadcast_shape(grid: ProcessGrid) -> tuple[float, float]:
+    """Messages and copies of the panel until the next column has it."""
+    columns = float(grid.columns)
+    if grid.broadcast in (Broadcast.LONG, Broadcast.LONG_MODIFIED):
+        return float(np.log2(columns)) + columns - 1.0, 2.0 * (columns - 1.0) / columns
+    modified = grid.broadcast in (Broadcast.RING_MODIFIED, Broadcast.TWO_RINGS_MODIFIED)
+    return 1.0, 1.0 if modified else 2.0
+
+
+def _sending(cluster: Cluster, grid: ProcessGrid) -> tuple[BytesPerSecond, BytesPerSecond]:
+    """Rates that one process sees along a column and along a row of the grid.
+
+    Every process sends for itself: its share of the node's ports where the column or row leaves the node, the slowest
+    link of the node where it does not.
+    """
+    network = cluster.dimensions[-1].link.sustained
+    inner = [dimension.link.sustained for dimension in cluster.dimensions[:-1] if dimension.size > 1]
+    inside = min(inner) if inner else network
+    down = inside if grid.rows <= grid.node_rows else network
+    across = inside if grid.columns <= grid.node_columns else network
+    return down, across

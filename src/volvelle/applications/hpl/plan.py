@@ -1,0 +1,105 @@
+"""The best N, NB, P × Q and broadcast of High-Performance Linpack on a cluster, within its memory and its hosts'."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import isfinite, isqrt
+
+from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
+from volvelle.errors import DescriptionError
+from volvelle.laws.hpl.closed_form import hpl_memory
+from volvelle.laws.hpl.panels import spilled_share
+from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square, usable_grid
+from volvelle.quantities import Fraction
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.hpl import Hpl
+
+__all__ = ["BLOCKS", "HplPlan", "grids_of", "largest_order", "plan_hpl"]
+
+BLOCKS = (128, 192, 256, 288, 384, 512, 768, 1024)
+_ASPECT = 4.0
+"""No grid more drawn out than this is tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HplPlan:
+    """Runs that fit, fastest first."""
+
+    cluster: Cluster
+    memory: float
+    """Share of the accelerators' memory that the matrix may take."""
+    host: float = 0.0
+    """Bytes of host memory that the matrix may take besides, for each accelerator."""
+    best: tuple[HplEstimate, ...]
+    tried: int
+
+    def in_host_memory(self, answer: HplEstimate) -> Fraction:
+        """Share of a run's matrix that the accelerators do not keep."""
+        kept = self.memory * self.cluster.chip.memory.capacity * answer.grid.processes
+        return float(spilled_share(hpl_memory(float(answer.problem.order)), kept=kept))
+
+
+def largest_order(cluster: Cluster, processes: int, *, memory: float, block: int, host: float = 0.0) -> int:
+    """Rows of the largest matrix that fits, in whole blocks."""
+    elements = (memory * float(cluster.chip.memory.capacity) + host) * processes / 8.0
+    return isqrt(int(elements)) // block * block
+
+
+def grids_of(cluster: Cluster) -> tuple[tuple[int, int], ...]:
+    """Grids worth trying: all that use every accelerator and are not drawn out, and the nearest that idles a few."""
+    total = cluster.accelerators
+    found = {(p, total // p) for p in range(1, total + 1) if total % p == 0 and _fair(p, total // p)} or {
+        nearly_square(total)
+    }
+    small, large = usable_grid(total)
+    found |= {(small, large), (large, small)}
+    return tuple(sorted(found))
+
+
+def _fair(rows: int, columns: int) -> bool:
+    return max(rows, columns) <= _ASPECT * min(rows, columns)
+
+
+def plan_hpl(
+    cluster: Cluster,
+    model: AbstractHplModel,
+    *,
+    memory: float = 0.85,
+    host: float = 0.0,
+    blocks: Sequence[int] = BLOCKS,
+    broadcasts: Sequence[Broadcast] = (Broadcast.RING_MODIFIED, Broadcast.LONG_MODIFIED),
+    depths: Sequence[int] = (1, 0),
+    top: int = 8,
+) -> HplPlan:
+    """Rank every combination by its rate; N is the largest that fits each.
+
+    With host memory, every combination is tried twice: with a matrix that the accelerators keep, and with the largest
+    that fits both, of which the part beyond theirs goes over the link to the host for every panel.
+    """
+    if not 0.0 < memory <= 1.0:
+        raise DescriptionError(f"the matrix may take a share of memory above 0 and up to 1, not {memory:g}")
+    if not (isfinite(host) and host >= 0.0):
+        raise DescriptionError(f"host memory for the matrix is no less than 0 bytes an accelerator, not {host:g}")
+    if host > 0.0 and cluster.host_rate is None:
+        raise DescriptionError(f"{cluster.name} states no link to host memory; plan it without host memory")
+    # What the rest of memory is for, buffers and panels, is not there for a matrix that spills either.
+    storage = replace(cluster.chip.memory, capacity=memory * cluster.chip.memory.capacity)
+    machine = replace(cluster, chip=replace(cluster.chip, memories=(storage, *cluster.chip.memories[1:])))
+    node = cluster.spans[-2] if len(cluster.dimensions) > 1 else 1
+    answers: list[HplEstimate] = []
+    for rows, columns in grids_of(cluster):
+        for block in blocks:
+            orders = {
+                largest_order(cluster, rows * columns, memory=memory, block=block, host=extra) for extra in (0.0, host)
+            }
+            for order, broadcast, depth in product(sorted(orders), broadcasts, depths):
+                if order >= block:
+                    problem = Hpl(name=f"hpl-{order}", order=order, block=block)
+                    grid = ProcessGrid.for_nodes(rows, columns, node=node, broadcast=broadcast, depth=depth)
+                    answers.append(model.run(problem, machine, grid))
+    if not answers:
+        raise DescriptionError(
+            f"no block of {', '.join(map(str, blocks))} fits {memory:.0%} of the memory of {cluster.name}"
+        )
+    ranked = sorted(answers, key=lambda answer: -answer.rate)
+    return HplPlan(cluster=cluster, memory=memory, host=host, best=tuple(ranked[:top]), tried=len(answers))

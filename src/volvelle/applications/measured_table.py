@@ -1,0 +1,100 @@
+"""Tables of measured rows: read, with what every row has in common, whether shipped or a file of one's own."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Generic, TypeVar, cast, get_args
+
+from volvelle.applications.table_cells import table_text
+from volvelle.applications.training.measurements import TrainingSplit, UnreadRow
+from volvelle.errors import DescriptionError
+
+__all__ = ["MeasuredTable", "RowHead", "read_table"]
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowHead:
+    """What every measured row states."""
+
+    row_id: str
+    group: str
+    """Rows of one publication."""
+    split: TrainingSplit
+    excluded_because: str = ""
+    source: str = ""
+    flags: str = ""
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredTable(Generic[Row]):
+    """All rows of a table, and those that could not be read."""
+
+    rows: tuple[Row, ...]
+    unread: tuple[UnreadRow, ...] = ()
+
+
+def read_table(
+    name: str,
+    build: Callable[[RowHead, Mapping[str, str]], Row],
+    *,
+    needed: Sequence[str],
+    measured: Sequence[str],
+    file: Path | None = None,
+) -> MeasuredTable[Row]:
+    """The rows of a shipped table, or of a file in its columns.
+
+    `needed` columns must be there, and at least one of the `measured` ones. Rows of a user's file that name no split
+    are ``given``; a shipped row without split or source does not load.
+    """
+    source: Traversable = file or resources.files("volvelle.catalogue") / "data" / "measurements" / f"{name}.csv.gz"
+    table = csv.DictReader(io.StringIO(table_text(source)))
+    header = [column.strip() for column in table.fieldnames or ()]
+    missing = [column for column in needed if column not in header]
+    if not any(column in header for column in measured):
+        missing.append(" or ".join(measured))
+    if missing:
+        raise DescriptionError(
+            f"{source.name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table like this "
+            f"has the columns of {name}.csv, listed in catalogue/data/measurements/README.md"
+        )
+    table.fieldnames = header
+    rows, unread = [], []
+    for row in table:
+        clean = {column: (value or "").strip() for column, value in row.items() if isinstance(column, str)}
+        if not any(clean.values()):
+            continue
+        head, problem = _head(clean, table.line_num, name, given=file is not None)
+        if not problem:
+            try:
+                rows.append(build(head, clean))
+                continue
+            except ValueError as error:
+                problem = f"it does not read: {error}"
+        unread.append(UnreadRow(row_id=head.row_id, group=head.group, split=head.split, reason=problem))
+    return MeasuredTable(rows=tuple(rows), unread=tuple(unread))
+
+
+def _head(row: Mapping[str, str], line: int, name: str, *, given: bool) -> tuple[RowHead, str]:
+    """What the row states of itself, and what is wrong with that."""
+    split = row.get("split") or ("given" if given else "")
+    known = split in get_args(TrainingSplit)
+    problem = "" if known else f"its split is {split!r}; it may be {', '.join(get_args(TrainingSplit))}"
+    if not given and not row.get("source"):
+        problem = "it names no source; a measurement without one is not read"
+    head = RowHead(
+        row_id=row["row_id"] or f"line {line}",
+        group=row.get("group") or name,
+        split=cast(TrainingSplit, split) if known else "given",
+        excluded_because=row.get("excluded_because", ""),
+        source=row.get("source", ""),
+        flags=row.get("flags", ""),
+        notes=row.get("notes", ""),
+    )
+    return head, problem

@@ -1,0 +1,1 @@
+"""Memory of training runs, held against published amounts."""

@@ -1,0 +1,1 @@
+"""Training of language models, held against published runs."""

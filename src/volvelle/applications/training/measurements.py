@@ -1,0 +1,351 @@
+"""Reads measured training runs: those that ship with the package, or a file of one's own.
+
+Two sets of columns are understood and told apart by the header: that of ``llm_training.csv`` and the shorter one of
+``llm_training_vtrain_single_node.csv``. What every column means is said in ``data/measurements/README.md``.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from volvelle.applications.table_cells import number, table_text, whole
+from volvelle.errors import DescriptionError
+from volvelle.mapping.parallelism import Recompute
+
+__all__ = [
+    "MemoryMeasurement",
+    "TrainingMeasurement",
+    "TrainingMeasurements",
+    "TrainingSplit",
+    "UnreadRow",
+    "memory_measurements",
+    "training_measurements",
+]
+
+TrainingSplit = Literal[
+    "calibration",
+    "calibration_noisy",
+    "heldout",
+    "heldout_secondary",
+    "heldout_interp",
+    "excluded",
+    "given",
+]
+"""Constants may be fitted to calibration rows; held-out rows are only ever scored, apart where a setting is unstated
+(secondary) or neighbours were fitted (interp); excluded rows are neither; given rows come from a user's file."""
+
+SHIPPED = ("llm_training.csv.gz", "llm_training_vtrain_single_node.csv.gz")
+
+_NEEDED = (
+    "row_id",
+    "accel",
+    "n_accel",
+    "n_layers",
+    "hidden",
+    "n_heads",
+    "seq_len",
+    "TP",
+    "PP",
+    "DP",
+    "micro_batch",
+    "global_batch",
+)
+_MEASURED = ("step_time_s", "tokens_per_s_per_accel")
+_SHORT_GROUP = "vtrain-single"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingMeasurement:
+    """One measured training configuration, as its source states it; what is not stated is None or empty."""
+
+    row_id: str
+    group: str
+    """Rows of one publication."""
+    split: TrainingSplit
+    excluded_because: str = ""
+    source: str = ""
+    model: str = ""
+    mixture: bool = False
+    """Whether the source calls the model a mixture of experts."""
+    layers: int | None = None
+    hidden: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    ffn: int | None = None
+    gated: bool | None = None
+    vocabulary: int | None = None
+    sequence: int | None = None
+    billion_parameters: float | None = None
+    experts: int | None = None
+    chosen_experts: int | None = None
+    accelerator: str = ""
+    chips: int | None = None
+    chips_per_node: int | None = None
+    network: str = ""
+    """The network between nodes, in words."""
+    framework: str = ""
+    precision: str = ""
+    tensor: int | None = None
+    pipeline: int | None = None
+    interleave: int | None = None
+    data: int | None = None
+    context: int | None = None
+    expert: int | None = None
+    sequence_parallel: str = ""
+    sharding: str = ""
+    """ZeRO or FSDP, in words."""
+    micro_batch: int | None = None
+    global_batch: int | None = None
+    accumulation: int | None = None
+    """Micro-batches a replica works on in a step."""
+    recompute: str = ""
+    step_time: float | None = None
+    """Seconds a step, as stated."""
+    tokens_per_second_per_chip: float | None = None
+    flags: str = ""
+    notes: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds a step: as stated, or from tokens per second. Printed FLOP/s are never used: conventions differ."""
+        if self.step_time is not None:
+            return self.step_time
+        if None in (self.tokens_per_second_per_chip, self.global_batch, self.sequence, self.chips):
+            return None
+        tokens = cast(int, self.global_batch) * cast(int, self.sequence)
+        return tokens / (cast(float, self.tokens_per_second_per_chip) * cast(int, self.chips))
+
+    @property
+    def ulysses(self) -> int | None:
+        """Chips that share a sequence by all-to-alls, where the source says so."""
+        found = re.search(r"ulysses sp(\d+)", self.sequence_parallel.lower())
+        return int(found[1]) if found else None
+
+    @property
+    def stated_network(self) -> tuple[str, float] | None:
+        """Kind of network and bytes per second a chip, read from words like "8x HDR200 IB per node"."""
+        text = self.network.lower().rpartition("compute:")[2]
+        text = re.sub(r"(connectx|slingshot|quantum|bluefield|cx)[- ]?\d+", "", text)
+        found: tuple[str, float] | None = None
+        for part in re.split(r"[,;]", text):
+            rate = re.search(r"(?:(\d+)\s*x\s*)?(?:[^\d]*?)(\d{2,4})\s*(?:gb|ib|$|\s)", part)
+            if rate is None or "pcie" in part:
+                continue
+            kind = "omni-path" if "omni" in part else "roce" if re.search(r"roce|ethernet", part) else "infiniband"
+            sharing = 1 if "per gpu" in part else self.chips_per_node or 8
+            each = float(rate[2]) * int(rate[1] or 1) * 1e9 / 8.0 / sharing
+            if found is None or each > found[1]:
+                found = kind, each
+        return found
+
+    @property
+    def stated_element(self) -> tuple[str, bool]:
+        """Element type of matrix products, and whether the source is sure of it; bf16 where it states none."""
+        text = self.precision.lower()
+        sure = bool(text) and "?" not in text and "recipe" not in text
+        return next(
+            (name for name in ("fp4", "int8", "fp8") if name in text), "fp16" if text == "fp16" else "bf16"
+        ), sure
+
+    @property
+    def stated_recompute(self) -> tuple[Recompute, bool]:
+        """What is recomputed, and whether the source is sure of it; nothing where it states nothing."""
+        text = self.recompute.lower()
+        if text in ("none", "0", "false", "no"):
+            return Recompute.NONE, True
+        if not text or text.startswith(("unknown", "recipe", "none")):
+            return Recompute.NONE, False
+        if text.startswith("full") or text in ("partial", "qkv_proj_offloaded"):
+            return Recompute.FULL, text == "full"
+        if "sel" in text or text == "minimal":
+            return Recompute.SELECTIVE, True
+        raise DescriptionError(f"recomputation {self.recompute!r} is not known; it may be none, selective or full")
+
+    @property
+    def stated_sharding(self) -> tuple[int | None, int]:
+        """ZeRO stage, None where not stated, and the chips it shares out over, 0 for all."""
+        text = self.sharding.lower()
+        number = re.search(r"(?:zero[123]=|fsdp|^)(\d+)", text)
+        shard = int(number[1]) if number else 0
+        if not text:
+            return (1 if "zero-1" in self.notes.lower() else None), 0
+        if "ddp" in text:
+            return 0, 0
+        if "zero1" in text:
+            return 1, shard
+        return 2 if re.search(r"grad_op|zero-?2", text) else 3, shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadRow:
+    """A row of the file that could not be read, and why."""
+
+    row_id: str
+    group: str
+    split: TrainingSplit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingMeasurements:
+    """All rows of one or more files."""
+
+    rows: tuple[TrainingMeasurement, ...]
+    unread: tuple[UnreadRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryMeasurement:
+    """One measured amount of memory."""
+
+    row_id: str
+    split: TrainingSplit
+    model: str
+    layers: int | None
+    hidden: int | None
+    sequence: int | None
+    tensor: int | None
+    pipeline: int | None
+    data: int | None
+    micro_batch: int | None
+    recompute: str
+    quantity: str
+    value: float
+    """In the unit that the quantity names."""
+    source: str
+
+
+def training_measurements(file: Path | None = None) -> TrainingMeasurements:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    if file is not None:
+        return _read(file, split="given")
+    root = resources.files("volvelle.catalogue") / "data" / "measurements"
+    parts = [_read(root / name, split=None) for name in SHIPPED]
+    return TrainingMeasurements(
+        rows=tuple(row for part in parts for row in part.rows),
+        unread=tuple(row for part in parts for row in part.unread),
+    )
+
+
+def memory_measurements() -> tuple[MemoryMeasurement, ...]:
+    """The measured amounts of memory that ship with the package."""
+    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "llm_memory.csv"
+    return tuple(
+        MemoryMeasurement(
+            row_id=row["row_id"],
+            split=cast(TrainingSplit, row["split"]),
+            model=row["model"],
+            layers=whole(row, "n_layers"),
+            hidden=whole(row, "hidden"),
+            sequence=whole(row, "seq"),
+            tensor=whole(row, "TP"),
+            pipeline=whole(row, "PP"),
+            data=whole(row, "DP"),
+            micro_batch=whole(row, "micro_batch"),
+            recompute=row["recompute"],
+            quantity=row["quantity"],
+            value=float(row["value"]),
+            source=row["source"],
+        )
+        for row in csv.DictReader(io.StringIO(table_text(file)))
+    )
+
+
+def _read(file: Traversable, *, split: TrainingSplit | None) -> TrainingMeasurements:
+    """Rows of a file; `split` is that of rows that name none, where None allows none."""
+    table = csv.DictReader(io.StringIO(table_text(file)))
+    header = [name.strip() for name in table.fieldnames or ()]
+    _refuse_missing(file.name, header)
+    table.fieldnames = header
+    group = _SHORT_GROUP if "vocab_assumed" in header else file.name.partition(".")[0]
+    rows, unread = [], []
+    for row in table:
+        clean = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
+        if not any(clean.values()):
+            continue
+        identity = clean["row_id"] or f"line {table.line_num}"
+        stated_group = clean.get("source_group") or clean.get("group") or group
+        stated_split = clean.get("split") or split
+        problem = f"its split is {stated_split!r}; it may be {', '.join(get_args(TrainingSplit))}"
+        if stated_split in get_args(TrainingSplit):
+            try:
+                rows.append(_measurement(clean, identity, stated_group, cast(TrainingSplit, stated_split)))
+                continue
+            except ValueError as error:
+                problem = f"it does not read: {error}"
+        known = cast(TrainingSplit, stated_split) if stated_split in get_args(TrainingSplit) else "given"
+        unread.append(UnreadRow(row_id=identity, group=stated_group, split=known, reason=problem))
+    return TrainingMeasurements(rows=tuple(rows), unread=tuple(unread))
+
+
+def _refuse_missing(name: str, header: Iterable[str]) -> None:
+    missing = [column for column in _NEEDED if column not in header]
+    if not any(column in header for column in _MEASURED):
+        missing.append(" or ".join(_MEASURED))
+    if missing:
+        raise DescriptionError(
+            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table of measured "
+            "training runs has the columns of llm_training.csv or of llm_training_vtrain_single_node.csv"
+        )
+
+
+def _measurement(row: Mapping[str, str], identity: str, group: str, split: TrainingSplit) -> TrainingMeasurement:
+    return TrainingMeasurement(
+        row_id=identity,
+        group=group,
+        split=split,
+        excluded_because=row.get("excluded_because", ""),
+        source=row.get("source", ""),
+        model=row.get("model", ""),
+        mixture=row.get("arch", "") == "moe",
+        layers=whole(row, "n_layers"),
+        hidden=whole(row, "hidden"),
+        heads=whole(row, "n_heads"),
+        kv_heads=whole(row, "n_kv_heads"),
+        head_dim=whole(row, "head_dim"),
+        ffn=whole(row, "ffn_hidden"),
+        gated=_truth(row, "glu"),
+        vocabulary=whole(row, "vocab") or whole(row, "vocab_assumed"),
+        sequence=whole(row, "seq_len"),
+        billion_parameters=number(row, "params_b"),
+        experts=whole(row, "n_experts"),
+        chosen_experts=whole(row, "top_k"),
+        accelerator=row["accel"],
+        chips=whole(row, "n_accel"),
+        chips_per_node=whole(row, "accel_per_node"),
+        network=row.get("scaleout", ""),
+        framework=row.get("framework", ""),
+        precision=row.get("precision", ""),
+        tensor=whole(row, "TP"),
+        pipeline=whole(row, "PP"),
+        interleave=whole(row, "VPP"),
+        data=whole(row, "DP"),
+        context=whole(row, "CP"),
+        expert=whole(row, "EP"),
+        sequence_parallel=row.get("SP", ""),
+        sharding=row.get("zero_fsdp", ""),
+        micro_batch=whole(row, "micro_batch"),
+        global_batch=whole(row, "global_batch"),
+        accumulation=whole(row, "grad_accum"),
+        recompute=row.get("recompute", ""),
+        step_time=number(row, "step_time_s"),
+        tokens_per_second_per_chip=number(row, "tokens_per_s_per_accel"),
+        flags=row.get("flags", ""),
+        notes=row.get("notes", ""),
+    )
+
+
+def _truth(row: Mapping[str, str], column: str) -> bool | None:
+    text = row.get(column, "").lower()
+    if not text:
+        return None
+    if text not in ("0", "1", "true", "false", "yes", "no"):
+        raise ValueError(f"{column} is {text!r}; it must be 0 or 1")
+    return text in ("1", "true", "yes")

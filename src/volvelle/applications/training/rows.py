@@ -1,0 +1,317 @@
+"""From a measured training run to the question put to an estimator: step, cluster and mapping.
+
+Sources leave settings out. What a row states is taken; what it does not state is decided by the table below, and every
+decision that was not the source's own is named in `Question.assumed`. A row is refused, with a reason, only where
+something is missing that no framework's habit tells: dimensions of the model, the batch, the degrees of parallelism.
+
+============  =======================================================================================================
+setting       how it is decided
+============  =======================================================================================================
+cluster       by the accelerator's name: A100-SXM4-80GB → dgx-a100, …-40GB → dgx-a100-40gb, H100, H200, H800, H20, B200,
+              B300 → dgx-…, GB200 and GB300 → …-nvl72, GH200 → alps, MI250X-GCD → frontier, MI300X … → …-cluster,
+              Gaudi → …-cluster, TPU → …-pod, V100 → dgx-v100, Trainium 2 → trn2-ultra; where the network says so: EFA →
+              aws-…, TCPX → gcp-…, JUWELS … → that machine. A stack of a PVC is refused: the catalogue has the module
+network       "8x HDR200 per node", "1600Gb/node RoCE", … replace the link between nodes by the catalogue's InfiniBand
+              or RoCE at the stated rate a chip; Omni-Path as EDR; TPU slices joined as if they were one torus
+element       fp16, bf16; FP8, MXFP8, FP8-CS … → fp8; NVFP4 → fp4; int8; weights stay 16-bit
+model         ungated: GPT as in Megatron (layer norm, biases, learned positions, tied head); gated: Llama (RMS norm,
+              rotary, no bias, own head). By name: Nemotron and MaxText (no bias, rotary, own head), MPT (no bias),
+              BLOOM (ALiBi, no dropout), Qwen (biases on queries, or norms), GPT-OSS (biases), PaLM (parallel block),
+              DeepSeek (latent attention, shared experts)
+era           *classic*: Megatron-LM, Megatron-DeepSpeed, metaseq on V100 or A100: attention not fused, dropout,
+              gradients exchanged after the backward pass (but with ZeRO-3), no ZeRO. *Modern*: all else, Megatron-LM as
+              MegaScale and Jülich ran it: fused attention, no dropout, gradients exchanged during it, ZeRO-1
+gradients     classic with fp16: fp16; NeMo, Megatron-Bridge, MLPerf, InternEvo, MaxText, Paxml, Composer "PURE": bf16,
+              as their recipes say; else fp32
+ZeRO          as stated, with the shard group where one is; HSDP and hpZ share out within a node; not stated: see era
+recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
+              stated: none
+sequence      sequence parallelism as stated; not stated: modern yes, classic no. Ulysses: heads swapped for positions
+micro-batch   as stated, or batch / (replicas × accumulation); not stated: 1. MaxText and Paxml state the batch of a
+              device and accumulate nothing: the whole share of a replica
+stages        virtual ones as stated; not stated: NeMo, Megatron-Core, MLPerf a layer each where micro-batches come in
+              multiples of the stages, as near as all their calibration runs that state it; else none
+experts       whole on tensor ranks where said ("ETP=1") or where replicas alone are too few, else split over them;
+              expert parallelism not stated: none
+replicas      where degrees and chips disagree, what the chips leave after the other degrees
+============  =======================================================================================================
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import gcd
+
+from volvelle.applications.training.measurements import TrainingMeasurement
+from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
+from volvelle.catalogue import Catalogue
+from volvelle.errors import VolvelleError
+from volvelle.mapping.parallelism import Mapping
+from volvelle.system.cluster import Cluster
+from volvelle.system.topologies import FatTree
+from volvelle.workload.families.transformer import transformer
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Question", "question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What an estimator is asked for one measured run."""
+
+    step: TrainingStep
+    cluster: Cluster
+    mapping: Mapping
+    assumed: tuple[str, ...]
+    """Settings that the source does not state."""
+
+
+_WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
+_LAYER_A_PIECE = ("nemo", "megatron-core", "megatron-bridge", "mlperf")
+_SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", *_WHOLE_SHARE, "mlperf")
+
+# Built once a shape: estimators keep their plans by identity.
+_workload = lru_cache(maxsize=512)(transformer)
+_named_cluster = lru_cache(maxsize=1024)(Catalogue.cluster)
+
+
+def question(row: TrainingMeasurement, catalogue: Catalogue) -> Question | str:
+    """The question a row puts to an estimator, or why it puts none."""
+    assumed: list[str] = []
+    try:
+        _refuse(row)
+        model = _workload(model_shape(row, assumed))
+        mapping = _mapping(row, assumed)
+        cluster = _cluster(row, catalogue, assumed)
+        element, sure = row.stated_element
+        if not sure:
+            assumed.append("precision")
+        cluster.chip.matrix_rate(element)
+        batch = stated(row.global_batch, "global batch")
+        step = TrainingStep(model=model, batch=batch, element=element, gradient_element=_gradient_element(row))
+    except VolvelleError as error:
+        return str(error)
+    return Question(step=step, cluster=cluster, mapping=mapping, assumed=tuple(dict.fromkeys(assumed)))
+
+
+def _refuse(row: TrainingMeasurement) -> None:
+    if row.split == "excluded":
+        raise UnstatedError(f"excluded: {row.excluded_because or 'not usable'}")
+    if row.layers == 1 or "single-layer" in row.model:
+        raise UnstatedError("one layer was timed, not a step")
+    if "LoRA" in row.notes:
+        raise UnstatedError("LoRA: most weights are frozen")
+    needed = ("layers", "hidden", "heads", "sequence", "global_batch", "chips")
+    missing = [name.replace("_", " ") for name in needed if getattr(row, name) is None]
+    if missing:
+        raise UnstatedError(f"not stated: {', '.join(missing)}")
+    if row.seconds is None:
+        raise UnstatedError("neither a step time nor tokens per second is stated")
+
+
+def _gradient_element(row: TrainingMeasurement) -> str:
+    if is_classic(row):
+        return "fp16" if row.precision.lower() == "fp16" else "fp32"
+    if "pure" in row.precision.lower() or made_by(row, _SIXTEEN_BIT_GRADIENTS):
+        return "bf16"
+    return "fp32"
+
+
+# -- layout --------------------------------------------------------------------------------------------------
+
+
+def _mapping(row: TrainingMeasurement, assumed: list[str]) -> Mapping:
+    tensor = stated(row.tensor, "tensor parallelism")
+    pipeline = stated(row.pipeline, "pipeline parallelism")
+    context = row.context or 1
+    if row.ulysses is not None:
+        context = row.ulysses
+    data = _replicas(row, tensor * pipeline * context, assumed)
+    zero, shard = _zero(row, data * context, assumed)
+    micro_batch = _micro_batch(row, data, assumed)
+    recompute, sure = row.stated_recompute
+    if not sure:
+        assumed.append("recomputation")
+    sequence_parallel = tensor > 1 and _sequence_parallel(row, assumed)
+    whole = sequence_parallel and _whole_experts(row, data * context)
+    return Mapping(
+        tensor=tensor,
+        pipeline=pipeline,
+        data=data,
+        context=context,
+        expert=_expert(row, data * context * (tensor if whole else 1), assumed),
+        whole_experts=whole,
+        swap_heads=row.ulysses is not None and context > 1,
+        micro_batch=micro_batch,
+        interleave=_interleave(row, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
+        zero=zero,
+        shard=shard,
+        overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.notes),
+        sequence_parallel=sequence_parallel,
+        recompute=recompute,
+        fused_attention=not is_classic(row),
+    )
+
+
+def _replicas(row: TrainingMeasurement, others: int, assumed: list[str]) -> int:
+    chips = stated(row.chips, "number of accelerators")
+    if row.data is not None and row.data * others == chips:
+        return row.data
+    if chips % others:
+        raise UnstatedError(f"its degrees of parallelism do not make {chips} accelerators")
+    assumed.append("replicas: what the accelerators leave")
+    return chips // others
+
+
+def _whole_experts(row: TrainingMeasurement, replicas: int) -> bool:
+    """Whether experts are dealt out over tensor ranks too: said so, or more of them than replicas could hold apart."""
+    return row.experts is not None and ("ETP=1" in row.notes or replicas % (row.expert or 1) != 0)
+
+
+def _expert(row: TrainingMeasurement, holders: int, assumed: list[str]) -> int:
+    if row.experts is None:
+        return 1
+    if row.expert is None:
+        assumed.append("no expert parallelism")
+    found = gcd(row.expert or 1, holders)
+    if found != (row.expert or 1):
+        assumed.append("expert parallelism: as far as the accelerators allow")
+    return found
+
+
+def _interleave(row: TrainingMeasurement, pipeline: int, at_once: int, assumed: list[str]) -> int:
+    if row.interleave is not None:
+        return row.interleave
+    if made_by(row, _LAYER_A_PIECE):
+        micro_batches, layers = stated(row.global_batch, "the global batch") // at_once, stated(row.layers, "layers")
+        if micro_batches % pipeline == 0 and layers >= pipeline:
+            assumed.append("a layer a virtual stage")
+            return layers // pipeline
+    if "deepspeed" not in row.framework.lower():
+        assumed.append("no virtual stages")
+    return 1
+
+
+def _micro_batch(row: TrainingMeasurement, data: int, assumed: list[str]) -> int:
+    batch = stated(row.global_batch, "the global batch")
+    if made_by(row, _WHOLE_SHARE):
+        share = max(batch // data, 1)
+        if share != row.micro_batch:
+            assumed.append("a replica's whole share at once")
+        return share
+    if row.micro_batch is not None:
+        return row.micro_batch
+    if row.accumulation is not None and batch % (data * row.accumulation) == 0:
+        return batch // (data * row.accumulation)
+    assumed.append("micro-batch of 1")
+    return 1
+
+
+def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str]) -> tuple[int, int]:
+    stage, shard = row.stated_sharding
+    if stage is None:
+        stage = 0 if is_classic(row) else 1
+        assumed.append(f"ZeRO stage {stage}")
+    text = row.sharding.lower()
+    if "not stated" in text or "?" in text:
+        assumed.append("sharding over all replicas")
+    if "hsdp" in text or "hpz" in text:
+        shard = row.chips_per_node or _NODE
+        assumed.append("weights shared out within a node")
+    # A shard group that is no part of the replicas says something else; all of them are then meant.
+    return stage, shard if 1 < shard < replicas and replicas % shard == 0 else 0
+
+
+def _sequence_parallel(row: TrainingMeasurement, assumed: list[str]) -> bool:
+    if row.sequence_parallel in ("0", "1") or is_classic(row):
+        return row.sequence_parallel == "1"
+    assumed.append("sequence parallelism")
+    return True
+
+
+# -- machine -------------------------------------------------------------------------------------------------
+
+_TEMPLATES = (
+    (r"pvc|max ?1550", ""),
+    (r"(gb[23]00)", r"\1-nvl72"),
+    (r"gh200", "alps"),
+    (r"a100.*40", "dgx-a100-40gb"),
+    (r"([ah]100)(?!.*pcie)", r"dgx-\1"),
+    (r"(h200|h800|h20|b300|b200|v100)", r"dgx-\1"),
+    (r"mi250x", "frontier"),
+    (r"(mi300x|mi325x|mi355x)", r"\1-cluster"),
+    (r"gaudi ?([23])", r"gaudi\1-cluster"),
+    (r"trn2|trainium ?2", "trn2-ultra"),
+    (r"tpu.*v(3|4|5e|5p|6e|7)", r"tpu-v\1-pod"),
+)
+_SITES = (  # words of the network column, the template they replace, and the one that fits better
+    ("efa", "dgx-a100", "aws-p4de"),
+    ("efa", "dgx-h100", "aws-p5"),
+    ("efa", "dgx-b200", "aws-p6-b200"),
+    ("tcpxo", "dgx-h100", "gcp-a3-mega"),
+    ("tcpx", "dgx-h100", "gcp-a3-high"),
+    ("a3 ultra", "dgx-h200", "gcp-a3-ultra"),
+    ("juwels", "dgx-a100-40gb", "juwels-booster"),
+    ("lumi", "frontier", "lumi"),
+)
+_PORTS = {  # catalogue links by Gb/s of a port
+    "infiniband": {100: "infiniband-hdr100", 200: "infiniband-hdr200", 400: "infiniband-ndr400"},
+    "roce": {100: "roce-100", 200: "roce-200", 400: "roce-400"},
+    "omni-path": {100: "infiniband-edr"},
+}
+_NODE = 8
+_BIT = 1e9 / 8.0
+
+
+def _cluster(row: TrainingMeasurement, catalogue: Catalogue, assumed: list[str]) -> Cluster:
+    template = _template(row, catalogue)
+    chips = stated(row.chips, "number of accelerators")
+    cluster = _named_cluster(catalogue, f"{template}/{chips}")
+    if template.endswith("-pod"):
+        if "DCN" in row.network and (row.chips_per_node or chips) < chips:
+            assumed.append("slices joined as one torus")
+        return cluster
+    cluster = _resized(row, cluster)
+    outer = cluster.dimensions[-1]
+    if outer.size == 1 or not isinstance(outer.topology, FatTree) or not template.startswith("dgx"):
+        return cluster
+    wired = row.stated_network
+    if wired is None or "not stated" in row.network:
+        assumed.append("network between nodes")
+    if wired is None:
+        return cluster
+    kind, rate = wired
+    if kind == "omni-path":
+        assumed.append("Omni-Path as InfiniBand")
+    port = next((port for port in _PORTS[kind] if port * _BIT > 0.99 * rate), max(_PORTS[kind]))
+    link = catalogue.link(_PORTS[kind][port])
+    if link.name == outer.link.name and abs(rate / (port * _BIT) - 1) < 0.01:
+        return cluster
+    # A port is shared by several chips where the node has fewer of them.
+    shared = replace(link, rate=link.rate * (rate / (port * _BIT)))
+    return replace(cluster, dimensions=(*cluster.dimensions[:-1], replace(outer, name=row.network, link=shared)))
+
+
+def _template(row: TrainingMeasurement, catalogue: Catalogue) -> str:
+    name = row.accelerator.lower()
+    if name in catalogue.names("clusters"):
+        return name
+    for pattern, template in _TEMPLATES:
+        found = re.search(pattern, name)
+        if not found:
+            continue
+        if not template:
+            raise UnstatedError("the catalogue has the whole PVC module, not one of its two stacks")
+        usual = found.expand(template)
+        sites = (site for word, replaced, site in _SITES if replaced == usual and word in row.network.lower())
+        return next(sites, usual)
+    raise UnstatedError(f"the catalogue has no cluster of {row.accelerator!r}")
+
+
+def _resized(row: TrainingMeasurement, cluster: Cluster) -> Cluster:
+    """With as many chips a node as stated, where that is a part of the template's eight (a rack is one unit)."""
+    inner, chips, rack = cluster.dimensions[0], row.chips_per_node, "-nvl" in cluster.name
+    if len(cluster.dimensions) != 2 or inner.size != _NODE or chips not in (1, 2, 4) or rack:
+        return cluster
+    outer = replace(cluster.dimensions[1], size=cluster.accelerators // chips)
+    return replace(cluster, dimensions=(replace(inner, size=chips), outer))

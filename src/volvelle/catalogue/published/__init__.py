@@ -1,0 +1,1 @@
+"""What published studies printed or logged, with its sources: machines, workloads, results."""

@@ -1,0 +1,1 @@
+"""Dollars and joules: the only home of the word price."""

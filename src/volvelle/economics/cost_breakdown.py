@@ -1,0 +1,197 @@
+"""The bill of a machine: what it costs by part, what power it takes, what owning it costs, and what a step costs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from volvelle.economics.price_book import AbstractPrices
+from volvelle.errors import OutsideDomainError
+from volvelle.laws.ownership import (
+    charged_price,
+    life_energy_price,
+    maintenance_price,
+    meter_power,
+    plant_price,
+    repaid_price,
+    training_time,
+)
+from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds, Watts, is_plainly
+from volvelle.system.inventory import Inventory
+
+__all__ = ["PLANT", "Bill", "StepBill", "Terms", "bill"]
+
+_DAY = 86_400.0
+_YEAR = 31_557_600.0
+PLANT = "plant"
+"""The part of the bill that is building, power and cooling."""
+COOLING = "conversion and cooling"
+_LOADED = frozenset({"chips", "memory", "accelerators"})
+"""Parts that take less than their rated power on average."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What depends on the owner and the site, not on the machine."""
+
+    life: Seconds = 4 * _YEAR
+    use: Fraction = 0.8
+    """Share of its life in which the machine is used."""
+    load: Fraction = 0.85
+    """Mean power of busy chips and their memory over the rated."""
+    energy_price: Number = 0.10 / 3.6e6
+    """Dollars a joule."""
+    pue: Number | None = None
+    """Power at the meter over power in the racks; None: the machine's own."""
+    conversion: Fraction = 1.0
+    """What power supplies pass on; 1: their loss is in the hosts' power, as in the catalogue's clusters."""
+    plant_price: Number | None = None
+    """Building, power and cooling, dollars for every watt of the machine's rated power; None: it is not paid for."""
+    plant_life: Seconds = 15 * _YEAR
+    interest: Fraction = 0.0
+    """A year."""
+    maintenance: Fraction = 0.0
+    """Operation and maintenance of a year, over the purchase price."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBill:
+    """Energy and money of one step."""
+
+    time: Seconds
+    energy: Joules
+    dollars: Dollars
+    tokens: Count | None
+    samples: Count | None
+
+    @property
+    def dollars_per_token(self) -> Dollars:
+        """Money for a token."""
+        return self.dollars / self._tokens()
+
+    @property
+    def energy_per_token(self) -> Joules:
+        """Energy for a token."""
+        return self.energy / self._tokens()
+
+    @property
+    def tokens_per_second_per_watt(self) -> Number:
+        """Tokens a second for every watt at the meter, which is tokens a joule."""
+        return self._tokens() / self.energy
+
+    @property
+    def energy_per_sample(self) -> Joules:
+        """Energy for a sample."""
+        if self.samples is None:
+            raise OutsideDomainError("energy per sample needs the samples of a step; give samples")
+        return self.energy / self.samples
+
+    def days(self, tokens: Count) -> Number:
+        """Days to train on so many tokens."""
+        return self._training(tokens) / _DAY
+
+    def training_dollars(self, tokens: Count) -> Dollars:
+        """Money to train on so many tokens."""
+        return self.dollars * (self._training(tokens) / self.time)
+
+    def _training(self, tokens: Count) -> Seconds:
+        return training_time(tokens, per_step=self._tokens(), step=self.time)
+
+    def _tokens(self) -> Count:
+        if self.tokens is None:
+            raise OutsideDomainError("figures per token need the tokens of a step; give tokens")
+        return self.tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What a machine costs and takes, by part; every number may be a column."""
+
+    capital: dict[str, Dollars]
+    """Purchase price."""
+    rated: dict[str, Watts]
+    """Rated power, before conversion and cooling."""
+    watts: dict[str, Watts]
+    """Mean power in use, with conversion and cooling."""
+    terms: Terms
+
+    @property
+    def capex(self) -> Dollars:
+        """All that is bought."""
+        return _sum(self.capital)
+
+    @property
+    def power(self) -> Watts:
+        """At the meter, in use."""
+        return _sum(self.watts)
+
+    @property
+    def ownership(self) -> dict[str, Dollars]:
+        """What is paid within the machine's life: purchase, the plant's share of it, interest, maintenance, energy."""
+        terms = self.terms
+        life = terms.life
+        plant = self.capital.get(PLANT, 0.0)
+        machine = self.capex - plant
+        bought = repaid_price(machine, interest=0.0, life=life, over=life)
+        housed = repaid_price(plant, interest=0.0, life=terms.plant_life, over=life)
+        repaid = repaid_price(machine, interest=terms.interest, life=life, over=life) + repaid_price(
+            plant, interest=terms.interest, life=terms.plant_life, over=life
+        )
+        found = {
+            "machine": bought,
+            PLANT: housed,
+            "interest": 0.0 if is_plainly(terms.interest, 0.0) else repaid - bought - housed,
+            "maintenance": maintenance_price(self.capex, share=terms.maintenance, over=life),
+            "energy": life_energy_price(self.power, life=life, use=terms.use, energy_price=terms.energy_price),
+        }
+        return {name: _plain(value) for name, value in found.items()}
+
+    @property
+    def tco(self) -> Dollars:
+        """Total cost of ownership over the life."""
+        return _sum(self.ownership)
+
+    @property
+    def dollars_per_second(self) -> Dollars:
+        """What a second of use costs."""
+        return charged_price(self.tco, 1.0, life=self.terms.life, use=self.terms.use)
+
+    def step(self, time: Seconds, *, tokens: Count | None = None, samples: Count | None = None) -> StepBill:
+        """Energy and money of a step that takes so long."""
+        return StepBill(
+            time=time,
+            energy=self.power * time,
+            dollars=charged_price(self.tco, time, life=self.terms.life, use=self.terms.use),
+            tokens=tokens,
+            samples=samples,
+        )
+
+
+def bill(stock: Inventory, prices: AbstractPrices, terms: Terms | None = None) -> Bill:
+    """The bill of a machine under a price model. Pure; columns of `stock`, `prices` and `terms` broadcast."""
+    given = terms or Terms()
+    rated = prices.watts(stock)
+    capital = prices.capital(stock)
+    if given.plant_price is not None:
+        capital[PLANT] = plant_price(_sum(rated) / given.conversion, per_watt=given.plant_price)
+    used = {part: watts * given.load if part in _LOADED else watts for part, watts in rated.items()}
+    inside = _sum(used)
+    pue = stock.pue if given.pue is None else given.pue
+    used[COOLING] = meter_power(inside, pue=pue, conversion=given.conversion) - inside
+    return Bill(
+        capital={part: _plain(value) for part, value in capital.items()},
+        rated={part: _plain(value) for part, value in rated.items()},
+        watts={part: _plain(value) for part, value in used.items()},
+        terms=given,
+    )
+
+
+def _sum(parts: dict[str, Number]) -> Number:
+    total: Number = 0.0
+    for value in parts.values():
+        total = total + value
+    return total
+
+
+def _plain(value: Number) -> Number:
+    """A number where there is one, a column where there are many."""
+    return float(value) if np.ndim(value) == 0 else value

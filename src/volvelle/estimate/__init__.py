@@ -1,1 +1,0 @@
-"""(workload, system, mapping) → Estimate. Pure: no estimator reads a file or keeps state."""

@@ -1,0 +1,1 @@
+"""How long, what fits, why: answers about a workload on a system, laid out by a mapping."""

@@ -1,0 +1,1 @@
+"""The same laws, traced once and compiled; speed may not shape formulas."""

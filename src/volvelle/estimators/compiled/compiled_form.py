@@ -1,0 +1,204 @@
+"""The closed form, compiled: the same laws, traced once and run as machine code."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
+from threading import Lock
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.errors import OutsideDomainError
+from volvelle.estimators.compiled.inputs import Inputs
+from volvelle.estimators.compiled.program import Program, traced
+from volvelle.estimators.compiled.tracer import Recording
+from volvelle.estimators.compiled.vector_code import Kernel, compiled
+from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.rates import Machine
+from volvelle.estimators.result import Estimate, EstimateTable
+from volvelle.estimators.training.checks import CHECKS, Case
+from volvelle.estimators.training.closed_form import ClosedForm, matched
+from volvelle.estimators.training.two_tier_time import filled_price
+from volvelle.mapping.lowered_model import ByIdentity, block_plans, split_dims, step_flops
+from volvelle.mapping.parallelism import Mapping, MappingTable, Structure
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["CompiledClosedForm"]
+
+_BLOCK = 8_192
+"""Rows of the table worked on at a time, structure by structure: their columns stay in the processor's cache."""
+_QUESTIONS = 512
+"""Questions (a model on a kind of machine, one structure) whose programs are kept."""
+_KEPT = 16
+"""Programs kept for one question."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CompiledClosedForm(AbstractEstimator):
+    """`ClosedForm` for tables of millions: its own arithmetic, written down as it runs, compiled by numba.
+
+    The first table of a kind takes half a second or so for each structure; then a core prices several times as many
+    rows a second. Answers are those of `ClosedForm` but for the last bits of logarithms. Needs `volvelle[compiled]`.
+    """
+
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+        """How one mapping does, explained; as `ClosedForm` does it, because one row is not worth compiling for."""
+        return ClosedForm().estimate(workload, system, mapping)
+
+    def table(
+        self, workload: TrainingStep, system: Cluster, mappings: MappingTable, *, breakdown: bool = False
+    ) -> EstimateTable:
+        """How many mappings do; a `breakdown` (and an empty table) is left to `ClosedForm`.
+
+        Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
+        """
+        if breakdown or not len(mappings):
+            return ClosedForm().table(workload, system, mappings, breakdown=breakdown)
+        machine = Machine.of(system, workload.element)
+        mappings = matched(mappings, machine)
+        return _Filler(workload, system, machine, mappings).fill()
+
+
+_PROGRAMS: dict[Hashable, list[tuple[Program, Kernel]]] = {}
+_LOCK = Lock()
+
+
+class _Filler:
+    """Runs compiled code over a table, block by block, structure by structure."""
+
+    def __init__(self, workload: TrainingStep, system: Cluster, machine: Machine, mappings: MappingTable) -> None:
+        self.workload = workload
+        self.system = system
+        self.mappings = mappings
+        self.inputs = Inputs(mappings, machine)
+        rows = len(mappings)
+        self.results: dict[str, NDArray[Any]] = {"time": np.empty(rows), "memory_bytes": np.empty(rows)}
+        names = (*(check.name for check in CHECKS), "memory")
+        self.struck = {name: np.zeros(rows, dtype=bool) for name in names}
+        others = [getattr(workload, field.name) for field in fields(workload) if field.name != "model"]
+        self.question = (
+            ByIdentity(workload.model),
+            tuple((type(value), value) for value in others),
+            system.accelerators,
+            system.host_rate is None,
+            self.inputs.key,
+        )
+        try:
+            hash(self.question)
+        except TypeError as found:
+            raise OutsideDomainError(
+                f"what is known of {system.name} cannot be told apart from other machines: {found}; use ClosedForm"
+            ) from found
+
+    def fill(self) -> EstimateTable:
+        """All rows."""
+        count = len(self.mappings)
+        groups = [
+            _Group(self, structure, np.arange(count) if isinstance(rows, slice) else rows)
+            for structure, rows in self.mappings.structures()
+        ]
+        while groups:
+            for block in range(-(-count // _BLOCK)):
+                for group in groups:
+                    group.run(block)
+            # Where a guard came out otherwise than when the program was traced, another program is for these rows.
+            groups = [group.again() for group in groups if not group.holds()]
+        return EstimateTable(
+            mappings=self.mappings,
+            time=self.results["time"],
+            memory_bytes=self.results["memory_bytes"],
+            violations=self.struck,
+            work=step_flops(self.workload),
+            chips=float(self.system.accelerators),
+            peak=self.system.chip.matrix_rate(self.workload.element),
+        )
+
+
+class _Group:
+    """Rows of one structure, and the program that is tried on them."""
+
+    def __init__(
+        self, filler: _Filler, structure: Structure, rows: NDArray[np.intp], known: tuple[bool, ...] = ()
+    ) -> None:
+        self.filler = filler
+        self.structure = structure
+        self.rows = rows
+        self.fresh = False
+        self.program, self.kernel = self._program(known)
+        inputs = filler.inputs
+        self.uniform, constant, self.answers = self.program.numbers(inputs.numbers)
+        self.columns = np.array([inputs.columns[name].ctypes.data for name in self.program.columns], dtype=np.int64)
+        self.found = np.zeros(len(self.program.asked), dtype=np.uint8)
+        self.ends = [0, *np.searchsorted(rows, np.arange(_BLOCK, rows[-1] + _BLOCK + 1, _BLOCK)).tolist()]
+        every = {**filler.results, **filler.struck}
+        self.addresses = np.array([every[name].ctypes.data for name in self.program.stored], dtype=np.int64)
+        for name, value in constant.items():
+            if name not in filler.struck or value:
+                every[name][rows] = value
+
+    def _program(self, known: tuple[bool, ...]) -> tuple[Program, Kernel]:
+        """The program last used among those whose guards do not contradict what is known, or a new one."""
+        key = (self.structure, self.filler.question)
+        with _LOCK:
+            programs = _PROGRAMS.setdefault(key, [])
+            if len(_PROGRAMS) > _QUESTIONS:
+                del _PROGRAMS[next(iter(_PROGRAMS))]
+            for place, (program, _) in enumerate(programs):
+                if tuple(guard.outcome for guard in program.guards[: len(known)]) == known:
+                    programs.insert(0, programs.pop(place))
+                    return programs[0]
+            program, self.fresh = self._traced(), True
+            programs.insert(0, (program, compiled(program.code)))
+            del programs[_KEPT:]
+            return programs[0]
+
+    def _traced(self) -> Program:
+        filler = self.filler
+        plans = block_plans(filler.workload, self.structure)
+        case: Case = (filler.workload, filler.system, split_dims(plans))
+
+        def priced(recording: Recording) -> dict[str, Any]:
+            table, machine = filler.inputs.traced(recording, self.structure)
+            found = filled_price(plans, filler.workload, machine, table)
+            memory = found.memory_bytes
+            return {
+                "time": found.time,
+                "memory_bytes": memory,
+                "memory": memory > machine.holds,
+                **{check.name: check.struck(case, table) for check in CHECKS},
+            }
+
+        try:
+            return traced(priced, lambda: filler.inputs.rows(self.rows))
+        except TypeError as found:
+            raise OutsideDomainError(
+                f"the price on {filler.system.name} cannot be compiled: {found}; use ClosedForm, which needs no tracing"
+            ) from found
+
+    def run(self, block: int) -> None:
+        """The rows that lie in one block of the table."""
+        if block + 1 < len(self.ends) and self.ends[block] < self.ends[block + 1]:
+            rows = self.rows[self.ends[block] : self.ends[block + 1]]
+            self.kernel(self.columns, self.uniform, rows, self.addresses, self.found)
+
+    def outcomes(self) -> tuple[bool, ...]:
+        """How the guards came out on these rows, up to the first that came out otherwise."""
+        answers = {**self.answers, **dict(zip(self.program.asked, map(bool, self.found), strict=True))}
+        found: list[bool] = []
+        for index, guard in enumerate(self.program.guards):
+            found.append(answers[index])
+            if answers[index] != guard.outcome:
+                break
+        return tuple(found)
+
+    def holds(self) -> bool:
+        """Whether the program was the right one; one traced on these very rows is."""
+        return self.fresh or self.outcomes() == tuple(guard.outcome for guard in self.program.guards)
+
+    def again(self) -> "_Group":
+        """The same rows with another program."""
+        for struck in self.filler.struck.values():
+            struck[self.rows] = False
+        return _Group(self.filler, self.structure, self.rows, self.outcomes())

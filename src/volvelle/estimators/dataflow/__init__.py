@@ -1,0 +1,1 @@
+"""Kernels run together on one chip, streaming tiles through on-chip memory."""

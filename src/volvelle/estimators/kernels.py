@@ -1,0 +1,192 @@
+"""Prices of kernels: roofline on the sizes that one structure's terms take for a table of mappings."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from volvelle.estimators.rates import Machine
+from volvelle.laws.casting import cast_traffic
+from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
+from volvelle.laws.roofline import kernel_time
+from volvelle.laws.traffic import tiled_traffic
+from volvelle.mapping.lowering import Kernel
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.mapping.symbols import Powers, Term
+from volvelle.quantities import Bytes, Fraction, Number, is_plainly
+
+__all__ = ["KernelPrice", "KernelPrices", "Sizes", "counted", "total"]
+
+_ONE: Powers = (0, 0, 0, 0)
+
+
+def total(values: Iterable[Number]) -> Number:
+    """Sum of numbers or columns."""
+    found: Number = 0.0
+    for value in values:
+        found = found + value
+    return found
+
+
+def counted(times: Iterable[Number]) -> Number:
+    """Sum of times, equal ones multiplied instead of added: many kernels share one price."""
+    counts: dict[int, tuple[Number, int]] = {}
+    for time in times:
+        known = counts.get(id(time), (time, 0))
+        counts[id(time)] = (time, known[1] + 1)
+    found: Number = 0.0
+    for time, count in counts.values():
+        found = found + (time if count == 1 else count * time)
+    return found
+
+
+class Sizes:
+    """Values of terms, each product of powers computed once."""
+
+    def __init__(self, table: MappingTable) -> None:
+        self._bases: tuple[Number, ...] = (
+            table.micro_batch,
+            1.0 / table.tensor,
+            _share(table.context),
+            _share(table.expert),
+        )
+        self._powers: dict[Powers, Number] = {_ONE: 1.0}
+
+    def power(self, powers: Powers) -> Number:
+        """batch^b · (1/tensor)^t · (1/context)^c · (1/expert)^e."""
+        if powers not in self._powers:
+            found: Number = 1.0
+            for base, power in zip(self._bases, powers, strict=True):
+                if power and not is_plainly(base, 1.0):
+                    found = found * (base if power == 1 else base ** float(power))
+            self._powers[powers] = found
+        return self._powers[powers]
+
+    def __call__(self, term: Term) -> Number:
+        """Value of one term."""
+        return term.coefficient if term.powers == _ONE else term.coefficient * self.power(term.powers)
+
+    def total(self, terms: Sequence[Term]) -> Number:
+        """Value of a sum of terms."""
+        return total(self(term) for term in terms)
+
+
+def _share(degree: Number) -> Number:
+    """1 / degree; a plain one where nothing is shared, so that it costs nothing."""
+    return 1.0 if np.all(degree == 1.0) else 1.0 / degree
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPrice:
+    """Seconds of a kernel, and what arithmetic and memory would take alone (zero unless asked for)."""
+
+    time: Number
+    arithmetic: Number
+    memory: Number
+
+
+class KernelPrices:
+    """Times of kernels; two that do the same work on the same sizes are priced once."""
+
+    def __init__(self, sizes: Sizes, machine: Machine, *, alone: bool) -> None:
+        self._sizes = sizes
+        self._machine = machine
+        self._alone = alone
+        self._known: dict[object, KernelPrice] = {}
+
+    def price(self, kernel: Kernel) -> KernelPrice:
+        """The kernel's price, from an equal one where there was one."""
+        product = None if kernel.product is None else (*sorted(kernel.product[:2]), kernel.product[2])
+        sides = (*sorted((kernel.rows, kernel.columns)), kernel.depth)
+        kind = (kernel.core and kernel.product is None, kernel.wide and self._machine.cast is not None)
+        key = (kernel.matrix_work, kernel.vector_work, product, sides, kernel.instances, kernel.traffic, kind)
+        if key not in self._known:
+            self._known[key] = self._price(kernel)
+        return self._known[key]
+
+    def _price(self, kernel: Kernel) -> KernelPrice:
+        traffic = self._traffic(kernel)
+        shape = self._shape_efficiency(kernel)
+        if not isinstance(traffic, tuple):
+            return self._with_casts(kernel, self._roofline(kernel, self._sizes, traffic, shape))
+        works = [work for work in (kernel.matrix_work, kernel.vector_work) if work is not None]
+        powers = {term.powers for term in (*works, *traffic)}
+        if len(powers) > 1 or not isinstance(shape, float):
+            return self._roofline(kernel, self._sizes, self._sizes.total(traffic), shape)
+        # Everything grows alike, so the law is asked once and its answer scaled.
+        scale = self._sizes.power(powers.pop())
+        moved = sum(term.coefficient for term in traffic)
+        unit = self._roofline(kernel, lambda term: term.coefficient, moved, shape, launch=0.0)
+        time = unit.time * scale
+        if not is_plainly(self._machine.launch, 0.0):
+            time = time + self._machine.launch
+        return KernelPrice(time, unit.arithmetic * scale, unit.memory * scale)
+
+    def _with_casts(self, kernel: Kernel, price: KernelPrice) -> KernelPrice:
+        """The product after its operands have been cast, where the machine multiplies narrower than it stores."""
+        cast = self._machine.cast
+        if cast is None or kernel.wide or kernel.product is None:
+            return price
+        first, second, _ = kernel.product
+        operands = (self._sizes(first) + self._sizes(second)) * self._sizes(kernel.instances)
+        moved = cast_traffic(operands, wide_each=1.0, narrow_each=cast)
+        return replace(price, time=price.time + moved / self._machine.memory_rate)
+
+    def _roofline(
+        self,
+        kernel: Kernel,
+        value: Callable[[Term], Number],
+        traffic: Bytes,
+        shape: Fraction,
+        *,
+        launch: Number | None = None,
+    ) -> KernelPrice:
+        machine = self._machine
+        vector = 0.0 if kernel.vector_work is None else value(kernel.vector_work)
+        if kernel.matrix_work is None:
+            work, rate = vector, machine.vector_rate
+        else:
+            work, rate = value(kernel.matrix_work), machine.wide_matrix_rate if kernel.wide else machine.matrix_rate
+            if kernel.core and kernel.product is None:
+                rate = rate * machine.attention_efficiency
+                if not is_plainly(machine.attention_half, 0.0):
+                    rate = rate * depth_efficiency(self._sizes(kernel.depth), half=machine.attention_half)
+            if not is_plainly(shape, 1.0):
+                rate = rate * shape
+        time = kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)
+        if kernel.matrix_work is not None and kernel.vector_work is not None:
+            time = np.maximum(time, vector / machine.vector_rate)
+        launch = machine.launch if launch is None else launch
+        if not is_plainly(launch, 0.0):
+            time = time + launch
+        if not self._alone:
+            return KernelPrice(time, 0.0, 0.0)
+        return KernelPrice(time, work / rate, traffic / machine.memory_rate)
+
+    def _shape_efficiency(self, kernel: Kernel) -> Fraction:
+        """How well a matrix product's shape fills the chip, 1 where the chip is not cut into units."""
+        machine, sizes = self._machine, self._sizes
+        if machine.units is None or kernel.product is None:
+            return 1.0
+        filled = wave_efficiency(
+            sizes(kernel.rows),
+            sizes(kernel.columns),
+            sizes(kernel.instances),
+            units=machine.units,
+            tile=machine.tile,
+        )
+        found = filled * depth_efficiency(sizes(kernel.depth), half=machine.depth_half)
+        return float(found) if np.ndim(found) == 0 else found
+
+    def _traffic(self, kernel: Kernel) -> tuple[Term, ...] | Bytes:
+        """Bytes moved: as terms where they are proportional to powers, as a value where the buffer decides."""
+        if kernel.product is None:
+            return kernel.traffic
+        first, second, result = kernel.product
+        buffer = self._machine.buffer
+        if first.powers == second.powers == result.powers == _ONE and np.ndim(buffer) == 0:
+            each = float(tiled_traffic(first.coefficient, second.coefficient, result.coefficient, buffer=buffer))
+            return (Term(each * kernel.instances.coefficient, kernel.instances.powers),)
+        sizes = self._sizes
+        each_instance = tiled_traffic(sizes(first), sizes(second), sizes(result), buffer=buffer)
+        return each_instance if kernel.instances == Term(1.0) else each_instance * sizes(kernel.instances)

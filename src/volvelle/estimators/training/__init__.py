@@ -1,0 +1,1 @@
+"""One optimiser step by formulas: a reduction of lowered blocks over stages and replicas."""

@@ -1,0 +1,164 @@
+"""The price of one repetition of a block for one micro-batch."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from volvelle.estimators.kernels import KernelPrices, Sizes, counted, total
+from volvelle.estimators.training.lines import CONTEXT, DISPATCH, EXPERT, LENT, REPEATED, REPEATED_HIDDEN, TENSOR, Line
+from volvelle.laws.nested_collectives import (
+    Tier,
+    nested_all_gather_time,
+    nested_all_reduce_time,
+    nested_all_to_all_time,
+    nested_reduce_scatter_time,
+)
+from volvelle.laws.overlap import hidden_time, host_bound_time, lent_time
+from volvelle.laws.roofline import kernel_time
+from volvelle.mapping.lowering import BlockPlan, Exchange, Kernel
+from volvelle.mapping.symbols import Axis, Term
+from volvelle.quantities import Fraction, Number, Seconds, is_plainly
+from volvelle.workload.operations import Phase
+from volvelle.workload.tensor_layout import Collective
+
+__all__ = ["NESTED", "BlockPrice"]
+
+NESTED: dict[Collective, Callable[..., Seconds]] = {
+    Collective.ALL_REDUCE: nested_all_reduce_time,
+    Collective.REDUCE_SCATTER: nested_reduce_scatter_time,
+    Collective.ALL_GATHER: nested_all_gather_time,
+    Collective.ALL_TO_ALL: nested_all_to_all_time,
+}
+_EXCHANGED = {Axis.CONTEXT: "keys and values", Axis.EXPERT: "tokens to experts and back"}
+_PARTS = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
+
+
+class BlockPrice:
+    """Seconds of one repetition of a block, by phase and by contribution.
+
+    Exchanges of the tensor axis block, but for gathers that the backward pass repeats, which run behind its
+    arithmetic. Exchanges of the context axis run behind the attention core of the same phase. Exchanges of the expert
+    axis block, or run behind the whole block where `beside` says so (DualPipe).
+    """
+
+    def __init__(
+        self,
+        plan: BlockPlan,
+        sizes: Sizes,
+        kernels: KernelPrices,
+        tiers: Mapping[Axis, Sequence[Tier]],
+        *,
+        beside: Number = 0.0,
+        dispatch: Seconds = 0.0,
+        lent: Fraction = 0.0,
+    ) -> None:
+        self.plan = plan
+        self.kernels = [(kernel, kernels.price(kernel)) for kernel in plan.kernels]
+        priced: dict[tuple[Axis, Collective, Term], Number] = {}
+        self.exchanges: list[tuple[Exchange, Number]] = []
+        for exchange in plan.exchanges:
+            if exchange.axis in tiers:
+                key = (exchange.axis, exchange.collective, exchange.size)
+                if key not in priced:
+                    priced[key] = NESTED[exchange.collective](sizes(exchange.size), tiers[exchange.axis])
+                self.exchanges.append((exchange, priced[key]))
+
+        work = {phase: self._work(phase) for phase in Phase}
+        self.waiting: Number = 0.0
+        if not is_plainly(dispatch, 0.0):
+            for phase in Phase:
+                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
+                idle = host_bound_time(work[phase], count, dispatch=dispatch)
+                work[phase] = work[phase] + idle
+                self.waiting = self.waiting + idle
+        self.weight_gradients = counted(price.time for kernel, price in self.kernels if kernel.of_weight)
+        self.once = counted(time for exchange, time in self.exchanges if exchange.once)
+        blocking = {phase: self._exchanged(phase, Axis.TENSOR, again=False) for phase in Phase}
+        repeated = self._exchanged(Phase.BACKWARD, Axis.TENSOR, again=True)
+        self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
+        self.repeated_exposed: Number = repeated - self.repeated_hidden
+        self.exposed: dict[Axis, Number] = {}
+        self.behind: dict[Axis, Number] = {}
+        later: dict[Phase, Number] = dict.fromkeys(Phase, 0.0)
+        for axis in (Axis.CONTEXT, Axis.EXPERT):
+            if axis not in tiers:
+                continue
+            self.exposed[axis], self.behind[axis] = 0.0, 0.0
+            for phase in Phase:
+                moved = self._exchanged(phase, axis, again=False) + self._exchanged(phase, axis, again=True)
+                window = self._core(phase) if axis is Axis.CONTEXT else work[phase] * beside
+                hidden = hidden_time(moved, window)
+                later[phase] = later[phase] + moved - hidden
+                self.exposed[axis] = self.exposed[axis] + moved - hidden
+                self.behind[axis] = self.behind[axis] + hidden
+        self.forward = work[Phase.FORWARD] + blocking[Phase.FORWARD] + later[Phase.FORWARD]
+        self.backward_work = work[Phase.BACKWARD]
+        again = work[Phase.RECOMPUTE] + blocking[Phase.RECOMPUTE] + later[Phase.RECOMPUTE]
+        self.backward = (
+            work[Phase.BACKWARD] + blocking[Phase.BACKWARD] + self.repeated_exposed + later[Phase.BACKWARD] + again
+        )
+        self.lent: Number = 0.0
+        if not is_plainly(lent, 0.0):
+            self.lent = lent_time(self.repeated_hidden + total(self.behind.values()), share=lent)
+        self.time = self.forward + self.backward + self.lent
+
+    def _work(self, phase: Phase, *, core: bool = False) -> Number:
+        return counted(
+            price.time for kernel, price in self.kernels if kernel.phase is phase and (kernel.core or not core)
+        )
+
+    def _core(self, phase: Phase) -> Number:
+        """Work that keys and values travel behind; positions swapped for heads are waited for."""
+        swapped = any(one.axis is Axis.CONTEXT and one.collective is Collective.ALL_TO_ALL for one, _ in self.exchanges)
+        return 0.0 if swapped else self._work(phase, core=True)
+
+    def _exchanged(self, phase: Phase, axis: Axis, *, again: bool) -> Number:
+        return counted(
+            time
+            for exchange, time in self.exchanges
+            if exchange.phase is phase and exchange.axis is axis and exchange.again is again and not exchange.once
+        )
+
+    def _axis_line(self, axis: Axis, *, exposed: bool) -> Line:
+        swapped = axis is Axis.CONTEXT and is_plainly(self._core(Phase.FORWARD), 0.0)
+        name = "positions for heads and back" if swapped else _EXCHANGED[axis]
+        law = nested_all_to_all_time if swapped or axis is Axis.EXPERT else nested_all_gather_time
+        return Line(name, _PARTS[axis], exposed, law.__name__)
+
+    def lines(self) -> dict[Line, Number]:
+        """The same time, by contribution."""
+        found: dict[Line, Number] = {}
+
+        def add(line: Line, time: Number) -> None:
+            found[line] = found.get(line, 0.0) + time
+
+        for kernel, price in self.kernels:
+            add(_kernel_line(self.plan, kernel), price.time)
+        for exchange, time in self.exchanges:
+            if exchange.axis is Axis.TENSOR and not exchange.again and not exchange.once:
+                name = f"{exchange.collective.value} of activations"
+                add(Line(name, TENSOR, True, NESTED[exchange.collective].__name__), time)
+        add(DISPATCH, self.waiting)
+        add(LENT, self.lent)
+        add(REPEATED, self.repeated_exposed)
+        add(REPEATED_HIDDEN, self.repeated_hidden)
+        for axis, time in self.exposed.items():
+            add(self._axis_line(axis, exposed=True), time)
+            add(self._axis_line(axis, exposed=False), self.behind[axis])
+        return found
+
+    def resources(self) -> dict[Line, str]:
+        """What bounds each line of kernels: the resources of its kernels, longest first."""
+        found: dict[Line, dict[str, float]] = {}
+        for kernel, price in self.kernels:
+            unit = "vector units" if kernel.matrix_work is None else "matrix units"
+            resource = unit if np.max(price.arithmetic) >= np.max(price.memory) else "memory"
+            times = found.setdefault(_kernel_line(self.plan, kernel), {})
+            times[resource] = times.get(resource, 0.0) + float(np.max(price.time))
+        return {line: " and ".join(sorted(times, key=lambda name: -times[name])) for line, times in found.items()}
+
+
+def _kernel_line(plan: BlockPlan, kernel: Kernel) -> Line:
+    if kernel.phase is Phase.RECOMPUTE:
+        return Line("recomputation", "recomputation", True, kernel_time.__name__)
+    return Line(f"{plan.name}: {kernel.name}", kernel.part, True, kernel_time.__name__)

@@ -1,0 +1,272 @@
+"""Whether a mapping can run at all: each check is one sentence about it, over whole tables."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimators.result import Violation
+from volvelle.mapping.parallelism import Mapping, MappingTable, Schedule
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["CHECKS", "ENDS", "Check", "divisors"]
+
+Case = tuple[TrainingStep, Cluster, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing a mapping must satisfy."""
+
+    name: str
+    struck: Callable[[Case, MappingTable], NDArray[np.bool_]]
+    explain: Callable[[Case, Mapping], Violation]
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors, in order."""
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def _near(options: Iterable[int], value: int) -> list[int]:
+    """The nearest option on each side."""
+    ordered = sorted(set(options))
+    below = [option for option in ordered if option < value][-1:]
+    above = [option for option in ordered if option > value][:1]
+    return below + above
+
+
+def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
+    return tuple(f"--{flag} {option}" for option in _near(options, value))
+
+
+# -- chips ---------------------------------------------------------------------------------------------------
+
+
+def _chips_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    struck: NDArray[np.bool_] = table.tensor * table.pipeline * table.data * table.context != float(
+        case[1].accelerators
+    )
+    return struck
+
+
+def _chips_explained(case: Case, mapping: Mapping) -> Violation:
+    have = case[1].accelerators
+    others = mapping.tensor * mapping.pipeline * mapping.context
+    rest = have // others
+    fits = rest * others == have
+    context = f" × context {mapping.context}" if mapping.context > 1 else ""
+    return Violation(
+        name="chips",
+        problem=f"tensor {mapping.tensor} × pipeline {mapping.pipeline} × data {mapping.data}{context} = "
+        f"{mapping.chips} chips, "
+        f"but {case[1].name} has {have}",
+        cures=(f"--dp {rest}",)
+        if fits
+        else (
+            *_offer("tp", divisors(have // gcd(have, mapping.pipeline)), mapping.tensor),
+            *_offer("pp", divisors(have // gcd(have, mapping.tensor)), mapping.pipeline),
+        ),
+    )
+
+
+# -- batch ---------------------------------------------------------------------------------------------------
+
+
+def _batch_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    each = table.data * table.micro_batch
+    whole = case[0].batch / each
+    struck: NDArray[np.bool_] = whole != np.floor(whole)
+    return struck
+
+
+def _batch_explained(case: Case, mapping: Mapping) -> Violation:
+    batch = case[0].batch
+    each = mapping.data * mapping.micro_batch
+    options = (
+        _offer("micro-batch", divisors(batch // mapping.data), mapping.micro_batch) if batch % mapping.data == 0 else ()
+    )
+    nearest = [size for size in (batch // each * each, (batch // each + 1) * each) if size]
+    return Violation(
+        name="batch",
+        problem=f"a batch of {batch} sequences does not divide into micro-batches of {mapping.micro_batch} on "
+        f"{mapping.data} replicas",
+        cures=(*options, *(f"--batch {size}" for size in nearest)),
+    )
+
+
+# -- split dimensions ----------------------------------------------------------------------------------------
+
+_PADDED = frozenset({"vocab", "slots"})
+"""Frameworks pad these to divide evenly, or places at experts never were whole numbers."""
+
+
+def _split_sizes(case: Case) -> list[tuple[str, int]]:
+    workload, _, dims = case
+    return sorted((dim, int(workload.model.sizes[dim])) for dim in dims - _PADDED)
+
+
+def _split_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    bad = np.zeros(len(table), dtype=bool)
+    for size in sorted({size for _, size in _split_sizes(case)}):
+        each = size / table.tensor
+        bad = bad | (each != np.floor(each))
+    return bad
+
+
+def _split_explained(case: Case, mapping: Mapping) -> Violation:
+    bad = [(dim, size) for dim, size in _split_sizes(case) if size % mapping.tensor]
+    common = 0
+    for _, size in _split_sizes(case):
+        common = gcd(common, size)
+    return Violation(
+        name="tensor split",
+        problem=f"tensor parallelism {mapping.tensor} does not divide "
+        + ", ".join(f"{dim} = {size}" for dim, size in bad),
+        cures=_offer("tp", divisors(common), mapping.tensor),
+    )
+
+
+# -- stages --------------------------------------------------------------------------------------------------
+
+
+def _stages_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    return table.pipeline > float(case[0].model.layers)
+
+
+def _stages_explained(case: Case, mapping: Mapping) -> Violation:
+    layers = case[0].model.layers
+    return Violation(
+        name="stages",
+        problem=f"{mapping.pipeline} pipeline stages for {layers} layers leave some stages empty",
+        cures=_offer("pp", [d for d in divisors(case[1].accelerators) if d <= layers], mapping.pipeline)[:1],
+    )
+
+
+ENDS = 2
+"""Embedding and head may fill a piece each, as in Llama 3: 126 layers in 128 pieces."""
+
+
+def _interleave_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    pieces = table.pipeline * table.interleave
+    micro_batches = case[0].batch / (table.data * table.micro_batch)
+    rounds = micro_batches / table.pipeline
+    uneven = (pieces > case[0].model.layers + ENDS) | (table.pipeline < 2) | (rounds != np.floor(rounds))
+    struck: NDArray[np.bool_] = (table.interleave > 1) & uneven
+    return struck
+
+
+def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
+    layers = case[0].model.layers
+    options = range(1, max((layers + ENDS) // mapping.pipeline, 1) + 1)
+    return Violation(
+        name="interleaving",
+        problem=f"{mapping.interleave} pieces a stage need something for each of {mapping.pipeline} stages × "
+        f"{mapping.interleave} pieces (there are {layers} layers, embedding and head), more than one stage, "
+        "and micro-batches in multiples of the stages",
+        cures=_offer("interleave", options, mapping.interleave) or ("--interleave 1",),
+    )
+
+
+# -- context, experts, schedules, off-load ---------------------------------------------------------------------
+
+
+def _context_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    length = float(case[0].model.sizes.get("position", 1))
+    each = length / (table.context * np.where(table.sequence_parallel, table.tensor, 1.0))
+    heads = float(case[0].model.sizes.get("kv_heads", 1)) / (table.tensor * table.context)
+    swapped = table.swap_heads & (heads != np.floor(heads))
+    struck: NDArray[np.bool_] = (table.context > 1) & ((each != np.floor(each)) | swapped)
+    return struck
+
+
+def _context_explained(case: Case, mapping: Mapping) -> Violation:
+    length = int(case[0].model.sizes.get("position", 1))
+    heads = int(case[0].model.sizes.get("kv_heads", 1))
+    if mapping.swap_heads and heads % (mapping.tensor * mapping.context):
+        return Violation(
+            name="context",
+            problem=f"{heads} key-value heads do not divide over tensor {mapping.tensor} × context {mapping.context}, "
+            "so positions cannot be swapped for heads",
+            cures=("without --ulysses", *_offer("cp", divisors(heads // gcd(heads, mapping.tensor)), mapping.context)),
+        )
+    return Violation(
+        name="context",
+        problem=f"a sequence of {length} does not divide over {mapping.context} chips of context parallelism"
+        + (f" and {mapping.tensor} of sequence parallelism" if mapping.sequence_parallel else ""),
+        cures=_offer("cp", divisors(length), mapping.context),
+    )
+
+
+def _experts_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    experts = float(case[0].model.sizes.get("experts", 1))
+    each = experts / table.expert
+    copies = table.data * table.context * np.where(table.whole_experts, table.tensor, 1.0) / table.expert
+    uneven = (table.expert > 1) & ((each != np.floor(each)) | (copies != np.floor(copies)))
+    struck: NDArray[np.bool_] = uneven | (table.whole_experts & (table.tensor > 1) & ~table.sequence_parallel)
+    return struck
+
+
+def _experts_explained(case: Case, mapping: Mapping) -> Violation:
+    experts = int(case[0].model.sizes.get("experts", 1))
+    copies = mapping.data * mapping.context * (mapping.tensor if mapping.whole_experts else 1)
+    if mapping.whole_experts and mapping.tensor > 1 and not mapping.sequence_parallel:
+        return Violation(
+            name="experts",
+            problem="whole experts on tensor-parallel chips need sequence parallelism: without it those chips hold the "
+            "same tokens",
+            cures=("--sequence-parallel", "--split-experts"),
+        )
+    return Violation(
+        name="experts",
+        problem=f"{experts} experts do not divide over {mapping.expert} of {copies} chips that can hold different ones",
+        cures=_offer("ep", divisors(gcd(experts, copies)), mapping.expert),
+    )
+
+
+def _schedule_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    dual = table.schedule == Schedule.DUAL_PIPE
+    other = (table.schedule != Schedule.ONE_FORWARD_ONE_BACKWARD) & (table.interleave > 1)
+    struck: NDArray[np.bool_] = (dual & (table.pipeline % 2 != 0)) | other
+    return struck
+
+
+def _schedule_explained(case: Case, mapping: Mapping) -> Violation:
+    word = mapping.schedule.word
+    if mapping.interleave > 1:
+        problem = f"the {word} schedule is not defined for stages in {mapping.interleave} pieces"
+        return Violation(name="schedule", problem=problem, cures=("--interleave 1", "--schedule 1f1b"))
+    problem = f"the {word} schedule needs an even number of stages, not {mapping.pipeline}"
+    return Violation(name="schedule", problem=problem, cures=("--schedule 1f1b", f"--pp {mapping.pipeline + 1}"))
+
+
+def _host_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
+    return (offloaded > 0) & (case[1].host_rate is None)
+
+
+def _host_explained(case: Case, mapping: Mapping) -> Violation:
+    return Violation(
+        name="host memory",
+        problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host link for "
+        f"{case[1].name}",
+        cures=("keep them on the chip", "state host_link in the cluster's entry"),
+    )
+
+
+CHECKS: tuple[Check, ...] = (
+    Check(name="chips", struck=_chips_struck, explain=_chips_explained),
+    Check(name="batch", struck=_batch_struck, explain=_batch_explained),
+    Check(name="tensor split", struck=_split_struck, explain=_split_explained),
+    Check(name="stages", struck=_stages_struck, explain=_stages_explained),
+    Check(name="interleaving", struck=_interleave_struck, explain=_interleave_explained),
+    Check(name="context", struck=_context_struck, explain=_context_explained),
+    Check(name="experts", struck=_experts_struck, explain=_experts_explained),
+    Check(name="schedule", struck=_schedule_struck, explain=_schedule_explained),
+    Check(name="host memory", struck=_host_struck, explain=_host_explained),
+)
+"""All but memory, which the estimator checks itself."""

@@ -1,0 +1,251 @@
+"""The closed-form estimator: laws applied to a mapped training step, one mapping or a table of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.errors import MappingError
+from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.rates import Machine
+from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Violation
+from volvelle.estimators.training.checks import CHECKS, Case
+from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
+from volvelle.estimators.training.step_time import Price
+from volvelle.estimators.training.two_tier_time import filled_price
+from volvelle.mapping.lowered_model import block_plans, split_dims, step_flops
+from volvelle.mapping.lowering import BlockPlan
+from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute
+from volvelle.quantities import BYTES, SECONDS, Count, show
+from volvelle.system.cluster import Cluster
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["ClosedForm", "matched"]
+
+_CHUNK = 16_384
+"""Rows priced at a time: their columns stay in the processor's cache."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ClosedForm(AbstractEstimator):
+    """Formulas only: roofline for kernels, latency-bandwidth for collectives, one bubble for the pipeline.
+
+    Fast enough to search with. It knows nothing of contention between groups, of stragglers, or of kernels that
+    get less efficient as they get smaller.
+    """
+
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+        """How one mapping does, explained."""
+        table = MappingTable.of([mapping])
+        machine = Machine.of(system, workload.element)
+        plans = block_plans(workload, mapping.structure)
+        found = filled_price(plans, workload, machine, table, breakdown=True)
+        memory = tuple(
+            MemoryPart(name=name, bytes=_single(size), law=law)
+            for (name, law), size in zip(MEMORY_PARTS, found.memory, strict=True)
+        )
+        used = sum(part.bytes for part in memory)
+        violations = _violations(workload, system, mapping, plans)
+        capacity = _single(machine.holds)
+        if used > capacity:
+            violations = (*violations, self._overflow(workload, system, mapping, used, capacity))
+        return Estimate(
+            mapping=mapping,
+            contributions=_contributions(found),
+            memory=memory,
+            worst_rank=RANKS[int(found.fullest[0])],
+            capacity=capacity,
+            violations=violations,
+            work=step_flops(workload),
+            tokens=workload.tokens,
+            chips=mapping.chips,
+            peak=float(np.max(system.chip.matrix_rate(workload.element))),
+            facts={name: _single(value) for name, value in found.facts.items()},
+        )
+
+    def table(
+        self, workload: TrainingStep, system: Cluster, mappings: MappingTable, *, breakdown: bool = False
+    ) -> EstimateTable:
+        """How many mappings do, by the same arithmetic; with `breakdown` also what each part takes.
+
+        Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
+        """
+        machine = Machine.of(system, workload.element)
+        mappings = matched(mappings, machine)
+        return _Filler(workload, system, machine, mappings, breakdown=breakdown).fill()
+
+    def _overflow(
+        self, workload: TrainingStep, system: Cluster, mapping: Mapping, used: float, capacity: float
+    ) -> Violation:
+        """What does not fit, and which one change would make it fit."""
+        options = _lighter(workload, system, mapping)
+        cures = []
+        if options:
+            table = self.table(workload, system, MappingTable.of([option for _, option in options]))
+            fitting = sorted(np.flatnonzero(table.feasible), key=lambda row: float(table.time[row]))
+            cures = [
+                f"{options[row][0]} ({show(float(table.memory_bytes[row]), BYTES)}, "
+                f"{show(float(table.time[row]), SECONDS)} a step)"
+                for row in fitting
+            ]
+        return Violation(
+            name="memory",
+            problem=f"the fullest rank needs {show(used, BYTES)} of {show(capacity, BYTES)}",
+            cures=tuple(cures) or (_more_chips(workload, system, capacity),),
+        )
+
+
+def matched(mappings: MappingTable, machine: Machine) -> MappingTable:
+    """The table, a single row of it repeated for every variant of the machine."""
+    variants = machine.rows()
+    if variants > 1 and len(mappings) == 1:
+        return mappings.repeated(variants)
+    if variants not in (1, len(mappings)):
+        raise MappingError(
+            f"the system has {variants} variants and the table {len(mappings)} mappings; give one of either, or "
+            "as many of both"
+        )
+    return mappings
+
+
+def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str:
+    """How many chips it takes at the very least, all states shared out and no activations kept."""
+    each = (
+        element_bytes(workload.weight_element)
+        + element_bytes(workload.gradient_element)
+        + float(workload.optimiser_state)
+    )
+    states = workload.model.parameters() * each
+    least = int(np.ceil(states / capacity))
+    if least > system.accelerators:
+        return f"at least {least} chips: weights, gradients and optimiser alone are {show(states, BYTES)}"
+    return "no single change fits it; combine more recomputation, a higher ZeRO stage and more tensor parallelism"
+
+
+def _lighter(workload: TrainingStep, system: Cluster, mapping: Mapping) -> list[tuple[str, Mapping]]:
+    """Mappings one step away that hold less."""
+    options: list[tuple[str, Mapping]] = []
+    if mapping.micro_batch > 1:
+        options.append(("--micro-batch 1", replace(mapping, micro_batch=1)))
+    if not mapping.sequence_parallel and mapping.tensor > 1:
+        options.append(("--sequence-parallel", replace(mapping, sequence_parallel=True)))
+    if not mapping.fused_attention:
+        options.append(("--fused-attention", replace(mapping, fused_attention=True)))
+    options += [
+        (f"--recompute {recompute.word}", replace(mapping, recompute=recompute))
+        for recompute in Recompute
+        if recompute > mapping.recompute
+    ]
+    if mapping.data > 1:
+        options += [(f"--zero {zero}", replace(mapping, zero=zero)) for zero in range(mapping.zero + 1, 4)]
+    for factor in (2, 4, 8):
+        if mapping.data % factor == 0:
+            data = mapping.data // factor
+            options.append(
+                (
+                    f"--tp {mapping.tensor * factor}",
+                    replace(mapping, tensor=mapping.tensor * factor, data=data),
+                )
+            )
+            options.append(
+                (
+                    f"--pp {mapping.pipeline * factor}",
+                    replace(mapping, pipeline=mapping.pipeline * factor, data=data),
+                )
+            )
+    return options
+
+
+def _violations(
+    workload: TrainingStep, system: Cluster, mapping: Mapping, plans: Sequence[BlockPlan]
+) -> tuple[Violation, ...]:
+    case: Case = (workload, system, split_dims(plans))
+    table = MappingTable.of([mapping])
+    return tuple(check.explain(case, mapping) for check in CHECKS if bool(check.struck(case, table)[0]))
+
+
+def _single(value: Count) -> float:
+    return float(np.max(value))
+
+
+def _contributions(found: Price) -> tuple[Contribution, ...]:
+    return tuple(
+        Contribution(
+            name=line.name,
+            part=line.part,
+            time=_single(time),
+            exposed=line.exposed,
+            resource=found.resources.get(line, "matrix units"),
+            law=line.law,
+        )
+        for line, time in found.times.items()
+        if _single(time) > 0
+    )
+
+
+class _Filler:
+    """Prices a table chunk by chunk into columns."""
+
+    def __init__(
+        self,
+        workload: TrainingStep,
+        system: Cluster,
+        machine: Machine,
+        mappings: MappingTable,
+        *,
+        breakdown: bool,
+    ) -> None:
+        self.workload = workload
+        self.system = system
+        self.machine = machine
+        self.mappings = mappings
+        self.time = np.empty(len(mappings))
+        self.memory_bytes = np.empty(len(mappings))
+        names = (*(check.name for check in CHECKS), "memory")
+        self.struck = {name: np.empty(len(mappings), dtype=bool) for name in names}
+        self.lines: dict[tuple[str, bool], NDArray[np.float64]] | None = {} if breakdown else None
+        self.parts = {name: np.empty(len(mappings)) for name, _ in MEMORY_PARTS} if breakdown else None
+
+    def fill(self) -> EstimateTable:
+        for structure, rows in self.mappings.structures():
+            plans = block_plans(self.workload, structure)
+            case: Case = (self.workload, self.system, split_dims(plans))
+            count = len(self.mappings) if isinstance(rows, slice) else len(rows)
+            size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK
+            for start in range(0, count, size):
+                part = slice(start, min(start + size, count))
+                self._fill_chunk(plans, case, part if isinstance(rows, slice) else rows[part])
+        return EstimateTable(
+            mappings=self.mappings,
+            time=self.time,
+            memory_bytes=self.memory_bytes,
+            violations=self.struck,
+            work=step_flops(self.workload),
+            chips=float(self.system.accelerators),
+            peak=self.system.chip.matrix_rate(self.workload.element),
+            contributions=self.lines,
+            memory=self.parts,
+        )
+
+    def _fill_chunk(self, plans: Sequence[BlockPlan], case: Case, rows: NDArray[np.intp] | slice) -> None:
+        chunk = self.mappings.take(rows)
+        machine = self.machine.take(rows)
+        found = filled_price(plans, self.workload, machine, chunk, breakdown=self.lines is not None)
+        memory = found.memory_bytes
+        self.time[rows] = found.time
+        self.memory_bytes[rows] = memory
+        self.struck["memory"][rows] = memory > machine.holds
+        for check in CHECKS:
+            self.struck[check.name][rows] = check.struck(case, chunk)
+        if self.lines is not None and self.parts is not None:
+            for line, time in found.times.items():
+                key = (line.name, line.exposed)
+                if key not in self.lines:
+                    self.lines[key] = np.zeros(len(self.mappings))
+                self.lines[key][rows] = time
+            for column, size in zip(self.parts.values(), found.memory, strict=True):
+                column[rows] = size

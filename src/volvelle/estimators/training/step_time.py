@@ -1,0 +1,332 @@
+"""The price of a training step: one structure, any number of mappings, array by array.
+
+Everything is computed for the slowest pipeline stage and one micro-batch, then multiplied out. A row of the table
+is one mapping (or one variant of the machine); the arithmetic is the same for one row and for a million.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimators.kernels import KernelPrices, Sizes, total
+from volvelle.estimators.rates import Machine
+from volvelle.estimators.training.block_time import BlockPrice
+from volvelle.estimators.training.lines import (
+    BUBBLE,
+    CONTEXT,
+    DATA,
+    DISPATCH,
+    EXPERT,
+    GRADIENTS,
+    GRADIENTS_HIDDEN,
+    HAND_OVER,
+    HOST,
+    LENT,
+    ONCE,
+    OPTIMISER,
+    TENSOR,
+    Line,
+)
+from volvelle.estimators.training.replicas import Replicas, replicas
+from volvelle.estimators.training.stage_memory import Parameters, stage_memory
+from volvelle.estimators.training.stages import Around, Slowest, Stages
+from volvelle.laws.collectives import point_to_point_time
+from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
+from volvelle.laws.optimiser import optimiser_step_time
+from volvelle.laws.overlap import hidden_time, lent_time, streamed_time
+from volvelle.laws.routing import distinct_share
+from volvelle.mapping.lowering import BlockPlan
+from volvelle.mapping.parallelism import MappingTable, Schedule
+from volvelle.mapping.symbols import Axis, Term
+from volvelle.quantities import Count, Number, Seconds, is_plainly
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.tensor_layout import Collective
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Price", "price"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Price:
+    """Columns of one structure's rows."""
+
+    time: Number
+    """Seconds a step: what is exposed."""
+    memory: list[Number]
+    fullest: NDArray[np.int64]
+    """Which stage that is, a number of `RANKS`."""
+    times: dict[Line, Number] = field(default_factory=dict)
+    """Seconds by contribution, if asked for; the exposed ones sum to `time`."""
+    resources: dict[Line, str] = field(default_factory=dict)
+    """What bounds each contribution, if asked for."""
+    facts: dict[str, Number] = field(default_factory=dict)
+
+    @property
+    def memory_bytes(self) -> Number:
+        """Bytes on the fullest rank."""
+        return total(self.memory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """Blocks by place: the one repeated most, and those around it."""
+
+    layer: BlockPlan
+    lead: tuple[BlockPlan, ...]
+    """Layers of another kind, ahead of those repeated most."""
+    before: tuple[BlockPlan, ...]
+    after: tuple[BlockPlan, ...]
+
+    @classmethod
+    def of(cls, plans: Sequence[BlockPlan]) -> "_Model":
+        layer = max(plans, key=lambda plan: plan.repeat)
+        place = list(plans).index(layer)
+        return cls(
+            layer=layer,
+            lead=tuple(plan for plan in plans[:place] if plan.is_layer),
+            before=tuple(plan for plan in plans[:place] if not plan.is_layer),
+            after=tuple(plans[place + 1 :]),
+        )
+
+    def counts(self, stages: Stages, slowest: Slowest) -> dict[str, Number]:
+        """How often the slowest stage runs each block."""
+        share = stages.ahead / max(self.leading(), 1)
+        return {
+            **{plan.name: plan.repeat * slowest.ahead for plan in self.before},
+            **{plan.name: plan.repeat * share * slowest.ahead for plan in self.lead},
+            **{plan.name: plan.repeat * slowest.behind for plan in self.after},
+            self.layer.name: slowest.layers,
+        }
+
+    def leading(self) -> int:
+        """Layers of another kind."""
+        return sum(plan.repeat for plan in self.lead)
+
+    def around(self, stages: Stages, of: Callable[[BlockPlan], Number]) -> Around:
+        """A quantity of one layer, and of what the first stage holds before and the last after."""
+        ahead = total(_often(plan.repeat, of(plan)) for plan in self.before)
+        if self.lead:
+            each = total(_often(plan.repeat, of(plan)) for plan in self.lead) / self.leading()
+            ahead = ahead + stages.ahead * each
+        return Around(
+            each=of(self.layer),
+            ahead=ahead,
+            behind=total(_often(plan.repeat, of(plan)) for plan in self.after),
+        )
+
+
+def _often(count: int, value: Number) -> Number:
+    return value if count == 1 else count * value
+
+
+def price(
+    plans: Sequence[BlockPlan],
+    workload: TrainingStep,
+    machine: Machine,
+    table: MappingTable,
+    *,
+    breakdown: bool = False,
+) -> Price:
+    """Price rows that share one structure; with `breakdown` also line by line."""
+    model = _Model.of(plans)
+    sizes = Sizes(table)
+    kernels = KernelPrices(sizes, machine, alone=breakdown)
+    axes = _axes(plans, machine, table)
+    dual = table.schedule == Schedule.DUAL_PIPE
+    beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
+    blocks = {
+        plan.name: BlockPrice(plan, sizes, kernels, axes, beside=beside, dispatch=machine.dispatch, lent=machine.lent)
+        for plan in plans
+    }
+    layer = blocks[model.layer.name]
+    micro_batches = workload.batch / (table.data * table.micro_batch)
+
+    stages = Stages(table, model.layer.repeat, model.leading())
+    time = model.around(stages, lambda plan: blocks[plan.name].time)
+    slowest = stages.slowest(time)
+    common = replicas(table.data * table.context, table.tensor, table, _tiers(machine))
+    weights = model.around(stages, lambda plan: sizes.total(plan.weights))
+    tied = total(sizes.total(plan.tied) for plan in plans)
+    held = Parameters(stages, weights, tied)
+    experts = None
+    if any(plan.expert_weights for plan in plans):
+        held_experts = Parameters(stages, model.around(stages, lambda plan: sizes.total(plan.expert_weights)))
+        experts = (held_experts, _expert_replicas(machine, table))
+    exchanged: Number = 0.0
+    stepped: Number = 0.0
+    for parameters, among in ((held, common), *([experts] if experts else [])):
+        exchanged = exchanged + among.exchange_time(parameters.most, workload, table, micro_batches)
+        stepped = stepped + parameters.most / np.where(table.zero >= 1.0, among.sharing, 1.0)
+
+    # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
+    room = stages.least * (layer.backward_work - layer.repeated_hidden)
+    window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
+    hidden = hidden_time(exchanged, window, overlap=table.overlap)
+    once = model.around(stages, lambda plan: blocks[plan.name].once)
+    bubble = stages.bubble(
+        time, slowest.time, forward=layer.forward, backward=layer.backward, weights=layer.weight_gradients
+    )
+    stage_tiers = machine.tiers(table.pipeline, table.tensor * table.data * table.context, uniform=False)
+    totals: dict[Line, Number] = {
+        ONCE: slowest.layers * once.each + slowest.ahead * once.ahead + slowest.behind * once.behind,
+        BUBBLE: bubble,
+        HAND_OVER: _hand_over(model.layer.handed, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches),
+        GRADIENTS: exchanged - hidden,
+        OPTIMISER: _optimiser(stepped, workload, machine, table),
+    }
+    if not is_plainly(machine.lent, 0.0):
+        totals[LENT] = lent_time(hidden, share=machine.lent)
+    saved = model.around(stages, lambda plan: sizes.total(plan.saved))
+    offloaded = table.offload_weights + table.offload_activations
+    if np.any(offloaded > 0):
+        totals[HOST] = _stream(saved, held, stages, slowest.time, workload, machine, table, micro_batches)
+    working = sizes.total(model.layer.working)
+    memory, fullest = stage_memory(stages, saved, working, (held, common), experts, workload, table, micro_batches)
+    found = Price(time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest)
+    if breakdown:
+        found.times = _lines(blocks, model.counts(stages, slowest), micro_batches)
+        for line, seconds in (*totals.items(), (GRADIENTS_HIDDEN, hidden)):
+            found.times[line] = found.times.get(line, 0.0) + seconds
+        for block in blocks.values():
+            found.resources |= block.resources()
+        found.resources |= _network_resources(found.times, machine, axes, common.tiers, stage_tiers)
+        found.facts = {
+            "micro_batches": micro_batches,
+            "parameters_per_chip": held.most + (0.0 if experts is None else experts[0].most),
+            "layers_per_stage": slowest.layers,
+        }
+    return found
+
+
+def _tiers(machine: Machine) -> Callable[[Count, Count], Sequence[Tier]]:
+    return lambda group, stride: machine.tiers(group, stride, uniform=False)
+
+
+def _expert_replicas(machine: Machine, table: MappingTable) -> Replicas:
+    """Chips that hold the same experts: every so many ranks, or tensor-parallel groups of them if experts are split."""
+    whole = bool(table.whole_experts[0])
+    holders = table.data * table.context * (table.tensor if whole else 1.0)
+    stride = table.expert if whole else table.tensor * table.expert
+    return replicas(np.maximum(holders / table.expert, 1.0), stride, table, _tiers(machine))
+
+
+def _axes(plans: Sequence[BlockPlan], machine: Machine, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
+    """What the groups of each axis have of the network; axes that no row uses are left out."""
+    uniform = any(one.collective is Collective.ALL_TO_ALL for plan in plans for one in plan.exchanges)
+    found = {Axis.TENSOR: machine.tiers(table.tensor, 1.0, uniform=uniform)}
+    if np.any(table.context > 1):
+        found[Axis.CONTEXT] = machine.tiers(table.context, table.tensor, uniform=uniform)
+    if np.any(table.expert > 1):
+        tiers = machine.tiers(table.expert, 1.0 if table.whole_experts[0] else table.tensor)
+        found[Axis.EXPERT] = _relayed(tiers, table, max(plan.copies for plan in plans))
+    return found
+
+
+def _relayed(tiers: Sequence[Tier], table: MappingTable, copies: float) -> Sequence[Tier]:
+    """The same network where tokens cross to a unit once: all but the innermost dimension carry less."""
+    if not np.any(table.relay_tokens > 0):
+        return tiers
+    return [
+        tier
+        if index == 0
+        else replace(tier, crossing=np.where(table.relay_tokens > 0, distinct_share(copies, tier.chips), 1.0))
+        for index, tier in enumerate(tiers)
+    ]
+
+
+def _lines(blocks: Mapping[str, BlockPrice], counts: Mapping[str, Number], micro_batches: Number) -> dict[Line, Number]:
+    """Contributions of all blocks, as often as the slowest stage runs them in a step."""
+    found: dict[Line, Number] = {}
+    for name, block in blocks.items():
+        for line, time in block.lines().items():
+            found[line] = found.get(line, 0.0) + time * (counts[name] * micro_batches)
+    return found
+
+
+def _hand_over(
+    handed: Sequence[Term],
+    sizes: Sizes,
+    machine: Machine,
+    tensor: Sequence[Tier],
+    tiers: Sequence[Tier],
+    table: MappingTable,
+    micro_batches: Number,
+) -> Seconds:
+    """Activations forward and gradients backward, over the outermost dimension that neighbours span.
+
+    Tensor-parallel ranks that hold the same activations send a part each, and gather the whole on arrival
+    (Narayanan et al. 2021, section 4.1).
+    """
+    whole = sizes.total(handed)
+    same = not any(term.powers[Axis.TENSOR.value] for term in handed)
+    part = whole / table.tensor if same else whole
+    once: Number = 0.0
+    for wire, tier in zip(machine.wires, tiers, strict=True):
+        found = wire.setup + point_to_point_time(part, rate=wire.rate, latency=wire.latency)
+        once = np.where(tier.chips > 1.0, found, once)
+    if same:
+        once = once + nested_all_gather_time(whole, tensor)
+    transfers = 2.0 * (micro_batches * table.interleave + table.pipeline - 1.0)
+    return np.where(table.pipeline > 1.0, transfers * once, 0.0)
+
+
+def _optimiser(stepped: Number, workload: TrainingStep, machine: Machine, table: MappingTable) -> Seconds:
+    """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
+    sizes = {
+        "state": workload.optimiser_state,
+        "gradient": element_bytes(workload.gradient_element),
+        "weight": element_bytes(workload.weight_element),
+    }
+    here = optimiser_step_time(stepped, memory_rate=machine.memory_rate, **sizes)
+    if machine.host_rate is None or not np.any(table.offload_optimiser > 0):
+        return here
+    # Gradients go out and new weights come in over the host link; the host's own step is taken to keep pace.
+    there = stepped * (sizes["gradient"] + sizes["weight"]) / machine.host_rate
+    return np.where(table.offload_optimiser > 0, there, here)
+
+
+def _stream(
+    saved: Around,
+    held: Parameters,
+    stages: Stages,
+    window: Seconds,
+    workload: TrainingStep,
+    machine: Machine,
+    table: MappingTable,
+    micro_batches: Number,
+) -> Seconds:
+    """What streaming activations out and in, and weights in twice and gradients out, adds to a step."""
+    if machine.host_rate is None:
+        return 0.0 * micro_batches
+    activations = 2.0 * (stages.most * saved.each + saved.ahead) * table.offload_activations
+    weights = held.most * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
+    moved = activations + weights * table.offload_weights
+    return micro_batches * streamed_time(moved, window, rate=machine.host_rate)
+
+
+def _network_resources(
+    times: Iterable[Line],
+    machine: Machine,
+    axes: Mapping[Axis, Sequence[Tier]],
+    data: Sequence[Tier],
+    stage: Sequence[Tier],
+) -> dict[Line, str]:
+    """Name the network dimension that bounds each communication."""
+
+    def outermost(tiers: Sequence[Tier]) -> str:
+        spanned = [wire.name for wire, tier in zip(machine.wires, tiers, strict=True) if np.max(tier.chips) > 1]
+        return "network: " + (spanned[-1] if spanned else machine.wires[0].name)
+
+    parts = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
+    where = {parts[axis]: outermost(tiers) for axis, tiers in axes.items()} | {DATA: outermost(data)}
+    found = {line: where[line.part] for line in times if line.part in where}
+    return found | {
+        HAND_OVER: outermost(stage),
+        BUBBLE: "waiting",
+        OPTIMISER: "memory",
+        HOST: "host link",
+        DISPATCH: "host",
+        LENT: "matrix units",
+    }

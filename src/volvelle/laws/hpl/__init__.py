@@ -1,0 +1,1 @@
+"""High-Performance Linpack: the closed form, its layers, its panels."""

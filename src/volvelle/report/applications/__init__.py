@@ -1,0 +1,1 @@
+"""Benchmarks planned, scored and fitted, as text."""

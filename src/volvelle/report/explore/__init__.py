@@ -1,0 +1,1 @@
+"""A finished study as text, JSON, a page and files."""

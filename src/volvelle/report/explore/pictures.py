@@ -1,0 +1,270 @@
+"""Pictures of a study's answers: the front, the tornado, the heat map, where time goes, the break-even line."""
+
+import math
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.quantities import Quantity
+from volvelle.report.explore.words import design_words, field_name, measure_name, measures_words
+from volvelle.report.figures.bar_chart import Bar, BarGroup, BarPanel, Slot, bar_chart
+from volvelle.report.figures.break_even_plot import break_even_plot, plane
+from volvelle.report.figures.front_plot import FrontAxis, FrontMark, front_plot
+from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
+from volvelle.report.figures.plot_axes import PlotAxis
+from volvelle.report.figures.tornado import TornadoBar, tornado_plot
+from volvelle.studies.answers.answers import Answers
+from volvelle.studies.answers.designs import Design, field_text, kind_of, measure_text
+from volvelle.studies.answers.grids import FacetGrid
+from volvelle.studies.answers.sensitivity import Swing
+from volvelle.studies.design_space.axes import Axis, Value
+from volvelle.studies.design_space.design_study import DesignStudy
+
+__all__ = ["break_even_picture", "front_picture", "grid_pictures", "heat_picture", "time_picture", "tornado_picture"]
+
+_PARTS = 8
+_COLOURS = ("#0f5c8c", "#5aa2c9", "#c8733a", "#e3b07a", "#2f7d5b", "#8fbf9f", "#6d4fa3", "#b9a6d6")
+_REST = "#b6bec5"
+
+
+def front_picture(answers: Answers) -> str | None:
+    """The front over the first two objectives; None: there is one, or no point."""
+    front, study = answers.front, answers.study
+    if len(front.objectives) < 2 or not len(front):
+        return None
+    y, x = front.objectives[0], front.objectives[1]
+    axes = [FrontAxis(name=measure_name(one.name), kind=kind_of(one.name, study), less=one.less) for one in (x, y)]
+
+    def mark(label: str, design: Design | None) -> list[FrontMark]:
+        if design is None:
+            return []
+        return [FrontMark(label=label, x=design.measures[x.name], y=design.measures[y.name])]
+
+    best, balanced = answers.best.design, answers.balanced
+    same = best is not None and balanced is not None and best.number == balanced.number
+    marks = [*mark("best and balanced" if same else "best", best), *([] if same else mark("balanced", balanced))]
+    return front_plot(
+        [(float(row[1]), float(row[0])) for row in answers.cloud],
+        [
+            (one.measures[x.name], one.measures[y.name], f"point {one.number:,}: {design_words(one, study)}")
+            for one in front.designs
+        ],
+        marks,
+        x=axes[0],
+        y=axes[1],
+        title=f"{len(front):,} designs that nothing beats in both" if len(front.objectives) == 2 else "The front",
+        about=f"Pareto front of {measure_name(y.name)} against {measure_name(x.name)}: {len(front)} points.",
+        stair=len(front.objectives) == 2,
+    )
+
+
+def tornado_picture(answers: Answers) -> str | None:
+    """Swings of the first objective around the best design."""
+    if answers.local is None or not answers.local.swings:
+        return None
+    swings, study = answers.local.swings, answers.study
+    goal, at = swings[0].goal, swings[0].at
+    return tornado_plot(
+        [_bar(swing, study) for swing in swings],
+        at=at,
+        at_text=f"best design: {measure_text(goal.name, at)}",
+        name=measure_name(goal.name),
+        kind=kind_of(goal.name, study),
+        less=goal.less,
+        title="Each axis alone, from end to end",
+        about=f"How far {measure_name(goal.name)} moves when one axis goes from its lowest to its highest value.",
+    )
+
+
+def _bar(swing: Swing, study: DesignStudy) -> TornadoBar:
+    known = [(value, where) for value, where in zip(swing.found, swing.values, strict=True) if value is not None]
+    known.append((swing.at, swing.chosen))
+    low, high = min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0])
+    stopped = [where for value, where in zip(swing.found, swing.values, strict=True) if value is None]
+    note = f"cannot run at {field_text(swing.path, stopped[0], study)}" if stopped else ""
+    return TornadoBar(
+        name=field_name(swing.path),
+        low=low[0],
+        high=high[0],
+        low_text=field_text(swing.path, low[1], study),
+        high_text=field_text(swing.path, high[1], study),
+        note=note + (f" and {len(stopped) - 1} more" if len(stopped) > 1 else ""),
+    )
+
+
+def heat_picture(answers: Answers) -> str | None:
+    """The best that two axes allow."""
+    heat, study = answers.heat, answers.study
+    if heat is None:
+        return None
+    kind = kind_of(heat.goal.name, study)
+    scale = _scale(heat.best, kind)
+    cells = tuple(
+        tuple(
+            Cell(
+                # Deep is good, whichever way the objective goes.
+                value=math.nan
+                if math.isnan(value)
+                else (1.0 / value if heat.goal.less and value > 0 else float(value)),
+                text="–" if math.isnan(value) else _short(float(value) / scale.unit[1]),
+                title=_cell_title(heat.goal.name, float(value), int(heat.met[down, across])),
+            )
+            for across, value in enumerate(row)
+        )
+        for down, row in enumerate(heat.best)
+    )
+    (across, columns), (down, rows) = (
+        _labels(path, parts, study) for path, parts in ((heat.across, heat.columns), (heat.down, heat.rows))
+    )
+    panel = HeatPanel(title=f"down: {down}", cells=cells)
+    unit = f", {scale.unit[0]}" if kind else ""
+    return heat_map(
+        [panel],
+        title=f"{'Least' if heat.goal.less else 'Most'} {measure_name(heat.goal.name)}{unit} over two axes",
+        about="The best value of the objective for every pair of values of two axes, over all other axes.",
+        rows=rows,
+        groups=[f"across: {across}"],
+        columns=[(text, "") for text in columns],
+        note="deep is good; – : no point meets the constraints",
+    )
+
+
+def grid_pictures(answers: Answers) -> list[str]:
+    """Every point of a small study, one map for each value of its facet."""
+    return [_grid_picture(grid, answers) for grid in answers.grids]
+
+
+def _grid_picture(grid: FacetGrid, answers: Answers) -> str:
+    study = answers.study
+    names = {axis.name: _labels(*_one_by_one(axis), study)[1] for axis in study.axes}
+    within = list(product(*(names[axis.name] for axis in grid.within)))
+    panels = []
+    for goal, values in grid.panels:
+        word, size = _unit(values, kind_of(goal.name, study))
+        unit = f", {word}" if word else ""
+        cells = tuple(
+            tuple(
+                Cell(
+                    value=math.nan if math.isnan(value) else (1.0 / value if goal.less and value > 0 else float(value)),
+                    text="–" if math.isnan(value) else _short(float(value) / size),
+                )
+                for value in row
+            )
+            for row in values
+        )
+        panels.append(HeatPanel(title=f"{measure_name(goal.name)}{unit}", cells=cells))
+    facet = field_name(study.form.facet or "")
+    return heat_map(
+        panels,
+        title=f"{facet} {field_text(study.form.facet or '', grid.value, study)}",
+        about="Every objective at every point of the study that has this value of its facet.",
+        rows=names[grid.down.name],
+        groups=names[grid.groups.name] if grid.groups else [""],
+        columns=[(words[0], words[1] if len(words) > 1 else "") if words else ("", "") for words in within],
+        note="deep is good; – : the point cannot run or does not meet the constraints",
+    )
+
+
+def _unit(values: NDArray[np.float64], kind: Quantity | None) -> tuple[str, float]:
+    """The unit that all cells are written in; for large plain numbers a power of a thousand."""
+    if kind is not None:
+        return _scale(values, kind).unit
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    for power, word in ((12, "T"), (9, "G"), (6, "M")):
+        if largest >= 10.0**power:
+            return word, 10.0**power
+    return "", 1.0
+
+
+def _one_by_one(axis: Axis) -> tuple[str, tuple[tuple[Value, ...], ...]]:
+    """An axis' first field, and its values one at a time."""
+    path, values = next(iter(axis.columns.items()))
+    return path, tuple((value,) for value in values)
+
+
+def _scale(values: NDArray[np.float64], kind: Quantity | None) -> PlotAxis:
+    """For the unit that all cells are written in."""
+    return PlotAxis(name="", kind=kind, low=float(np.nanmin(values)), high=float(np.nanmax(values)), start=0.0, end=1.0)
+
+
+def _cell_title(name: str, value: float, met: int) -> str:
+    return "no point meets the constraints" if math.isnan(value) else f"{measure_text(name, value)}, {met:,} points"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:#.3g}".rstrip(".")
+
+
+def _labels(path: str, parts: tuple[tuple[Value, ...], ...], study: DesignStudy) -> tuple[str, list[str]]:
+    """Name of an axis with its unit, and its values in that; of several taken together the first, and a sign of it."""
+    kind = kind_of(path, study)
+    if kind is None:
+        return field_name(path), [_first(field_text(path, part[0], study), part) for part in parts]
+    values = [float(value) for part in parts for value in part]
+    axis = PlotAxis(name=field_name(path), kind=kind, low=min(values), high=max(values), start=0.0, end=1.0)
+    return axis.title, [_first(_short(float(part[0]) / axis.unit[1]), part) for part in parts]
+
+
+def _first(text: str, part: tuple[Value, ...]) -> str:
+    return text + ("…" if len(part) > 1 else "")
+
+
+def time_picture(answers: Answers) -> str | None:
+    """Where the time of the best and of other designs of the front goes."""
+    found = answers.breakdowns
+    if not found:
+        return None
+    totals: dict[str, float] = {}
+    for one in found:
+        for name, value in one.parts.items():
+            totals[name] = totals.get(name, 0.0) + value / one.time
+    kept = sorted(totals, key=lambda name: -totals[name])[:_PARTS]
+    colours = dict(zip(kept, _COLOURS, strict=False))
+    if len(totals) > len(kept):
+        colours["all else"] = _REST
+    names = tuple(one.name for one in answers.study.objectives)[:2]
+    slots = []
+    for one in found:
+        parts = [(name, one.parts.get(name, 0.0)) for name in kept]
+        rest = sum(value for name, value in one.parts.items() if name not in kept)
+        parts += [("all else", rest)] if "all else" in colours else []
+        said = [measure_text(name, one.design.measures[name]) for name in names]
+        label = "\n".join([one.label, *said])
+        slots.append(Slot(label=label, bars=(Bar(parts=tuple(parts), title=measures_words(one.design, names)),)))
+    return bar_chart(
+        [BarPanel(title="", groups=(BarGroup(label="", slots=tuple(slots)),))],
+        title="Where the time goes, along the front",
+        about="Exposed seconds of a step by part, for the best design and others of the front.",
+        y_title="seconds a step",
+        x_title="",
+        colours=colours,
+        marks={},
+        size=(760.0, 340.0),
+    )
+
+
+def break_even_picture(answers: Answers) -> str | None:
+    """The break-even line; None: there is none."""
+    line = answers.local.break_even if answers.local is not None else None
+    if line is None or len(line.crossings) < 2:
+        return None
+    study = answers.study
+    across, up = (
+        PlotAxis.over(span, name=field_name(path), kind=kind_of(path, study), start=ends[0], end=ends[1], margin=0.03)
+        for span, path, ends in zip((line.x_span, line.y_span), (line.x, line.y), plane(), strict=True)
+    )
+    worth = measure_text(line.goal.name, line.reference)
+    return break_even_plot(
+        [
+            (one.x, one.y, f"{field_text(line.x, one.x, study)} and {field_text(line.y, one.y, study)}")
+            for one in line.crossings
+        ],
+        across=across,
+        up=up,
+        chosen=(float(line.design.fields[line.x]), float(line.design.fields[line.y])),
+        better_above=line.better_above,
+        title=f"Break-even: {measure_name(line.goal.name)} as of {line.said}",
+        line_text=f"on the line it is {worth}; all else as in the best design",
+        about=f"Pairs of {field_name(line.x)} and {field_name(line.y)} at which the objective is {worth}.",
+    )

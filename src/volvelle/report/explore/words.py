@@ -1,0 +1,221 @@
+"""Words for the answers of a study: names of fields and measures, sentences, layouts, prices."""
+
+from collections.abc import Mapping
+
+from volvelle.mapping.parallelism import Mapping as Layout
+from volvelle.quantities import (
+    DOLLARS,
+    show,
+)
+from volvelle.studies.answers.answers import Answers
+from volvelle.studies.answers.designs import Design, Goal, field_text, kind_of, measure_text
+from volvelle.studies.answers.pareto import Front
+from volvelle.studies.answers.sensitivity import Elasticity, Sensitivity, Step
+from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import MEASURES
+
+__all__ = [
+    "design_words",
+    "elasticity_sentences",
+    "explored_words",
+    "facet_rows",
+    "field_name",
+    "goal_title",
+    "kept_words",
+    "layout_words",
+    "limit_words",
+    "measure_name",
+    "measures_words",
+    "step_sentence",
+    "value_sentences",
+]
+
+_NAMES = {
+    "chip.matrix_rate": "matrix rate",
+    "chip.vector_rate": "vector rate",
+    "chip.memory.rate": "memory bandwidth",
+    "chip.memory.capacity": "memory capacity",
+    "chip.expansion.rate": "expansion bandwidth",
+    "chip.expansion.capacity": "expansion capacity",
+    "scale_up.rate": "scale-up bandwidth",
+    "scale_up.latency": "scale-up latency",
+    "scale_up.size": "scale-up size",
+    "scale_out.rate": "scale-out bandwidth",
+    "scale_out.latency": "scale-out latency",
+    "workload.batch": "batch",
+    "workload.sequence": "sequence length",
+}
+_MEASURES = {
+    "time": "step time",
+    "mfu": "MFU",
+    "machine_usd": "machine price",
+    "usd": "cost of ownership",
+    "run_usd": "cost of the run",
+    "usd_per_mtoken": "cost of a million tokens",
+    "tokens_per_s": "tokens a second",
+    "samples_per_s": "sequences a second",
+    "watts": "power",
+    "joules_per_sample": "energy a sequence",
+    "tokens_per_joule": "tokens a joule",
+    "flops_per_usd": "FLOP/s a dollar",
+    "flops_per_joule": "FLOP a joule",
+}
+_NEGLIGIBLE = 5e-3
+
+
+def field_name(path: str) -> str:
+    """What a field is called among people."""
+    return _NAMES.get(path, path.removeprefix("mapping.").replace("_", " ") if path.startswith("mapping.") else path)
+
+
+def measure_name(name: str) -> str:
+    """What a measure is called."""
+    return _MEASURES.get(name, name)
+
+
+def design_words(design: Design, study: DesignStudy) -> str:
+    """A design in one line: what its axes have."""
+    return ", ".join(f"{field_name(path)} {field_text(path, value, study)}" for path, value in design.fields.items())
+
+
+def layout_words(layout: Layout) -> str:
+    """A layout in one line."""
+    words = [f"tp{layout.tensor}", f"pp{layout.pipeline}", f"dp{layout.data}"]
+    words += [f"cp{layout.context}"] if layout.context > 1 else []
+    words += [f"ep{layout.expert}"] if layout.expert > 1 else []
+    words += [f"mb{layout.micro_batch}", f"zero{layout.zero}"]
+    if layout.pipeline > 1:
+        words.append(layout.schedule.word + (f"/{layout.interleave}" if layout.interleave > 1 else ""))
+    return " ".join([*words, f"recompute {layout.recompute.word}"])
+
+
+def explored_words(answers: Answers) -> str:
+    """What was explored, in one sentence."""
+    study, counted = answers.study, answers.census
+    drawn = f" drawn from {study.grid.combinations:,}" if study.grid.drawn else ""
+    policy = (
+        "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
+    )
+    policy = "each mapped to a proven optimum" if study.form.published is not None else policy
+    rate = ""
+    if answers.seconds:
+        rate = f", in {answers.seconds:.3g} s ({counted.points / answers.seconds:,.0f} a second)"
+    met = f", {counted.met:,} meet the constraints" if study.constraints else ""
+    return (
+        f"{counted.points:,} points{drawn} over {len(study.axes)} ax{'es' if len(study.axes) > 1 else 'is'}, "
+        f"{policy}{rate}: {counted.runs:,} run{met}"
+    )
+
+
+def facet_rows(answers: Answers) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of a table: the best design for every value of the study's facet."""
+    study, facet = answers.study, answers.study.form.facet or ""
+    names = [one.name for one in study.objectives]
+    paths = [path for axis in study.axes if axis.name != facet for path in axis.columns]
+    rows = []
+    for value, best in answers.facets:
+        shown = field_text(facet, value, study)
+        design = best.design
+        if design is None:
+            rows.append([shown, "none", *("" for _ in (*names[1:], *paths))])
+        else:
+            figures = [measure_text(name, design.measures[name]) for name in names]
+            rows.append([shown, *figures, *(field_text(path, design.fields[path], study) for path in paths)])
+    return [field_name(facet), *map(measure_name, names), *map(field_name, paths)], rows
+
+
+def kept_words(front: Front) -> str:
+    """How many designs of a front are listed in full."""
+    return "all" if len(front.designs) == len(front) else f"{len(front.designs):,}"
+
+
+def limit_words(parts: Mapping[str, float], *, most: int = 4) -> str:
+    """Shares of a whole, largest first."""
+    total = sum(parts.values())
+    return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in list(parts.items())[:most])
+
+
+def _bought(goal: Goal, gain: float) -> str:
+    """``0.47 % fewer days``, ``0.3 % more mfu``, ``0.2 % worse``."""
+    name = measure_name(goal.name)
+    less = goal.less == (gain > 0)
+    if name == "days":
+        return f"{abs(gain):.2g} % {'fewer' if less else 'more'} days"
+    return f"{abs(gain):.2g} % {'less' if less else 'more'} {name}"
+
+
+def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
+    """What 1 % more of each resource does, the largest effect first; what does nothing in one line."""
+    lines, nothing = [], []
+    for one in found.of(goal):
+        if one.gain is None:
+            lines.append(f"With 1 % more {field_name(one.path)} it cannot run.")
+        elif abs(one.gain) < _NEGLIGIBLE:
+            nothing.append(field_name(one.path))
+        else:
+            verb = "buys" if one.gain > 0 else "costs"
+            lines.append(f"1 % more {field_name(one.path)} {verb} {_bought(goal, one.gain)}.")
+    if nothing:
+        lines.append(f"1 % more {', '.join(nothing)}: no difference.")
+    return lines
+
+
+def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
+    """What 1 % of the objective costs at the margin, spent on each resource, the cheapest first."""
+    if not found.priced:
+        return ["No price of a part alone is known to this cost model; take costs: {model: parts} for one."]
+    own = [one for one in found.elasticities if one.goal.name == goal.name]
+    paid = sorted((one for one in own if one.per_million is not None), key=lambda one: -(one.per_million or 0.0))
+    lines = [_value(one, goal) for one in paid]
+    felt = [one for one in own if one.per_million is None and one.gain is not None and abs(one.gain) >= _NEGLIGIBLE]
+    free = ", ".join(field_name(one.path) for one in felt if one.price is not None)
+    unknown = ", ".join(field_name(one.path) for one in felt if one.price is None)
+    lines += [f"{free}: the machine's price does not depend on it."] if free else []
+    lines += [f"{unknown}: no price of it alone is known; take costs: {{model: parts}} for one."] if unknown else []
+    return lines
+
+
+def _value(one: Elasticity, goal: Goal) -> str:
+    value, name = one.per_million or 0.0, field_name(one.path)
+    if one.gain is None or abs(one.gain) < _NEGLIGIBLE:
+        return f"{name}: more of it buys nothing."
+    if value <= 0:
+        return f"{name}: more of it costs more than it brings; less is better."
+    jump = " (over a jump: another layout comes to fit)" if _jumps(one) else ""
+    return f"{name}: {_bought(goal, 1.0)} costs {show(1e6 / value, DOLLARS)} at the margin{jump}."
+
+
+def _jumps(one: Elasticity) -> bool:
+    """Whether a hundredth more does far more than a hundredth less."""
+    return one.up is not None and (one.down is None or abs(one.up) > 4 * abs(one.down) + 0.02)
+
+
+def step_sentence(step: Step, study: DesignStudy) -> str:
+    """One step up an axis that makes another machine."""
+    before, after = (field_text(step.path, value, study) for value in (step.before, step.after))
+    said = f"{field_name(step.path)} {before} → {after}"
+    if step.change is None:
+        return f"{said}: cannot run."
+    gain = -step.change if step.goal.less else step.change
+    price = f" for {show(step.price, DOLLARS)}" if step.price else ""
+    if abs(gain) < _NEGLIGIBLE:
+        return f"{said} makes no difference{price}."
+    return f"{said} {'buys' if gain > 0 else 'costs'} {_bought(step.goal, gain)}{price}."
+
+
+def goal_title(goal: Goal, study: DesignStudy) -> str:
+    """``least days (until all tokens are trained on)``."""
+    says = MEASURES[goal.name].says if goal.name in MEASURES else ""
+    kind = kind_of(goal.name, study)
+    return f"{'least' if goal.less else 'most'} {measure_name(goal.name)}" + (f" ({says})" if says and not kind else "")
+
+
+def measures_words(design: Design, names: tuple[str, ...]) -> str:
+    """Measures of a design in one line."""
+    return ", ".join(
+        measure_text(name, design.measures[name])
+        if name == "days"
+        else f"{measure_name(name)} {measure_text(name, design.measures[name])}"
+        for name in names
+        if name in design.measures
+    )

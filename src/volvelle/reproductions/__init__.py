@@ -1,0 +1,1 @@
+"""Published studies computed again; nothing but the command imports them."""

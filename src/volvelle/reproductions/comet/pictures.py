@@ -1,0 +1,205 @@
+"""Pictures of COMET's Figures 5 and 7 to 12."""
+
+from collections.abc import Sequence
+
+from volvelle.catalogue.published.comet import Comet
+from volvelle.report.figures.category_lines import CategoryLine, category_lines
+from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
+from volvelle.report.figures.stacked_columns import Column, ColumnPanel, stacked_columns
+from volvelle.reproductions.comet.cluster_sketch import cluster_sketch
+from volvelle.reproductions.comet.figures import (
+    BASELINE,
+    FIGURE_5_STAGES,
+    FIGURE_8_RATES,
+    FIGURE_9_FACTORS,
+    FIGURE_9_RATES,
+    FIGURE_10_FACTORS,
+    GIGA,
+    Sweep,
+    configuration,
+)
+
+__all__ = [
+    "clusters_picture",
+    "compute_picture",
+    "expanded_picture",
+    "memory_picture",
+    "network_picture",
+    "other_clusters_picture",
+    "strategies_picture",
+]
+
+_COLOURS = {
+    "compute, forward": "#0f4c75",
+    "compute, input gradient": "#3282b8",
+    "compute, weight gradient": "#a3cbe3",
+    "exposed, forward": "#b45309",
+    "exposed, input gradient": "#ef9b3f",
+    "exposed, weight gradient": "#f8d9a8",
+}
+_HIGHEST = 256.0
+"""Highest degree drawn on DGX and TPU; beyond it columns are so tall that the others vanish."""
+_STAGES = {0: "no ZeRO", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
+
+
+def memory_picture(swept: Sweep, data: Comet) -> str:
+    """Figure 5."""
+    capacity = data.cluster("dgx-a100").memory_capacity / GIGA
+    degrees = [f"{mp:.0f}" for mp in swept.columns["mp"][swept.where(zero=0)]]
+    return category_lines(
+        [
+            CategoryLine(
+                name=_STAGES[zero], values=tuple(swept.columns["footprint_gb"][swept.where(zero=zero)].tolist())
+            )
+            for zero in FIGURE_5_STAGES
+        ],
+        title="Figure 5: memory of a node, Transformer-1T on 1024 nodes",
+        about="Less model parallelism needs more memory under every stage of ZeRO but the third.",
+        steps=degrees,
+        x_title="nodes that share one copy of the model (MP); MP × DP = 1024",
+        y_title="GB a node",
+        logarithmic=True,
+        limits=((capacity, f"{capacity:g} GB, an A100"),),
+    )
+
+
+def _column(swept: Sweep, row: int, nodes: int, *, share: bool) -> Column:
+    mp, whole = float(swept.columns["mp"][row]), float(swept.columns["run_time"][row])
+    return Column(
+        label=(f"MP{mp:.0f}", f"DP{nodes / mp:.0f}"),
+        parts=tuple(
+            (name, float(swept.columns[name][row]) / (whole if share else 1.0))
+            for name in _COLOURS
+            if swept.columns[name][row] > 0.0
+        ),
+        marked=None if share else float(swept.columns["footprint_gb"][row]),
+        text="" if share else f"{whole:.2f}",
+    )
+
+
+def _rows(swept: Sweep) -> Sequence[int]:
+    return [row for row, mp in enumerate(swept.columns["mp"]) if mp <= _HIGHEST]
+
+
+def _panel(swept: Sweep, data: Comet, key: str, title: str, y_title: str, *, share: bool = False) -> ColumnPanel:
+    cluster = data.cluster(key)
+    capacity = cluster.memory_capacity / GIGA
+    return ColumnPanel(
+        title=title if share else f"{title} (dashed: the {capacity:g} GB of a node)",
+        columns=tuple(_column(swept, row, cluster.nodes, share=share) for row in _rows(swept)),
+        y_title=y_title,
+        marks_title="" if share else "GB a node",
+        limit=None if share else capacity,
+        percent=share,
+    )
+
+
+def strategies_picture(swept: Sweep, data: Comet) -> str:
+    """Figure 7."""
+    best = min(swept.columns["run_time"])
+    fastest = configuration(float(swept.columns["mp"][list(swept.columns["run_time"]).index(best)]), 1024)
+    return stacked_columns(
+        [
+            _panel(swept, data, "dgx-a100", "a  run time and memory", f"run time, {fastest} = 1"),
+            _panel(swept, data, "dgx-a100", "b  where it goes", "share of run time", share=True),
+        ],
+        title="Figure 7: model against data parallelism, 1024 A100",
+        about="Run time has its lowest point between the extremes; memory doubles with each halving of MP.",
+        colours={name: colour for name, colour in _COLOURS.items() if max(swept.columns[name]) > 0.0},
+        note="Run time a sequence. Higher degrees of model parallelism are slower still, and left out.",
+    )
+
+
+def other_clusters_picture(tpu: Sweep, dojo: Sweep, data: Comet) -> str:
+    """Figure 12."""
+    axis = "run time, DGX MP64_DP16 = 1"
+    return stacked_columns(
+        [
+            _panel(tpu, data, "tpu-v4", "a  4096 TPU v4", axis),
+            _panel(dojo, data, "dojo", "b  64 Dojo trays", axis),
+        ],
+        title="Figure 12: the same model on other clusters",
+        about="TPU v4 has a bathtub like DGX; on Dojo time falls with every step towards data parallelism.",
+        colours=_COLOURS,
+        note="Run time a sequence. Degrees of model parallelism above 256 are left out.",
+    )
+
+
+def expanded_picture(swept: Sweep, data: Comet) -> str:
+    """Figure 8."""
+    nodes = data.cluster("dgx-a100").nodes
+    degrees = sorted(set(swept.columns["mp"].tolist()), reverse=True)
+
+    def cell(mp: float, rate: float) -> Cell:
+        value = swept.at("run_time", mp=mp, expanded_gbs=rate)
+        return Cell(value=value, text=f"{value:.2f}", title=f"{configuration(mp, nodes)}, {rate:g} GB/s: {value:.3f}")
+
+    return heat_map(
+        [
+            HeatPanel(
+                title=f"run time, {configuration(BASELINE, nodes)} = 1",
+                cells=tuple(tuple(cell(mp, rate) for rate in FIGURE_8_RATES) for mp in degrees),
+            )
+        ],
+        title="Figure 8: memory beyond 80 GB",
+        about="Slow expanded memory undoes what less model parallelism gains; fast memory halves run time.",
+        rows=[configuration(mp, nodes) for mp in degrees],
+        groups=["expanded memory"],
+        columns=[(f"{rate:g}", "GB/s") for rate in FIGURE_8_RATES],
+        note="Blue is faster than the baseline, orange slower.",
+        even=1.0,
+    )
+
+
+def compute_picture(swept: Sweep) -> str:
+    """Figure 9."""
+    return category_lines(
+        [
+            CategoryLine(
+                name=f"{rate:g} GB/s", values=tuple(swept.columns["run_time"][swept.where(expanded_gbs=rate)].tolist())
+            )
+            for rate in FIGURE_9_RATES
+        ],
+        title="Figure 9: compute of a node, MP8_DP128",
+        about="Run time falls with faster nodes, less and less, and less where memory is slow.",
+        steps=[f"× {factor:g}" for factor in FIGURE_9_FACTORS],
+        x_title="peak compute of a node",
+        y_title="run time, × 1 with 2039 GB/s = 1",
+        note="Labels: rate of the memory beyond 80 GB.",
+    )
+
+
+def network_picture(many: Sweep, few: Sweep) -> str:
+    """Figure 10."""
+
+    def panel(swept: Sweep, title: str) -> HeatPanel:
+        def cell(inside: float, between: float) -> Cell:
+            value = swept.at("run_time", inside=inside, between=between)
+            return Cell(
+                value=value, text=f"{value:.2f}", title=f"in a pod × {inside:g}, between × {between:g}: {value:.3f}"
+            )
+
+        return HeatPanel(
+            title=title,
+            cells=tuple(tuple(cell(one, other) for other in FIGURE_10_FACTORS) for one in FIGURE_10_FACTORS),
+        )
+
+    return heat_map(
+        [panel(many, "MP64_DP16, × 1 = 1"), panel(few, "MP8_DP128, × 1 = 1")],
+        title="Figure 10: network",
+        about="With 64 nodes a copy both dimensions matter; with 8, all of one pod, the inner one does, a little.",
+        rows=[f"in a pod × {factor:g}" for factor in FIGURE_10_FACTORS],
+        groups=["bandwidth between pods"],
+        columns=[(f"× {factor:g}", "") for factor in FIGURE_10_FACTORS],
+        note="Blue is faster than × 1, orange slower.",
+        even=1.0,
+    )
+
+
+def clusters_picture(data: Comet) -> str:
+    """Figures 6 and 11."""
+    return cluster_sketch(
+        data.clusters,
+        title="Figures 6 and 11: the three clusters",
+        about="1024 A100 in pods of eight, 4096 TPU v4 in a torus of three dimensions, 64 Dojo trays under a switch.",
+    )

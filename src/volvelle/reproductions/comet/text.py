@@ -1,0 +1,309 @@
+"""The reproduction of COMET, piece by piece: verdicts on what is printed, pictures, tables and JSON."""
+
+from collections.abc import Iterable
+
+from volvelle.catalogue.published.comet import Comet
+from volvelle.report.figures.scatter import Sheet
+from volvelle.reproductions.comet import pictures
+from volvelle.reproductions.comet.figures import (
+    BASELINE,
+    BEST,
+    Sweep,
+    expanded_memory,
+    per_node_memory,
+    scaled_compute,
+    scaled_network,
+    strategies,
+)
+from volvelle.reproductions.comet.targets import WITHIN, Verdict, target_document, verdicts, verdicts_by_reading
+from volvelle.reproductions.item import Item
+
+__all__ = ["ITEMS", "RULE", "comet_document", "comet_item", "count_of"]
+
+ITEMS = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
+RULE = (
+    f"A number is reproduced if ours is within {WITHIN:.0%} of it, relative; a change of run time such as +50 % is "
+    "compared as the ratio of run times, 1.50. An order or a break-even must hold exactly, and two numbers printed as "
+    f"a pair must come out in the printed order. Strictly: a change must also itself be within {WITHIN:.0%}, +50 % "
+    "against ours."
+)
+
+
+def count_of(found: Iterable[Verdict], *, strictly: bool = False) -> int:
+    """How many are reproduced."""
+    return sum(one.strictly if strictly else one.reproduced for one in found)
+
+
+def comet_item(data: Comet, name: str) -> Item:
+    """One piece of the paper."""
+    return {
+        "targets": _targets,
+        "fig5": _memory,
+        "fig7": _strategies,
+        "fig8": _expanded,
+        "fig9": _compute,
+        "fig10": _network,
+        "fig11": _clusters,
+        "fig12": _others,
+    }[name](data)
+
+
+def comet_document(items: Iterable[Item]) -> dict[str, object]:
+    """JSON of several pieces: the verdicts at the top, then figures by name."""
+    document: dict[str, object] = {}
+    figures: dict[str, object] = {}
+    for item in items:
+        if item.name == "targets":
+            document |= item.document
+        else:
+            figures[item.name] = item.document
+    return {**document, "figures": figures} if figures else document
+
+
+# -- what the text prints ------------------------------------------------------------------------------------------
+
+
+def _shown(one: Verdict, value: float) -> str:
+    if one.target.change:
+        return f"{100 * (value - 1.0):+.1f} %".replace("-", "−")
+    return f"{value:.3g}"
+
+
+def _verdict_cell(one: Verdict) -> str:
+    return "yes" if one.strictly else "yes, not strictly" if one.reproduced else "no"
+
+
+def _error_cell(one: Verdict) -> str:
+    if one.error is None:
+        return "–"
+    return f"{abs(one.error):.1%}" + ("" if one.change_error is None else f" ({abs(one.change_error):.0%})")
+
+
+def _verdict_sheet(found: Iterable[Verdict], title: str, note: str = "") -> Sheet:
+    return Sheet(
+        title=title,
+        columns=("section", "what", "paper", "ours", "off by", "reproduced"),
+        rows=tuple(
+            (
+                one.target.section,
+                one.target.name,
+                one.target.paper,
+                _shown(one, one.ours),
+                _error_cell(one),
+                _verdict_cell(one),
+            )
+            for one in found
+        ),
+        numbers=frozenset({"ours", "off by"}),
+        note=note,
+    )
+
+
+def _why_sheet(found: Iterable[Verdict]) -> Sheet:
+    return Sheet(
+        title="What was not reproduced, or not strictly",
+        columns=("section", "what", "reproduced", "why"),
+        rows=tuple(
+            (one.target.section, one.target.name, _verdict_cell(one), one.why) for one in found if not one.strictly
+        ),
+    )
+
+
+def _reading_sheet(by_reading: dict[str, tuple[Verdict, ...]]) -> Sheet:
+    def missed(found: tuple[Verdict, ...]) -> str:
+        return "; ".join(one.target.measure for one in found if not one.reproduced)
+
+    return Sheet(
+        title="The same under other readings",
+        columns=("reading", "reproduced", "strictly", "not reproduced"),
+        rows=tuple(
+            (name, str(count_of(found)), str(count_of(found, strictly=True)), missed(found))
+            for name, found in by_reading.items()
+        ),
+        numbers=frozenset({"reproduced", "strictly"}),
+    )
+
+
+def _targets(data: Comet) -> Item:
+    by_reading = verdicts_by_reading(data)
+    found, also = verdicts(data), verdicts(data, data.also_printed)
+    orders = sum(one.target.rule == "order" for one in found)
+    lead = (
+        f"{count_of(found)} of {len(found)} reproduced, {count_of(found, strictly=True)} strictly; of {orders} the "
+        f"text states only an order. {RULE}"
+    )
+    note = "Off by: relative to the printed value, of run times for changes; in brackets the change itself."
+    return Item(
+        name="targets",
+        title="COMET: what the text prints",
+        lead=lead,
+        picture="",
+        sheets=(
+            _verdict_sheet(found, "Targets", note),
+            _why_sheet((*found, *also)),
+            _verdict_sheet(also, "Also printed"),
+            _reading_sheet(by_reading),
+        ),
+        document={
+            "rule": RULE,
+            "reproduced": count_of(found),
+            "reproduced_strictly": count_of(found, strictly=True),
+            "of": len(found),
+            "targets": target_document(found),
+            "also_printed": target_document(also),
+            "readings": [
+                {
+                    "name": name,
+                    "reproduced": count_of(each),
+                    "reproduced_strictly": count_of(each, strictly=True),
+                    "not_reproduced": [one.target.name for one in each if not one.reproduced],
+                }
+                for name, each in by_reading.items()
+            ],
+        },
+    )
+
+
+# -- figures -------------------------------------------------------------------------------------------------------
+
+
+def _sheet(swept: Sweep, columns: tuple[str, ...], *, title: str = "") -> Sheet:
+    """A few columns of a sweep; whole numbers without decimals."""
+
+    def cell(value: float) -> str:
+        return f"{value:.0f}" if value == int(value) else f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+
+    return Sheet(
+        title=title or swept.title,
+        columns=columns,
+        rows=tuple(tuple(cell(float(swept.columns[name][row])) for name in columns) for row in range(len(swept))),
+        numbers=frozenset(columns),
+    )
+
+
+def _document(swept: Sweep) -> dict[str, object]:
+    return {name: column.tolist() for name, column in swept.columns.items()}
+
+
+_SPLIT = (
+    "mp",
+    "dp",
+    "run_time",
+    *("compute, forward", "compute, input gradient", "compute, weight gradient"),
+    *("exposed, forward", "exposed, input gradient", "exposed, weight gradient"),
+    "footprint_gb",
+)
+
+
+def _memory(data: Comet) -> Item:
+    swept = per_node_memory(data)
+    return Item(
+        name="fig5",
+        title=swept.title,
+        lead="GB of model states and of activations between two checkpoints, on each of 1024 nodes.",
+        picture=pictures.memory_picture(swept, data),
+        sheets=(_sheet(swept, ("zero", "mp", "dp", "footprint_gb")),),
+        document=_document(swept),
+    )
+
+
+def _strategies(data: Comet) -> Item:
+    swept = strategies(data, "dgx-a100")
+    return Item(
+        name="fig7",
+        title=swept.title,
+        lead="Run time a sequence, relative to the fastest configuration, by phase; compute and exposed communication.",
+        picture=pictures.strategies_picture(swept, data),
+        sheets=(_sheet(swept, _SPLIT),),
+        document=_document(swept),
+    )
+
+
+def _expanded(data: Comet) -> Item:
+    swept = expanded_memory(data)
+    return Item(
+        name="fig8",
+        title=swept.title,
+        lead="Run time relative to MP64_DP16, with what exceeds 80 GB in a second memory of some rate.",
+        picture=pictures.expanded_picture(swept, data),
+        sheets=(_sheet(swept, ("mp", "expanded_gbs", "run_time", "footprint_gb")),),
+        document=_document(swept),
+    )
+
+
+def _compute(data: Comet) -> Item:
+    swept = scaled_compute(data)
+    return Item(
+        name="fig9",
+        title=swept.title,
+        lead="Run time relative to compute × 1 with expanded memory as fast as a node's own.",
+        picture=pictures.compute_picture(swept),
+        sheets=(_sheet(swept, ("expanded_gbs", "compute", "run_time")),),
+        document=_document(swept),
+    )
+
+
+def _network(data: Comet) -> Item:
+    many, few = (scaled_network(data, mp) for mp in (BASELINE, BEST))
+    columns = ("inside", "between", "run_time")
+    return Item(
+        name="fig10",
+        title="Figure 10: network",
+        lead="Run time with both dimensions of the network faster and slower, relative to × 1.",
+        picture=pictures.network_picture(many, few),
+        sheets=(_sheet(many, columns), _sheet(few, columns)),
+        document={"MP64_DP16": _document(many), "MP8_DP128": _document(few)},
+    )
+
+
+def _clusters(data: Comet) -> Item:
+    columns = ("nodes", "compute, TFLOP/s", "memory, GB", "memory, GB/s", "on chip, MB", "network, GB/s each way")
+    return Item(
+        name="fig11",
+        title="Figures 6 and 11, Tables 3 to 5: the clusters",
+        lead="As the paper models them. 624 TFLOP/s of an A100 is the figure with sparsity; dense it is 312.",
+        picture=pictures.clusters_picture(data),
+        sheets=(
+            Sheet(
+                title="Clusters",
+                columns=("cluster", *columns),
+                rows=tuple(
+                    (
+                        one.title,
+                        f"{one.nodes}",
+                        f"{one.compute_rate / 1e12:,.0f}",
+                        f"{one.memory_capacity / 1e9:.0f}",
+                        f"{one.memory_rate / 1e9:.0f}",
+                        f"{one.buffer / 1e6:,.0f}",
+                        " / ".join(f"{each.rate / 1e9:g}" for each in one.dimensions),
+                    )
+                    for one in data.clusters
+                ),
+                numbers=frozenset(columns),
+            ),
+        ),
+        document={
+            one.key: {
+                "nodes": one.nodes,
+                "compute_rate": one.compute_rate,
+                "memory_capacity": one.memory_capacity,
+                "memory_rate": one.memory_rate,
+                "buffer": one.buffer,
+                "dimensions": [{"size": each.size, "rate": each.rate} for each in one.dimensions],
+            }
+            for one in data.clusters
+        },
+    )
+
+
+def _others(data: Comet) -> Item:
+    base = strategies(data, "dgx-a100").at("seconds_per_sample", mp=BASELINE)
+    tpu, dojo = (strategies(data, key, base=base) for key in ("tpu-v4", "dojo"))
+    return Item(
+        name="fig12",
+        title="Figure 12: other clusters",
+        lead="Run time a sequence relative to DGX MP64_DP16, by phase; compute and exposed communication.",
+        picture=pictures.other_clusters_picture(tpu, dojo, data),
+        sheets=(_sheet(tpu, _SPLIT), _sheet(dojo, _SPLIT)),
+        document={"tpu-v4": _document(tpu), "dojo": _document(dojo)},
+    )

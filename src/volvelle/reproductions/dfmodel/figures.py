@@ -1,0 +1,249 @@
+"""Figures 7, 8, 19 and 22 of the DFModel paper: training on rails and on A100, and sweeps of on-chip memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from volvelle.catalogue.published.dfmodel import DfModel, MappingRun
+from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem
+from volvelle.laws.collectives import point_to_point_time, ring_reduce_scatter_time
+from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
+from volvelle.reproductions.dfmodel.kernels import training_problem
+from volvelle.reproductions.dfmodel.machine import all_reduce
+from volvelle.reproductions.dfmodel.runs import (
+    OVERLAPS,
+    MappedRun,
+    all_tiles,
+    chip_of,
+    degrees,
+    map_run,
+    powers_of_two,
+    shape_of,
+)
+from volvelle.search.fusion.solve import FusionAnswer, fuse
+
+__all__ = [
+    "SweptRun",
+    "TrainingRun",
+    "solve_calculon",
+    "solve_rail_only",
+    "solve_sram_sweep",
+    "solve_three_dimensional",
+    "sweep_document",
+    "training_run_document",
+]
+
+_BYTES = 2
+_Advance = Callable[[], None]
+
+
+def _unseen() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRun:
+    """A run over a whole batch, kernel by kernel, nothing overlapped."""
+
+    run: MappingRun
+    problem: FusionProblem
+    answer: FusionAnswer
+    samples: float
+    """Of one replica."""
+    held: int
+    """Layers of a stage."""
+    factor: float
+    transfer: float
+
+    @property
+    def time(self) -> float:
+        """Seconds of a batch."""
+        return float(
+            pipelined_batch_time(
+                self.answer.time, layers=self.held, samples=self.samples, factor=self.factor, transfer=self.transfer
+            )
+        )
+
+    @property
+    def difference(self) -> float | None:
+        """Ours over logged, less one."""
+        return None if self.run.time is None else self.time / self.run.time - 1
+
+    def interval(self, name: str, forward: bool | None = None) -> float:
+        """Seconds of ``compute``, ``memory`` or ``network`` for one layer and sample, of one side or both."""
+        price = self.answer.price
+        assert price is not None, "kernels by themselves always run"
+        sides = {kernel.name: kernel.forward for kernel in self.problem.kernels}
+        return sum(
+            float(getattr(part, name))
+            for part in price.partitions
+            if forward is None or sides[part.kernels[0]] is forward
+        )
+
+    @property
+    def breakdown(self) -> dict[str, float]:
+        """Seconds of the batch by what they are for."""
+        often = self.held * self.samples
+        return {
+            "forward": often * (self.interval("compute", forward=True) + self.interval("memory", forward=True)),
+            "backward": often * (self.interval("compute", forward=False) + self.interval("memory", forward=False)),
+            "communication": often * self.interval("network"),
+            "pipeline bubble": often * self.answer.time * (self.factor - 1.0),
+            "between stages": self.transfer,
+        }
+
+
+def _train(run: MappingRun, tensor: Callable[[float, int], float], data: Callable[[float, int], float]) -> TrainingRun:
+    """A training run; `tensor` and `data` give seconds of an all-reduce over so many chips."""
+    along = degrees(run)
+    (tp, _), (pp, slow), (dp, _) = along["TP"], along["PP"], along["DP"]
+    samples, held = run.global_batch / dp, -(-run.layers // pp)
+    problem = training_problem(
+        shape_of(run),
+        chip_of(run, sram=False),
+        degree=tp,
+        exchange=lambda _, size: tensor(size, tp),
+        replicas=lambda _, size: data(size, dp) / samples,
+        choices=FusionChoices(fuse=False, overlap=OVERLAPS[run.overlap]),
+    )
+    handed = 2.0 * run.hidden * run.sequence * _BYTES * run.layers
+    return TrainingRun(
+        run=run,
+        problem=problem,
+        answer=fuse(problem),
+        samples=samples,
+        held=held,
+        factor=float(fill_factor(float(pp), micro_batches=samples / run.micro_batch, layers=float(held))),
+        transfer=float(point_to_point_time(handed, rate=slow, latency=0.0)) if pp > 1 else 0.0,
+    )
+
+
+def solve_calculon(data: DfModel) -> tuple[TrainingRun, ...]:
+    """Figure 8: 4096 A100 in the layouts compared with Calculon."""
+    return tuple(_on_switches(run) for run in data.study("figure 8"))
+
+
+def _on_switches(run: MappingRun) -> TrainingRun:
+    along, passes = degrees(run), run.all_reduce_passes
+    return _train(
+        run,
+        lambda size, chips: all_reduce(size, chips, rate=along["TP"][1], passes=passes),
+        lambda size, chips: all_reduce(size, chips, rate=along["DP"][1], passes=passes),
+    )
+
+
+def solve_rail_only(data: DfModel) -> tuple[TrainingRun, ...]:
+    """Figure 7: 16384 H100, by the number of chips with fast links between them."""
+    runs = sorted(data.study("figure 7"), key=lambda run: run.fast_domain or 0)
+    return tuple(_on_rails(run) for run in runs)
+
+
+def _on_rails(run: MappingRun) -> TrainingRun:
+    fast, slow = run.link_rates[0], run.link_rates[-1]
+    domain = run.fast_domain or 1
+
+    def exchange(size: float, chips: int) -> float:
+        """Inside the fast domain first, then what is left of it over the rails; one pass, as in the inputs."""
+        inside = min(chips, domain)
+        near = float(ring_reduce_scatter_time(size, float(inside), rate=fast, latency=0.0))
+        far = float(ring_reduce_scatter_time(size / inside, chips / inside, rate=slow, latency=0.0))
+        return near + far
+
+    return _train(run, exchange, exchange)
+
+
+def training_run_document(found: tuple[TrainingRun, ...]) -> dict[str, object]:
+    """What JSON says of Figures 7 and 8."""
+    return {
+        "rows": [
+            {
+                "run": one.run.run,
+                "layout": dict(zip(one.run.axes, one.run.dims, strict=True)),
+                "fast_domain": one.run.fast_domain,
+                "logged_s": one.run.time,
+                "ours_s": one.time,
+                "difference": one.difference,
+                "logged_gap": one.run.gap,
+                "proven": one.answer.proven,
+                **{
+                    f"{name}_difference": None if logged is None else one.interval(name) / logged - 1
+                    for name in ("compute", "memory", "network")
+                    for logged in [getattr(one.run, name)]
+                },
+                "seconds_by_part": one.breakdown,
+                "source": one.run.source,
+            }
+            for one in found
+        ]
+    }
+
+
+# -- sweeps of on-chip memory --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweptRun:
+    """A run of a sweep, over every tile size and over powers of two."""
+
+    run: MappingRun
+    ours: MappedRun
+    coarse: MappedRun
+    """Tiles of a power of two only."""
+
+    @property
+    def logged_rate(self) -> float | None:
+        """FLOP/s of a chip."""
+        return None if self.run.utilisation is None else self.run.utilisation * self.ours.peak
+
+    @property
+    def difference(self) -> float | None:
+        """Ours over logged, less one."""
+        return None if self.run.utilisation is None else self.ours.utilisation / self.run.utilisation - 1
+
+
+def _sweep(runs: tuple[MappingRun, ...], advance: _Advance, *, exchanged: bool = False) -> tuple[SweptRun, ...]:
+    found = []
+    for run in runs:
+        ours, coarse = (
+            map_run(run, tiles, tile_weights=True, exchanged=exchanged, free=True)
+            for tiles in (all_tiles(run.sequence), powers_of_two(run.sequence))
+        )
+        found.append(SweptRun(run=run, ours=ours, coarse=coarse))
+        advance()
+    return tuple(found)
+
+
+def solve_sram_sweep(data: DfModel, *, advance: _Advance = _unseen) -> tuple[SweptRun, ...]:
+    """Figure 19: kernel by kernel against dataflow, by SRAM and DRAM rate."""
+    return _sweep(data.study("figure 19"), advance)
+
+
+def solve_three_dimensional(data: DfModel, *, advance: _Advance = _unseen) -> tuple[SweptRun, ...]:
+    """Figure 22: a model of 100 T parameters on chips of more cores and less SRAM, by memory technology."""
+    return _sweep(data.study("figure 22"), advance, exchanged=True)
+
+
+def sweep_document(found: tuple[SweptRun, ...]) -> dict[str, object]:
+    """What JSON says of Figures 19 and 22."""
+    return {
+        "rows": [
+            {
+                "run": one.run.run,
+                "style": one.run.style,
+                "cores": one.run.cores,
+                "sram_bytes": one.run.sram,
+                "dram_gb_per_s": one.run.dram_rate / 1e9,
+                "logged_utilisation": one.run.utilisation,
+                "utilisation": one.ours.utilisation,
+                "utilisation_power_of_two": one.coarse.utilisation,
+                "difference": one.difference,
+                "tflop_per_s": one.ours.rate / 1e12,
+                "logged_gap": one.run.gap,
+                "proven": one.ours.found.proven and one.coarse.found.proven,
+                "tile": one.ours.found.tile,
+                "partitions": one.ours.partitions,
+                "seconds": round(one.ours.seconds + one.coarse.seconds, 3),
+                "source": one.run.source,
+            }
+            for one in found
+        ]
+    }

@@ -1,0 +1,116 @@
+"""The ratios that section VI-C of the DFModel paper prints, from our own points: geometric means over design points."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from volvelle.catalogue.published.dfmodel import DfModel, PublishedRatio
+from volvelle.reproductions.dfmodel.design_space import DesignSpace, FoundPoint
+
+__all__ = ["MEASURES", "FoundRatio", "find_ratios", "ratio_document"]
+
+MEASURES = ("performance", "per_dollar", "per_watt")
+
+Choice = Callable[[FoundPoint], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRatio:
+    """A printed ratio beside ours; by measure, only those the paper prints."""
+
+    workload: str
+    comparison: str
+    printed: dict[str, float]
+    ours: dict[str, float]
+    logged: dict[str, float]
+    """The same means over the points that were logged."""
+
+
+def _on(*chips: str) -> Choice:
+    return lambda found: found.point.accelerator in chips
+
+
+def _not(choice: Choice) -> Choice:
+    return lambda found: not choice(found)
+
+
+def _both(*choices: Choice) -> Choice:
+    return lambda found: all(choice(found) for choice in choices)
+
+
+def _with(name: str, value: str) -> Choice:
+    return lambda found: bool(getattr(found.point, name) == value)
+
+
+_WAFER, _DATAFLOW, _ARRAYS = _on("wse-2"), _on("sn30"), _on("h100", "tpu")
+_HBM, _DDR = _with("memory", "hbm"), _with("memory", "ddr")
+_FAST, _SLOW = _with("link", "nvlink"), _with("link", "pcie")
+_DRAGONFLY = _with("topology", "dragonfly")
+_SIMPLE = _not(_DRAGONFLY)
+
+_COMPARISONS: dict[str, tuple[Choice, Choice]] = {
+    "RDU vs GPU/TPU": (_DATAFLOW, _ARRAYS),
+    "GPU/TPU HBM vs DDR": (_both(_ARRAYS, _HBM), _both(_ARRAYS, _DDR)),
+    "RDU HBM vs DDR": (_both(_DATAFLOW, _HBM), _both(_DATAFLOW, _DDR)),
+    "dragonfly vs simple; PCIe; no WSE": (
+        _both(_DRAGONFLY, _SLOW, _not(_WAFER)),
+        _both(_SIMPLE, _SLOW, _not(_WAFER)),
+    ),
+    "dragonfly vs simple; all": (_both(_DRAGONFLY, _not(_WAFER)), _both(_SIMPLE, _not(_WAFER))),
+    "dragonfly vs simple; NVLink": (_both(_DRAGONFLY, _FAST), _both(_SIMPLE, _FAST)),
+    "WSE NVLink vs PCIe": (_both(_WAFER, _FAST), _both(_WAFER, _SLOW)),
+    "WSE vs others": (_WAFER, _not(_WAFER)),
+    "NVLink vs PCIe": (_FAST, _SLOW),
+    "dragonfly vs simple": (_DRAGONFLY, _SIMPLE),
+    "TPU vs others": (_on("tpu"), _not(_on("tpu"))),
+}
+"""How the catalogue words a comparison → the points on either side. Those of language models between dragonfly and
+other networks leave wafers out: so read, and only so, the points give what the paper prints."""
+_ONLY = {("LLM", "dragonfly vs simple; NVLink"): ("performance",)}
+"""Where the catalogue repeats a printed figure under a second reading, the measures that are printed for this one."""
+
+
+def find_ratios(data: DfModel, found: DesignSpace) -> tuple[FoundRatio, ...]:
+    """Every ratio of section VI-C."""
+    return tuple(_ratio(one, found) for one in data.ratios if one.comparison in _COMPARISONS)
+
+
+def _ratio(printed: PublishedRatio, found: DesignSpace) -> FoundRatio:
+    points = [one for one in found.points if one.point.workload == printed.workload]
+    above, below = ([one for one in points if choice(one)] for choice in _COMPARISONS[printed.comparison])
+    values = {name: getattr(printed, name) for name in MEASURES}
+    shown = _ONLY.get((printed.workload, printed.comparison), MEASURES)
+    given = {name: value for name, value in values.items() if value is not None and name in shown}
+
+    def ratio(name: str, *, logged: bool) -> float:
+        return _mean(above, name, logged=logged) / _mean(below, name, logged=logged)
+
+    return FoundRatio(
+        workload=printed.workload,
+        comparison=printed.comparison,
+        printed=given,
+        ours={name: ratio(name, logged=False) for name in given},
+        logged={name: ratio(name, logged=True) for name in given},
+    )
+
+
+def _mean(points: Sequence[FoundPoint], name: str, *, logged: bool) -> float:
+    return exp(sum(log(one.measure(name, logged=logged)) for one in points) / len(points))
+
+
+def ratio_document(found: Iterable[FoundRatio]) -> dict[str, object]:
+    """What JSON says of them."""
+    return {
+        "rows": [
+            {
+                "workload": one.workload,
+                "comparison": one.comparison,
+                "measure": name,
+                "paper": one.printed[name],
+                "logged": one.logged[name],
+                "ours": one.ours[name],
+            }
+            for one in found
+            for name in one.printed
+        ]
+    }

@@ -1,0 +1,1 @@
+"""The multi-layered model of Linpack (Kim and others, ETRI Journal 2021), computed again."""

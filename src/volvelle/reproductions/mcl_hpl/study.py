@@ -1,0 +1,155 @@
+"""The tables and the figure of Kim et al. (ETRI Journal 2021), computed again with the models of this package.
+
+The paper states the networks of its systems but not their latencies, rates, blocks or grids; these come from the
+catalogue and from the rows' own question, so that only the single P100 has the paper's own parameters throughout.
+"""
+
+from dataclasses import dataclass, replace
+
+from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
+from volvelle.applications.hpl.contract import AbstractHplModel
+from volvelle.applications.hpl.layered import EquivalentCore, LayeredHpl
+from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
+from volvelle.applications.hpl.original import OriginalHpl
+from volvelle.applications.hpl.panels import PanelByPanel
+from volvelle.applications.hpl.rows import HplQuestion, hpl_question
+from volvelle.catalogue import Catalogue
+from volvelle.mapping.process_grid import ProcessGrid
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.hpl import Hpl
+
+__all__ = ["FIGURE_3", "Curve", "Line", "Reproduction", "figure_3", "reproduce_mcl_hpl"]
+
+_BLOCK = 384
+"""Of the large systems, where the paper states none."""
+_P100_BLOCK = 192
+_P100_RATE = 4.7e12
+"""FLOP/s of a P100 card as its data sheet rounds it, which is what gives the paper's figures."""
+FIGURE_3 = tuple(range(4000, 44001, 2000))
+"""Problem sizes of the figure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One system: measured, in the paper, and by us."""
+
+    name: str
+    measured: float
+    paper: float | None
+    """What the paper prints for the model of this table."""
+    ours: float
+    """The same model here."""
+    panels: float
+    """Panel by panel."""
+
+    @property
+    def against_paper(self) -> float | None:
+        """Relative to what the paper prints."""
+        return None if self.paper is None else self.ours / self.paper - 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """One table."""
+
+    key: str
+    title: str
+    lines: tuple[Line, ...]
+
+    def mean(self, which: str) -> float:
+        """Mean absolute error against what was measured: of ``paper``, ``ours`` or ``panels``."""
+        values = [(getattr(line, which), line.measured) for line in self.lines]
+        errors = [abs(float(value) / measured - 1.0) for value, measured in values if value is not None]
+        return sum(errors) / len(errors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One line of the figure: rates over problem sizes."""
+
+    name: str
+    orders: tuple[int, ...]
+    rates: tuple[float, ...]
+
+
+def reproduce_mcl_hpl(catalogue: Catalogue | None = None) -> tuple[Reproduction, ...]:
+    """Tables 1, 2 (single layer and several) and 5."""
+    catalogue = catalogue or Catalogue()
+    rows = hpl_measurements().rows
+    systems = [row for row in rows if row.head.group == "kim2021-tables-1-2"]
+    cluster = [row for row in rows if row.head.group == "kim2021-table-5"]
+    return (
+        Reproduction(
+            key="table-1",
+            title="Table 1: the original model",
+            lines=tuple(_line(row, "paper_original", catalogue) for row in systems),
+        ),
+        Reproduction(
+            key="table-2-single",
+            title="Table 2: one communication layer",
+            lines=tuple(_line(row, "paper_single", catalogue) for row in systems),
+        ),
+        Reproduction(
+            key="table-2",
+            title="Table 2: several communication layers",
+            lines=tuple(_line(row, "paper_layered", catalogue) for row in systems),
+        ),
+        Reproduction(
+            key="table-5",
+            title="Table 5: the P100 cluster",
+            lines=tuple(_line(row, "paper_layered", catalogue) for row in cluster),
+        ),
+    )
+
+
+def _line(row: HplMeasurement, column: str, catalogue: Catalogue) -> Line:
+    asked = hpl_question(row, catalogue)
+    assert isinstance(asked, HplQuestion), f"{row.head.row_id} puts no question: {asked}"
+    assert row.rate is not None, f"{row.head.row_id} states no rate"
+    block = _P100_BLOCK if row.head.group == "kim2021-table-5" else _BLOCK
+    problem = Hpl(name=asked.problem.name, order=asked.problem.order, block=block)
+    machine = _rounded(asked.cluster) if row.head.group == "kim2021-table-5" else asked.cluster
+    core = equivalent_core(machine.chip.name)
+    models: dict[str, AbstractHplModel] = {
+        "paper_original": OriginalHpl(),
+        "paper_single": LayeredHpl(outermost_only=True),
+        "paper_layered": LayeredHpl(core=core),
+    }
+    panels = PanelByPanel(constants=asked.constants).run(asked.problem, asked.cluster, asked.grid)
+    return Line(
+        name=row.system.removeprefix("HD-PEX P100 cluster "),
+        measured=row.rate,
+        paper=getattr(row, column),
+        ours=models[column].run(problem, machine, asked.grid).rate,
+        panels=panels.rate,
+    )
+
+
+def _rounded(cluster: Cluster) -> Cluster:
+    """The cluster with the peak that the paper's own figures ask for."""
+    rates = {**cluster.chip.matrix_rates, "fp64": _P100_RATE}
+    return replace(cluster, chip=replace(cluster.chip, matrix_rates=rates))
+
+
+def figure_3(catalogue: Catalogue | None = None) -> tuple[Curve, ...]:
+    """Rates of one P100 over the problem size: memory as a plain sum, as one equivalent core, and panel by panel."""
+    catalogue = catalogue or Catalogue()
+    cluster = _rounded(catalogue.cluster("hd-pex/1"))
+    grid = ProcessGrid(rows=1, columns=1)
+    core = equivalent_core("p100-pcie")
+    assert core is not None
+    models: dict[str, AbstractHplModel] = {
+        "memory as a plain sum": LayeredHpl(core=EquivalentCore(cores=1.0, words=1.0, cycles=core.cycles)),
+        "one equivalent core": LayeredHpl(core=core),
+        "panel by panel": PanelByPanel(constants=hpl_constants("pascal")),
+    }
+    return tuple(
+        Curve(
+            name=name,
+            orders=FIGURE_3,
+            rates=tuple(
+                model.run(Hpl(name="p100", order=order, block=_P100_BLOCK), cluster, grid).rate for order in FIGURE_3
+            ),
+        )
+        for name, model in models.items()
+    )

@@ -1,0 +1,122 @@
+"""The reproduction of MCL-HPL as tables, JSON and pictures."""
+
+from collections.abc import Sequence
+
+from volvelle.report.applications.scores_text import show_table, wide_console
+from volvelle.report.figures.curves import ChartLine, ChartPoint, line_chart
+from volvelle.report.figures.scatter import Mark, Point, scatter
+from volvelle.reproductions.mcl_hpl.study import Curve, Reproduction
+
+__all__ = ["mcl_hpl_document", "mcl_hpl_pictures", "print_mcl_hpl"]
+
+_MEASURED = (44000.0, 3882.0)
+"""The paper's run on one P100: N and GFLOP/s."""
+_MARKS = {
+    "paper": Mark(name="paper", colour="#7a8f9c", shape="square"),
+    "ours": Mark(name="the paper's model, here", colour="#1d6fa5", shape="circle"),
+    "panels": Mark(name="panel by panel", colour="#c2410c", shape="diamond"),
+}
+
+
+def print_mcl_hpl(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> None:
+    """Each table with what was measured, what the paper prints and what the models say here."""
+    for table in tables:
+        scale, unit = _scale(table)
+        show_table(
+            f"{table.title}, {unit}",
+            ("system",),
+            ("measured", "paper", "here", "to paper", "to measured", "panels", "to measured"),
+            (
+                (
+                    line.name,
+                    f"{line.measured * scale:,.2f}",
+                    "–" if line.paper is None else f"{line.paper * scale:,.2f}",
+                    f"{line.ours * scale:,.2f}",
+                    "–" if line.against_paper is None else f"{line.against_paper:+.1%}",
+                    f"{line.ours / line.measured - 1:+.1%}",
+                    f"{line.panels * scale:,.2f}",
+                    f"{line.panels / line.measured - 1:+.1%}",
+                )
+                for line in table.lines
+            ),
+        )
+        wide_console().print(
+            f"mean error against measured: paper {table.mean('paper'):.1%}, the same model here "
+            f"{table.mean('ours'):.1%}, panel by panel {table.mean('panels'):.1%}\n"
+        )
+    if curves:
+        show_table(
+            "Figure 3: one P100, GFLOP/s (3882 measured at N 44000; the paper has 4347 and 3840)",
+            ("N",),
+            tuple(curve.name for curve in curves),
+            (
+                (str(order), *(f"{curve.rates[index] * 1e-9:.0f}" for curve in curves))
+                for index, order in enumerate(curves[0].orders)
+                if order % 8000 == 4000
+            ),
+        )
+
+
+def _scale(table: Reproduction) -> tuple[float, str]:
+    return (1e-12, "TFLOP/s") if table.key == "table-5" else (1e-15, "PFLOP/s")
+
+
+def mcl_hpl_document(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> dict[str, object]:
+    """Everything as plain values, FLOP/s."""
+    return {
+        "tables": {
+            table.key: {
+                "title": table.title,
+                "mean_abs_error": {which: table.mean(which) for which in ("paper", "ours", "panels")},
+                "rows": [
+                    {
+                        "name": line.name,
+                        "measured": line.measured,
+                        "paper": line.paper,
+                        "ours": line.ours,
+                        "ours_over_paper": line.against_paper,
+                        "panel_by_panel": line.panels,
+                    }
+                    for line in table.lines
+                ],
+            }
+            for table in tables
+        },
+        "figure-3": {curve.name: dict(zip(curve.orders, curve.rates, strict=True)) for curve in curves},
+    }
+
+
+def mcl_hpl_pictures(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> dict[str, str]:
+    """File names and SVG texts."""
+    found = {}
+    for table in tables:
+        scale, unit = _scale(table)
+        points = [
+            Point(
+                measured=line.measured * scale,
+                predicted=value * scale,
+                mark=_MARKS[which],
+                label=f"{line.name}: {_MARKS[which].name} {value * scale:.3g} of {line.measured * scale:.3g} {unit}",
+            )
+            for line in table.lines
+            for which in ("paper", "ours", "panels")
+            for value in (getattr(line, which),)
+            if value is not None
+        ]
+        found[f"{table.key}.svg"] = scatter(points, title=table.title, quantity="rate", unit=unit, above="too fast")
+    if curves:
+        found["figure-3.svg"] = line_chart(
+            [
+                ChartLine(
+                    name=curve.name,
+                    xs=tuple(order / 1000 for order in curve.orders),
+                    ys=tuple(rate * 1e-9 for rate in curve.rates),
+                )
+                for curve in curves
+            ],
+            [ChartPoint(name="measured (Kim et al.)", x=_MEASURED[0] / 1000, y=_MEASURED[1])],
+            title="Figure 3: one P100",
+            across="problem size N, thousands",
+            up="GFLOP/s",
+        )
+    return found

@@ -1,0 +1,39 @@
+"""What to change next: how much a step would gain from more of each resource."""
+
+from dataclasses import dataclass, replace
+
+from volvelle.estimators.contract import AbstractEstimator
+from volvelle.mapping.parallelism import Mapping
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Lever", "levers"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lever:
+    """One resource, a tenth better, and what that buys."""
+
+    name: str
+    gain: float
+    """Share of the step's time that goes away."""
+
+
+def levers(step: TrainingStep, cluster: Cluster, mapping: Mapping, estimator: AbstractEstimator) -> tuple[Lever, ...]:
+    """Gains from a tenth more of each resource, largest first, the layout unchanged."""
+    base = estimator.estimate(step, cluster, mapping).time
+    chip = cluster.chip
+    tried = {
+        "matrix rate": replace(cluster, chip=replace(chip, matrix_efficiency=chip.matrix_efficiency * 1.1)),
+        "memory rate": replace(cluster, chip=replace(chip, memory_efficiency=chip.memory_efficiency * 1.1)),
+        "host dispatch": replace(cluster, chip=replace(chip, dispatch=chip.dispatch / 1.1)),
+    }
+    for index, dimension in enumerate(cluster.dimensions):
+        faster = replace(dimension, link=replace(dimension.link, rate=dimension.link.rate * 1.1))
+        dimensions = (*cluster.dimensions[:index], faster, *cluster.dimensions[index + 1 :])
+        tried[f"{dimension.name} rate"] = replace(cluster, dimensions=dimensions)
+    found = [
+        Lever(name=name, gain=1 - estimator.estimate(step, better, mapping).time / base)
+        for name, better in tried.items()
+    ]
+    return tuple(sorted(found, key=lambda lever: -lever.gain))

@@ -1,0 +1,1 @@
+"""Many estimates against one question."""

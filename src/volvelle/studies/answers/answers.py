@@ -1,0 +1,208 @@
+"""Everything that the results of a study answer, gathered for a report; a few seconds, whatever the study's size."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.errors import OutsideDomainError
+from volvelle.studies.answers.best import Best, best_by_facet, best_design
+from volvelle.studies.answers.break_even import BreakEven, break_even, plane_axes
+from volvelle.studies.answers.breakdown import Breakdown, breakdown
+from volvelle.studies.answers.census import Census, census
+from volvelle.studies.answers.designs import Design, Goal, fetch, field_text, quoted, where
+from volvelle.studies.answers.grids import FacetGrid, facet_grids
+from volvelle.studies.answers.pareto import Front, pareto_front
+from volvelle.studies.answers.pivot import Pivot, Profile, pivot, profile, spread_of
+from volvelle.studies.answers.price_range import Assumption, Doubt, assumptions, doubts, needs_prices
+from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensitivity, steps, tornado
+from volvelle.studies.design_space.axes import Value
+from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.sweep.chunk import evaluator_of
+from volvelle.studies.sweep.manifest import Results
+from volvelle.studies.sweep.query import Query
+
+__all__ = ["Answers", "Local", "answer"]
+
+_CLOUD = 1_500
+"""Points beside the front that a picture shows."""
+_BARS = 6
+"""Designs whose time is taken apart."""
+_PRICED = 3_000_000
+"""Layouts that a break-even line may price."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """What the model says around the chosen design."""
+
+    explained: Explained
+    sensitivity: Sensitivity
+    steps: tuple[Step, ...]
+    swings: tuple[Swing, ...]
+    break_even: BreakEven | None
+    doubts: tuple[Doubt, ...]
+    assumptions: tuple[Assumption, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a report shows."""
+
+    study: DesignStudy
+    census: Census
+    best: Best
+    facets: tuple[tuple[Value, Best], ...]
+    """The best for every value of the study's facet; empty: it has none."""
+    front: Front
+    cloud: NDArray[np.float64]
+    """Objectives of some points that run and meet the constraints, one column each."""
+    balanced: Design | None
+    """The point of the front nearest to the best of every objective at once; None: there is one objective."""
+    breakdowns: tuple[Breakdown, ...]
+    """The best design first, then others along the front."""
+    profiles: tuple[Profile, ...]
+    """Every axis, the one that matters most first."""
+    heat: Pivot | None
+    grids: tuple[FacetGrid, ...]
+    """Every point, one map for each value of the facet; empty: there is none, or it is too large to show."""
+    local: Local | None
+    """None: no point meets the constraints, or the points are others' and there is no model to ask."""
+    seconds: float | None
+    """What the sweep took, if it is known."""
+
+
+def answer(results: Results, study: DesignStudy, *, seconds: float | None = None, compiled: bool = False) -> Answers:
+    """Ask the results everything a report shows; `seconds` is what the sweep took."""
+    evaluator = evaluator_of(study.form.canonical(), study.folders, compiled)
+    with Query(results) as query:
+        counted = census(query, study)
+        best = best_design(query, study)
+        facets = best_by_facet(query, study)
+        front = pareto_front(query, study)
+        found = [profile(query, study, axis) for axis in study.axes if len(axis) > 1]
+        profiles = tuple(sorted(found, key=lambda one: -spread_of(one)))
+        heat = None
+        if len(profiles) > 1 and counted.met:
+            axes = {axis.name: axis for axis in study.axes}
+            across, down = sorted((axes[one.axis] for one in profiles[:2]), key=len, reverse=True)
+            heat = pivot(query, study, down, across)
+        grids = facet_grids(query, study)
+        balanced = _balanced(query, study, front)
+        cloud = _cloud(query, study, counted.met)
+    return Answers(
+        study=study,
+        census=counted,
+        best=best,
+        facets=facets,
+        front=front,
+        cloud=cloud,
+        balanced=balanced,
+        breakdowns=_breakdowns(evaluator, best.design, balanced, front) if isinstance(evaluator, Evaluator) else (),
+        profiles=profiles,
+        heat=heat,
+        grids=grids,
+        local=_around(evaluator, best.design) if best.design and isinstance(evaluator, Evaluator) else None,
+        seconds=seconds,
+    )
+
+
+def _cloud(query: Query, study: DesignStudy, met: int) -> NDArray[np.float64]:
+    """Every so-manieth point by a hash of its number: the same ones every time, from all over."""
+    names = [quoted(one.name) for one in study.objectives]
+    every = max(1, met // _CLOUD)
+    columns = ", ".join(f"{name} AS __{place}" for place, name in enumerate(names))
+    some = f"{where(study.constraints)} AND hash(point) % {every} = 0"
+    found = query.columns(f"SELECT {columns} FROM points WHERE {some} LIMIT {2 * _CLOUD}")
+    return np.column_stack([np.asarray(found[f"__{place}"], dtype=float) for place in range(len(names))])
+
+
+def _balanced(query: Query, study: DesignStudy, front: Front) -> Design | None:
+    if len(front.objectives) < 2 or not len(front):
+        return None
+    # Measures differ by orders of magnitude, so what counts is the factor from the best.
+    values = np.log(front.values) if (front.values > 0).all() else front.values
+    signs = np.array([1.0 if one.less else -1.0 for one in front.objectives])
+    lost = values * signs - (values * signs).min(axis=0)
+    span = np.where(lost.max(axis=0) > 0, lost.max(axis=0), 1.0)
+    place = int(np.argmin(((lost / span) ** 2).sum(axis=1)))
+    return fetch(query, study, [int(front.numbers[place])])[0]
+
+
+def _breakdowns(
+    evaluator: Evaluator, best: Design | None, balanced: Design | None, front: Front
+) -> tuple[Breakdown, ...]:
+    if best is None:
+        return ()
+    chosen: dict[int, tuple[str, Design]] = {best.number: ("best", best)}
+    if balanced is not None:
+        chosen.setdefault(balanced.number, ("balanced", balanced))
+    others = front.designs
+    for place in np.unique(np.linspace(0, len(others) - 1, _BARS).round().astype(int)) if others else ():
+        design = others[int(place)]
+        if len(chosen) < _BARS:
+            chosen.setdefault(design.number, (f"point {design.number:,}", design))
+    first = front.objectives[0]
+    ordered = sorted(chosen.values(), key=lambda one: one[1].measures[first.name] * (1.0 if first.less else -1.0))
+    found = [breakdown(evaluator, design, label=label) for label, design in ordered]
+    return tuple(one for one in found if one is not None)
+
+
+def _around(evaluator: Evaluator, design: Design) -> Local:
+    study = evaluator.study
+    explained = evaluator.explain(design.number)
+    before = evaluator.priced
+    found = sensitivity(evaluator, design)
+    rows = 1 + 2 * len({one.path for one in found.elasticities})
+    layouts = max(1.0, (evaluator.priced - before) / rows)
+    swings = tornado(evaluator, design)
+    names = list(dict.fromkeys(["time", *(one.name for one in study.objectives)]))
+    money = any(needs_prices(name) for name in study.measures)
+    return Local(
+        explained=explained,
+        sensitivity=found,
+        steps=_steps(evaluator, design, found.telling(study.objectives)),
+        swings=swings,
+        break_even=_line(evaluator, design, swings, layouts),
+        doubts=doubts(evaluator, explained, names),
+        assumptions=assumptions(evaluator, explained) if money else (),
+    )
+
+
+def _steps(evaluator: Evaluator, design: Design, goal: Goal) -> tuple[Step, ...]:
+    try:
+        return steps(evaluator, design, goal=goal)
+    except OutsideDomainError:
+        return ()
+
+
+def _line(evaluator: Evaluator, design: Design, swings: tuple[Swing, ...], layouts: float) -> BreakEven | None:
+    """Over the two numbers that matter most: as good as the base machine, or as one in the middle of the plane."""
+    axes = {axis.name: axis for axis in plane_axes(evaluator)}
+    names = [swing.path for swing in swings if swing.path in axes][:2]
+    points = int(min(15.0, (_PRICED / layouts) ** 0.5 / 2.0))
+    planned = any(form.train is None for form in evaluator.study.form.workloads)
+    if len(names) < 2 or points < 3 or planned:  # what is planned point by point is too slow to bisect
+        return None
+    values = {name: [float(value) for value in axes[name].columns[name]] for name in names}
+    middle = {name: (min(found) * max(found)) ** 0.5 for name, found in values.items()}
+    goal = evaluator.study.objectives[0]
+    said = " and ".join(f"{field_text(name, value, evaluator.study)}" for name, value in middle.items())
+    targets = list[tuple[float, str]]()
+    try:
+        for where_from, words in (
+            (evaluator.at({}), f"{evaluator.study.form.system} as it is"),
+            (evaluator.near(design.number, dict(middle)), f"the same machine with {said}"),
+        ):
+            if where_from.feasible[0]:
+                targets.append((float(where_from.columns[goal.name][0]), words))
+        lines = list[BreakEven]()
+        for target, words in targets:
+            found = break_even(evaluator, design, names[0], names[1], reference=target, said=words, points=points)
+            if len(found.crossings) >= points:
+                return found
+            lines.append(found)
+        return max(lines, key=lambda line: len(line.crossings), default=None)
+    except OutsideDomainError:
+        return None

@@ -1,0 +1,95 @@
+"""What machines of a study cost: its cost model and terms, applied to machines whose numbers may be columns."""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from volvelle.catalogue.prices import PriceBook
+from volvelle.economics.cost_breakdown import Bill, Terms, bill
+from volvelle.economics.price_book import AbstractPrices, End, ListPrices
+from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
+from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.fields import value_of
+from volvelle.system.cluster import Cluster
+from volvelle.system.inventory import Inventory
+
+__all__ = ["Accounts"]
+
+
+class Accounts:
+    """Bills of machines, by the prices of one study."""
+
+    def __init__(self, study: DesignStudy, *, at: End = End.TYPICAL) -> None:
+        self._study = study
+        self._at = at
+        self._known: dict[tuple[object, ...], AbstractPrices] = {}
+
+    @cached_property
+    def _book(self) -> PriceBook:
+        return PriceBook(self._study.catalogue)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What is assumed of life, use and energy."""
+        costs = self._study.form.costs
+        return replace(
+            self._book.terms(at=self._at),
+            life=parse(costs.life, SECONDS),
+            use=parse(costs.use, FRACTION),
+            energy_price=parse(costs.energy_price, DOLLARS_PER_JOULE),
+            load=parse(costs.load, FRACTION),
+        )
+
+    def prices(self, anchor: Cluster) -> AbstractPrices:
+        """Prices of a machine of the catalogue, which its variants are priced by."""
+        key = (anchor.name, anchor.chip.name, anchor.spans, tuple(part.link.name for part in anchor.dimensions))
+        if key not in self._known:
+            self._known[key] = self._made(anchor)
+        return self._known[key]
+
+    def _made(self, anchor: Cluster) -> AbstractPrices:
+        model = self._study.form.costs.model
+        if model == "market":
+            return self._book.market(anchor, at=self._at)
+        if model == "parts":
+            return self._book.parts(anchor, at=self._at)
+        if model == "dfmodel":
+            return self._book.dfmodel(anchor)
+        if model == "list":
+            return ListPrices(overhead=parse(self._study.form.costs.overhead, FRACTION))
+        raise UnknownNameError.among("cost model", model, ("market", "parts", "list", "dfmodel"))
+
+    def bill(self, cluster: Cluster, anchor: Cluster) -> Bill:
+        """What a machine costs, priced as a variant of another."""
+        stock = Inventory.of(cluster)
+        if self._study.form.costs.model != "list":
+            self._refuse_own_figures(cluster, anchor)
+            if self._study.form.costs.model == "market":
+                _refuse_other_chips(cluster, anchor)
+            stock = replace(stock, logic=value_of("chip.matrix_rate", cluster) / value_of("chip.matrix_rate", anchor))
+        return bill(stock, self.prices(anchor), self.terms)
+
+    def _refuse_own_figures(self, cluster: Cluster, anchor: Cluster) -> None:
+        """A chip's own price and power are not looked at where a model knows parts; so they cannot be set either."""
+        for name in ("price", "power"):
+            here, sold = getattr(cluster.chip, name), getattr(anchor.chip, name)
+            if here is not sold and (here is None or sold is None or np.any(here != sold)):
+                raise DescriptionError(
+                    f"chip.{name} is set, but the cost model {self._study.form.costs.model!r} takes {name} from its "
+                    "own figures; set costs: {model: list} to use yours"
+                )
+
+
+_MADE_OF = ("chip.vector_rate", "chip.buffer")
+"""Numbers of a chip that its market price is for, besides logic and memory, which the prices themselves look at."""
+
+
+def _refuse_other_chips(cluster: Cluster, anchor: Cluster) -> None:
+    for path in _MADE_OF:
+        if np.any(value_of(path, cluster) != value_of(path, anchor)):
+            raise OutsideDomainError(
+                f"{path} differs from that of {anchor.chip.name!r}, and nobody sells such a chip; the market's prices "
+                "do not know it: set costs: {model: parts}"
+            )

@@ -1,0 +1,256 @@
+"""A study: what is computed, on what, what varies, and what is asked; everything a worker needs, and no file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.interchange.study_file import AxisForm, StudyForm, read_study_form
+from volvelle.quantities import Quantity, parse
+from volvelle.studies.design_space.axes import Axis, Grid, Value
+from volvelle.studies.design_space.expressions import Expression
+from volvelle.studies.design_space.fields import dimension_place, field_names, numeric_field, value_of
+from volvelle.studies.design_space.layout_policy import LAYOUT_FIELDS, layout_number, layout_space
+from volvelle.studies.design_space.measures import MEASURES, Objective, objective_of
+from volvelle.studies.design_space.published_space import PublishedSpace, published_space
+from volvelle.studies.design_space.structure import Machines, is_structural, structural_names
+from volvelle.system.cluster import Cluster
+
+__all__ = ["DesignStudy", "read_study"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignStudy:
+    """A study, checked: every name known, every value read."""
+
+    form: StudyForm
+    folders: tuple[str, ...] = ()
+    """Catalogue folders of one's own."""
+
+    def __post_init__(self) -> None:
+        _ = self.grid, self.objectives, self.constraints, self.assignments
+        for path in (path for axis in self.axes for path in axis.columns if path.startswith("workload.")):
+            if not any(path.removeprefix("workload.") in one.looks_at for one in self.form.workloads):
+                raise DescriptionError(f"axis {path}: no workload of the study has it; leave it out")
+        names = [axis.name for axis in self.axes]
+        if self.form.facet is not None and self.form.facet not in names:
+            raise DescriptionError(f"facet: {UnknownNameError.among('axis', self.form.facet, names)}")
+        if self.form.mapping.policy == "best":
+            layout_space(self.form.mapping.choices)
+            moved = [path for axis in self.axes for path in axis.columns if path.startswith("mapping.")]
+            if moved:
+                raise DescriptionError(
+                    f"{moved[0]} is an axis, but the mapping is found anew at every point (policy: best); give the "
+                    "values under mapping: instead, or set policy: fixed"
+                )
+        else:
+            for name, value in self.form.mapping.choices.items():
+                if isinstance(value, tuple):
+                    raise DescriptionError(
+                        f"mapping.{name} has several values, but the mapping is fixed; give one, or make "
+                        f"mapping.{name} an axis, or set policy: best"
+                    )
+                layout_number(name, value)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Where names are looked up."""
+        return Catalogue(*(Path(folder) for folder in self.folders))
+
+    @cached_property
+    def published(self) -> PublishedSpace | None:
+        """The published design space it is a study of, if one."""
+        return None if self.form.published is None else published_space(self.form.published)
+
+    @cached_property
+    def base(self) -> Cluster:
+        """The machine that axes start from."""
+        return Machines(self.catalogue, self.form.system).build({})
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """What varies: that which makes another machine or workload first, so that slices of points share it."""
+        found = [self._axis(name, form) for name, form in self.form.axes.items()]
+        paths = [self._canonical(path) for axis in found for path in axis.columns]
+        twice = sorted({path for path in paths if paths.count(path) > 1})
+        if twice:
+            raise DescriptionError(f"{', '.join(twice)} is on two axes; keep one")
+        if self.form.published is not None:
+            return tuple(found)
+        return tuple(sorted(found, key=lambda axis: not any(is_structural(path, self.base) for path in axis.columns)))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The points."""
+        return Grid(axes=self.axes, seed=self.form.seed, budget=self.form.budget)
+
+    @cached_property
+    def objectives(self) -> tuple[Objective, ...]:
+        """What points are judged by, the first first."""
+        return tuple(objective_of(text) for text in self.form.objectives)
+
+    @cached_property
+    def constraints(self) -> tuple[Expression, ...]:
+        """What a point must meet, besides being able to run."""
+        found = tuple(Expression(text) for text in self.form.constraints)
+        known = {*MEASURES, *(path for axis in self.axes for path in axis.columns)}
+        for expression in found:
+            for name in expression.names - known:
+                raise DescriptionError(
+                    f"constraint {expression.text!r}: {UnknownNameError.among('measure or axis', name, known)}"
+                )
+            expression.check_units({name: self.kind_of(name) for name in expression.names})
+        return found
+
+    def kind_of(self, name: str) -> Quantity | None:
+        """The kind of quantity that an axis, a measure or a field is; None: plain numbers, or words."""
+        if name in MEASURES and not any(name in axis.columns for axis in self.axes):
+            return MEASURES[name].kind
+        field = None if self.form.published is not None else numeric_field(name, self.base)
+        return None if field is None else field.kind
+
+    @cached_property
+    def assignments(self) -> Mapping[str, Expression | float]:
+        """Fields computed from others, in the order of the file."""
+        found: dict[str, Expression | float] = {}
+        if not self.form.set:
+            return found
+        known = {*field_names(self.base), *(path for axis in self.axes for path in axis.columns), "accelerators"}
+        for path, text in self.form.set.items():
+            where = f"set: {path}"
+            field = numeric_field(path, self.base)
+            if field is None:
+                raise DescriptionError(
+                    f"{where}: {UnknownNameError.among('number of the machine', path, field_names(self.base))}"
+                )
+            if any(path in axis.columns for axis in self.axes):
+                raise DescriptionError(f"{where}: it is on an axis as well; keep one")
+            expression = _quantity_or_expression(text, field.kind, where)
+            if isinstance(expression, Expression):
+                for name in expression.names:
+                    plain = name.removeprefix("base.")
+                    if plain not in known:
+                        raise DescriptionError(f"{where}: {UnknownNameError.among('field', plain, known)}")
+            found[path] = expression
+        return found
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """Measures that are written: what is judged by, what constraints name, and what else is asked for."""
+        for name in self.form.measures:
+            if name not in MEASURES:
+                raise UnknownNameError.among("measure", name, MEASURES)
+        always = {"time", "memory"} if self.published is None else {"time", *self.published.measures}
+        wanted = {*always, *self.form.measures, *(one.name for one in self.objectives)}
+        moved = {path for axis in self.axes for path in axis.columns}
+        named = {name for expression in self.constraints for name in expression.names}
+        wanted |= {name for name in named - moved if name in MEASURES}
+        return tuple(name for name in MEASURES if name in wanted)
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same study, another for another."""
+        return sha256(self.form.canonical().encode()).hexdigest()[:16]
+
+    def _canonical(self, path: str) -> str:
+        """A field by its place: a network dimension has two names."""
+        room, _, name = path.rpartition(".")
+        place = None if self.form.published is not None else dimension_place(room, self.base)
+        return path if place is None else f"network.{place}.{name}"
+
+    def _axis(self, name: str, form: AxisForm) -> Axis:
+        if form.linked is not None:
+            columns = {path: self._values(path, AxisForm(values=values)) for path, values in form.linked.items()}
+            return Axis(name=name, columns=columns)
+        return Axis(name=name, columns={name: self._values(name, form)})
+
+    def _values(self, path: str, form: AxisForm) -> tuple[Value, ...]:
+        where = f"axis {path}"
+        if self.published is not None:
+            return self.published.values(path, form.values, where)
+        if is_structural(path, self.base):
+            return _structural_values(form, where)
+        if path.startswith("mapping."):
+            name = path.removeprefix("mapping.")
+            if form.values is None:
+                raise DescriptionError(f"{where}: give the values of a layout as a list")
+            return tuple(layout_number(name, value) for value in form.values)
+        field = numeric_field(path, self.base)
+        if field is None:
+            known = (
+                *field_names(self.base),
+                *structural_names(self.base),
+                *(f"mapping.{one}" for one in LAYOUT_FIELDS),
+            )
+            raise DescriptionError(f"{where}: {UnknownNameError.among('field', path, known)}")
+        if form.times is not None:
+            other = [one for one in ("system", "chip") if one in self.form.axes]
+            if other:
+                raise DescriptionError(
+                    f"{where}: multiples of what? {other[0]} is an axis too, and each has its own; give values with "
+                    "units"
+                )
+            base = float(np.max(value_of(path, self.base)))
+            times = form.times
+            if isinstance(times, tuple):
+                return tuple(float(factor) * base for factor in times)
+            ends = _number(times.start, None, where), _number(times.end, None, where)
+            return tuple(float(factor) * base for factor in _spaced(*ends, times.points, times.scale, where))
+        if form.values is not None:
+            return tuple(_number(value, field.kind, where) for value in form.values)
+        assert form.points is not None
+        ends = _number(form.start, field.kind, where), _number(form.end, field.kind, where)
+        return _spaced(*ends, form.points, form.scale, where)
+
+
+def read_study(source: Path | Mapping[str, object], *, folders: tuple[Path, ...] = ()) -> DesignStudy:
+    """The study a file describes, or its fields."""
+    return DesignStudy(form=read_study_form(source), folders=tuple(str(folder) for folder in folders))
+
+
+def _structural_values(form: AxisForm, where: str) -> tuple[Value, ...]:
+    if form.values is not None:
+        return form.values
+    if form.times is not None:
+        raise DescriptionError(f"{where}: give its values as a list or a range, not as multiples")
+    assert form.points is not None
+    ends = _number(form.start, None, where), _number(form.end, None, where)
+    return tuple(round(value) for value in _spaced(*ends, form.points, form.scale, where))
+
+
+def _number(value: object, kind: Quantity | None, where: str) -> float:
+    if kind is not None:
+        try:
+            return parse(value, kind)
+        except DescriptionError as error:
+            raise type(error)(f"{where}: {error}") from None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DescriptionError(f"{where}: {value!r} is no number")
+    return float(value)
+
+
+def _spaced(start: float, end: float, points: int, scale: str, where: str) -> tuple[float, ...]:
+    if scale == "log":
+        if start <= 0 or end <= 0:
+            raise DescriptionError(f"{where}: a log range cannot start or end at {min(start, end):g}")
+        return tuple(float(value) for value in np.geomspace(start, end, points))
+    return tuple(float(value) for value in np.linspace(start, end, points))
+
+
+def _quantity_or_expression(text: str | float, kind: Quantity | None, where: str) -> Expression | float:
+    if isinstance(text, int | float):
+        return _number(text, kind, where)
+    expression = None
+    try:
+        expression = Expression(text)
+    except DescriptionError:
+        if kind is None:
+            raise
+    if expression is not None and (expression.names or kind is None):
+        return expression
+    return _number(text, kind, where)

@@ -1,0 +1,345 @@
+"""Evaluates slices of a study's points into columns; the same rows whatever the slices."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.errors import MappingError
+from volvelle.estimators.result import Estimate
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
+from volvelle.interchange.study_file import WorkloadForm
+from volvelle.mapping.lowered_model import step_flops
+from volvelle.mapping.parallelism import Mapping as Layout
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.quantities import Number
+from volvelle.search.per_variant import LayoutTable, best_of_each
+from volvelle.studies.design_space.accounts import Accounts
+from volvelle.studies.design_space.axes import Axis
+from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.expressions import Expression
+from volvelle.studies.design_space.fields import value_of, with_values
+from volvelle.studies.design_space.layout_policy import fixed_layouts, layout_space
+from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
+from volvelle.studies.design_space.planned_work import planned_work
+from volvelle.studies.design_space.points import CHOSEN, REASONS, Slice
+from volvelle.studies.design_space.structure import SOLD, Machines, Steps, is_structural, varied_form
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Evaluator", "Explained"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """One point in full."""
+
+    cluster: Cluster
+    anchor: Cluster
+    """The machine of the catalogue that it is priced by."""
+    outcome: Outcome
+    layouts: tuple[Layout | None, ...]
+    """Of every workload; None: it is no training, or none divides batch and chips."""
+    estimates: tuple[Estimate | None, ...]
+    """Of every workload that has a layout: where its time and memory go, and how sure that is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A machine and its workloads, before numbers vary."""
+
+    cluster: Cluster
+    forms: tuple[WorkloadForm, ...]
+    """Workloads, with what axes make of them."""
+    steps: tuple[TrainingStep | None, ...]
+    """None where a workload is no training, and planned by itself."""
+    values: Mapping[str, object]
+    anchor: Cluster
+    """The machine as it is sold, which variants are priced by: with its own networks, whatever the point has."""
+
+
+@dataclass(kw_only=True)
+class Evaluator:
+    """Evaluates points of one study; keeps what slices share."""
+
+    study: DesignStudy
+    estimator: TableEstimator = field(default_factory=ClosedForm)
+    priced: int = 0
+    """Layouts priced so far."""
+
+    def __post_init__(self) -> None:
+        self._cases: dict[tuple[object, ...], _Case] = {}
+        self._layouts: dict[tuple[object, ...], LayoutTable | None] = {}
+        self._steps = Steps(self.study.catalogue, {})
+        self._machines = Machines(self.study.catalogue, self.study.form.system)
+        self.accounts = Accounts(self.study)
+
+    def considered(self) -> list[int]:
+        """Layouts in each space that was searched so far."""
+        return [known.considered for known in self._layouts.values() if known is not None]
+
+    # -- slices ------------------------------------------------------------------------------------------------
+
+    def rows(self, start: int, stop: int) -> Slice:
+        """Rows from `start` to `stop` of the study."""
+        return self.points(self.study.grid.numbers(start, stop))
+
+    def points(self, numbers: NDArray[np.int64]) -> Slice:
+        """Some combinations by number."""
+        positions = self.study.grid.positions(numbers)
+        count = len(numbers)
+        columns: dict[str, NDArray[np.float64]] = {}
+        reason = np.zeros(count, dtype=np.int8)
+        for case, rows in self._groups(positions, count):
+            found, struck = self._evaluate(case, {name: places[rows] for name, places in positions.items()})
+            reason[rows] = struck
+            for name, values in found.items():
+                if name not in columns:
+                    columns[name] = np.full(count, np.nan)
+                columns[name][rows] = values
+        return Slice(
+            numbers=numbers,
+            positions=positions,
+            columns=columns,
+            reason=reason,
+            layouts=self._layout_columns() & set(columns),
+        )
+
+    def _layout_columns(self) -> set[str]:
+        """Columns that say which layout was found best."""
+        forms = self.study.form.workloads
+        return {f"{one.called}.{name}" if len(forms) > 1 else name for one in forms for name in CHOSEN}
+
+    def at(self, fields: Mapping[str, Number]) -> Slice:
+        """The base machine with some fields replaced, each by a number or a column: a point off the grid."""
+        return self._off_grid(self._case((), {}), fields, fields, None)
+
+    def near(self, number: int, fields: Mapping[str, Number], *, measures: Sequence[str] | None = None) -> Slice:
+        """A point with some fields replaced, each by a number or a column; layouts as the study's policy has them.
+
+        `measures` are those wanted, where they are not the study's own.
+        """
+        case, numbers = self._place(number)
+        return self._off_grid(case, {**numbers, **fields}, fields, measures)
+
+    def _off_grid(
+        self, case: _Case, numbers: Mapping[str, Number], moved: Mapping[str, Number], measures: Sequence[str] | None
+    ) -> Slice:
+        rows = max([1, *(np.size(value) for value in moved.values())])
+        found, struck = self._measured(case, numbers, rows, measures)
+        return Slice(
+            numbers=np.full(rows, -1, dtype=np.int64),
+            positions={},
+            columns={name: np.broadcast_to(np.asarray(values, dtype=float), (rows,)) for name, values in found.items()},
+            reason=np.broadcast_to(struck, (rows,)),
+        )
+
+    def explain(self, number: int) -> Explained:
+        """One point in full: its machine, its layouts, where time and memory go."""
+        case, numbers = self._place(number)
+        cluster, layout = self._machine(case, numbers)
+        layouts: list[Layout | None] = []
+        estimates: list[Estimate | None] = []
+        worked = []
+        for form, step in zip(case.forms, case.steps, strict=True):
+            mapping = None
+            if step is None:
+                worked.append(planned_work(form, cluster, self.study.catalogue, 1))
+            else:
+                done, table = self._worked(form, step, cluster, layout, 1)
+                worked.append(done)
+                mapping = None if done.struck[0] == REASONS.index("layout") else table.row(0)
+            layouts.append(mapping)
+            doubted = UnderUncertainty(estimator=ClosedForm())
+            known = step is not None and mapping is not None
+            estimates.append(doubted.estimate(step, cluster, mapping) if known else None)  # type: ignore[arg-type]
+        return Explained(
+            cluster=cluster,
+            anchor=case.anchor,
+            outcome=self._outcome(case, cluster, worked),
+            layouts=tuple(layouts),
+            estimates=tuple(estimates),
+        )
+
+    def _place(self, number: int) -> tuple[_Case, dict[str, Number]]:
+        """The machine of a point, and its numbers."""
+        positions = self.study.grid.positions(np.array([number], dtype=np.int64))
+        ((case, _),) = self._groups(positions, 1)
+        numbers: dict[str, Number] = {}
+        for axis in self.study.axes:
+            for path in axis.columns:
+                if not is_structural(path, self.study.base):
+                    numbers[path] = float(axis.at(path, positions[axis.name])[0])
+        return case, numbers
+
+    def _groups(
+        self, positions: Mapping[str, NDArray[np.int64]], count: int
+    ) -> Iterator[tuple[_Case, NDArray[np.intp] | slice]]:
+        """Rows that share machine and workload but for numbers."""
+        axes = [axis for axis in self.study.axes if self._is_structural(axis)]
+        code = np.zeros(count, dtype=np.int64)
+        for axis in axes:
+            code = code * len(axis) + positions[axis.name]
+        for value in np.unique(code):
+            found = np.flatnonzero(code == value)
+            first = int(found[0])
+            rows = slice(0, count) if len(found) == count else found
+            values = {
+                path: column[int(positions[axis.name][first])] for axis in axes for path, column in axis.columns.items()
+            }
+            yield self._case(tuple(values.items()), values), rows
+
+    def _is_structural(self, axis: Axis) -> bool:
+        return any(is_structural(path, self.study.base) for path in axis.columns)
+
+    def _case(self, key: tuple[object, ...], values: Mapping[str, object]) -> _Case:
+        if key not in self._cases:
+            structural = {path: value for path, value in values.items() if is_structural(path, self.study.base)}
+            cluster = self._machines.build(structural)
+            forms = tuple(varied_form(form, structural) for form in self.study.form.workloads)
+            steps = tuple(self._steps.build(form) if form.train is not None else None for form in forms)
+            sold = {path: value for path, value in structural.items() if path in SOLD}
+            anchor = cluster if sold == structural else self._machines.build(sold)
+            self._cases[key] = _Case(cluster=cluster, forms=forms, steps=steps, values=values, anchor=anchor)
+        return self._cases[key]
+
+    # -- one group ---------------------------------------------------------------------------------------------
+
+    def _evaluate(
+        self, case: _Case, positions: Mapping[str, NDArray[np.int64]]
+    ) -> tuple[dict[str, Number], NDArray[np.int8]]:
+        rows = len(next(iter(positions.values())))
+        numbers: dict[str, Number] = {}
+        for axis in self.study.axes:
+            places = positions[axis.name]
+            same = bool((places == places[0]).all())
+            for path in axis.columns:
+                if not is_structural(path, self.study.base):
+                    column = axis.at(path, places[:1] if same else places)
+                    numbers[path] = float(column[0]) if same else column
+        return self._measured(case, numbers, rows)
+
+    def _measured(
+        self, case: _Case, numbers: Mapping[str, Number], rows: int, measures: Sequence[str] | None = None
+    ) -> tuple[dict[str, Number], NDArray[np.int8]]:
+        """Measures of points that differ in numbers alone."""
+        cluster, layout = self._machine(case, numbers)
+        worked = [
+            planned_work(form, cluster, self.study.catalogue, rows)
+            if step is None
+            else self._worked(form, step, cluster, layout, rows)[0]
+            for form, step in zip(case.forms, case.steps, strict=True)
+        ]
+        outcome = self._outcome(case, cluster, worked)
+        wanted = self.study.measures if measures is None else measures
+        found: dict[str, Number] = {name: MEASURES[name].of(outcome) for name in wanted}
+        several = len(worked) > 1
+        for one in worked:
+            if several:
+                found[f"time.{one.name}"] = one.time
+            for name, column in one.chosen.items():
+                found[f"{one.name}.{name}" if several else name] = column
+        reason = worked[0].struck
+        for other in worked[1:]:
+            reason = np.where(reason == 0, other.struck, reason)
+        return found, reason
+
+    def _machine(self, case: _Case, numbers: Mapping[str, Number]) -> tuple[Cluster, dict[str, Number]]:
+        """The machine with its numbers, and those that are the layout's."""
+        fields = {path: value for path, value in numbers.items() if not path.startswith("mapping.")}
+        layout = {path[8:]: value for path, value in numbers.items() if path.startswith("mapping.")}
+        return self._assigned(case, fields), layout
+
+    def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
+        made = cache(lambda: self.accounts.bill(cluster, case.anchor))
+        return Outcome(worked=worked, chips=float(cluster.accelerators), bill=made)
+
+    def _assigned(self, case: _Case, fields: Mapping[str, Number]) -> Cluster:
+        """The machine with these fields, and with those the study sets: plain ones, then what follows from others."""
+        plain = {path: given for path, given in self.study.assignments.items() if not isinstance(given, Expression)}
+        cluster = with_values(case.cluster, {**plain, **fields})
+        for path, given in self.study.assignments.items():
+            if not isinstance(given, Expression):
+                continue
+            names: dict[str, Any] = {}
+            for name in given.names:
+                bare = name.removeprefix("base.")
+                of = self.study.base if bare != name else cluster
+                if bare == "accelerators":
+                    names[name] = float(of.accelerators)
+                elif bare == name and is_structural(bare, self.study.base):
+                    names[name] = case.values[bare]
+                else:
+                    names[name] = value_of(bare, of)
+            cluster = with_values(cluster, {path: given.value(names)})
+        return cluster
+
+    def _worked(
+        self,
+        form: WorkloadForm,
+        step: TrainingStep,
+        cluster: Cluster,
+        layout: Mapping[str, Number],
+        rows: int,
+    ) -> tuple[Worked, MappingTable]:
+        best = self.study.form.mapping.policy == "best"
+        chosen: dict[str, NDArray[np.float64]] = {}
+        if best:
+            time, memory, struck, table = self._best(step, cluster, rows)
+            chosen = {name: np.asarray(getattr(table, name), dtype=np.float64) for name in CHOSEN}
+        else:
+            table = fixed_layouts(self.study.form.mapping.choices, layout, cluster)
+            if len(table) == 1 and rows > 1:
+                table = table.repeated(rows)
+            found = self.estimator.table(step, cluster, table)
+            self.priced += rows
+            time, memory, struck = found.time, found.memory_bytes, np.zeros(len(found), dtype=np.int8)
+            for name in reversed(REASONS[1:-1]):
+                struck[found.violations[name]] = REASONS.index(name)
+        done = Worked(
+            name=form.called,
+            time=time,
+            memory=memory,
+            struck=struck,
+            work=step_flops(step),
+            peak=cluster.chip.matrix_rate(step.element),
+            tokens=float(step.tokens),
+            samples=float(step.batch),
+            weight=form.weight,
+            budget=form.tokens,
+            chosen=chosen,
+        )
+        return done, table
+
+    def _best(
+        self, step: TrainingStep, cluster: Cluster, rows: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int8], MappingTable]:
+        known = self._known_layouts(step, cluster)
+        if known is None or not len(known.table):
+            nothing = MappingTable.columns(tensor=np.zeros(rows))
+            blank = np.full(rows, np.nan)
+            return blank, blank, np.full(rows, REASONS.index("layout"), dtype=np.int8), nothing
+        found = best_of_each(known, step, cluster, self.estimator)
+        self.priced += found.priced
+        struck = np.where(found.fits, 0, REASONS.index("memory")).astype(np.int8)
+        picked = np.zeros(rows, dtype=np.intp) if len(found.time) == 1 else slice(None)
+        return found.time[picked], found.memory[picked], struck[picked], found.mappings.take(picked)
+
+    def _known_layouts(self, step: TrainingStep, cluster: Cluster) -> LayoutTable | None:
+        """Layouts of a machine's shape: made once for all its numbers."""
+        shape = tuple((part.size, repr(part.topology)) for part in cluster.dimensions)
+        said = tuple(getattr(step, part.name) for part in fields(step) if part.name != "model")
+        key = (id(step.model), said, cluster.chip.name, shape)
+        if key not in self._layouts:
+            length = int(step.model.sizes.get("position", 1))
+            space = layout_space(self.study.form.mapping.choices, length=length)
+            one = cluster.take(np.zeros(1, dtype=np.intp))
+            try:
+                self._layouts[key] = LayoutTable.of(space, step, one, self.estimator)
+            except MappingError:
+                self._layouts[key] = None
+        return self._layouts[key]

@@ -1,0 +1,67 @@
+"""Points of a slice, as columns, and why some cannot run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimators.training.checks import CHECKS
+
+__all__ = ["CHOSEN", "REASONS", "PointSource", "Slice"]
+
+REASONS = ("", *(check.name for check in CHECKS), "memory", "layout")
+"""Why a point cannot run; the first is that it can. ``layout``: no layout of the space divides its batch and chips."""
+
+
+CHOSEN = (
+    "tensor",
+    "pipeline",
+    "context",
+    "expert",
+    "data",
+    "micro_batch",
+    "interleave",
+    "schedule",
+    "zero",
+    "recompute",
+)
+"""Columns of the best layout that are written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """Points of a slice as columns of equal length."""
+
+    numbers: NDArray[np.int64]
+    """Which combination each row is."""
+    positions: Mapping[str, NDArray[np.int64]]
+    """Axis → position."""
+    columns: Mapping[str, NDArray[np.float64]]
+    """Measures, and the layout chosen where it is."""
+    reason: NDArray[np.int8]
+    """A number of `REASONS`."""
+    layouts: frozenset[str] | set[str] = frozenset()
+    """Columns that are part of the layout chosen: whole numbers."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Which points can run."""
+        return np.equal(self.reason, 0)
+
+
+class PointSource(Protocol):
+    """Whatever evaluates points of a study."""
+
+    priced: int
+    """Layouts priced so far."""
+
+    def rows(self, start: int, stop: int) -> Slice:
+        """Rows from `start` to `stop` of the study."""
+
+    def points(self, numbers: NDArray[np.int64]) -> Slice:
+        """Some combinations by number."""

@@ -1,0 +1,54 @@
+"""Our own estimators and topologies are held to the contracts we ship."""
+
+from typing import ClassVar
+
+from volvelle import (
+    ClosedForm,
+    CompiledClosedForm,
+    Dragonfly,
+    FatTree,
+    FullyConnected,
+    Ring,
+    Switch,
+    Torus,
+    UnderUncertainty,
+)
+from volvelle.estimators.contract import AbstractEstimator
+from volvelle.system.topologies import AbstractTopology
+from volvelle.testing import EstimatorContract, TopologyContract
+
+
+class TestClosedForm(EstimatorContract):
+    estimator: ClassVar[AbstractEstimator] = ClosedForm()
+
+
+class TestCompiledClosedForm(EstimatorContract):
+    estimator: ClassVar[AbstractEstimator] = CompiledClosedForm()
+
+
+class TestUnderUncertainty(EstimatorContract):
+    estimator: ClassVar[AbstractEstimator] = UnderUncertainty(estimator=ClosedForm(), samples=16)
+
+
+class TestRing(TopologyContract):
+    topology: ClassVar[AbstractTopology] = Ring()
+
+
+class TestSwitch(TopologyContract):
+    topology: ClassVar[AbstractTopology] = Switch()
+
+
+class TestFullyConnected(TopologyContract):
+    topology: ClassVar[AbstractTopology] = FullyConnected()
+
+
+class TestTorus(TopologyContract):
+    topology: ClassVar[AbstractTopology] = Torus((4, 4, 4))
+
+
+class TestFatTree(TopologyContract):
+    topology: ClassVar[AbstractTopology] = FatTree(radix=8, oversubscription=3.0)
+
+
+class TestDragonfly(TopologyContract):
+    topology: ClassVar[AbstractTopology] = Dragonfly(16, taper=0.5)
