@@ -1,4 +1,4 @@
-"""Mappings priced per second by compiled code, beside NumPy on the same table and beside what memory allows.
+"""Mappings evaluated per second by compiled code, beside NumPy on the same table and beside what memory allows.
 
 The table is that of `table_rate.py`: 1 000 000 layouts of a trillion-parameter GPT on `dgx-a100/4096`, one core. Both
 estimators run the same laws; the compiled one has traced them. Answers are compared row by row.
@@ -28,7 +28,7 @@ from volvelle import (
     transformer,
 )
 from volvelle.estimators.compiled.inputs import Inputs
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 
 
 def seconds(action: Callable[[], Any]) -> float:
@@ -45,13 +45,13 @@ def copy_rate(size: int = 128 * 2**20, repeat: int = 8) -> float:
 
 def bytes_a_row(step: TrainingStep, cluster: Cluster, table: MappingTable, found: EstimateTable) -> int:
     """Columns and row numbers read, results written."""
-    read = 8 * len(Inputs(table, Machine.of(cluster, step.element)).columns) + 8
+    read = 8 * len(Inputs(table, SustainedRates.of(cluster, step.element)).columns) + 8
     return read + found.time.itemsize + found.memory_bytes.itemsize + len(found.violations)
 
 
 def largest_difference(one: EstimateTable, other: EstimateTable) -> float:
     """Relative, over times and memory; infinite where they find different violations."""
-    if any(not np.array_equal(struck, other.violations[name]) for name, struck in one.violations.items()):
+    if any(not np.array_equal(violated, other.violations[name]) for name, violated in one.violations.items()):
         return float("inf")
 
     def apart(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:

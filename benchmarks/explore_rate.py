@@ -161,7 +161,7 @@ def best_figures(rows: int, folder: Path, workers: int, *, compiled: bool) -> di
     return {
         "points": rows,
         "layouts_in_space": evaluator.considered(),
-        "layouts_priced_per_point": round(evaluator.priced / sample),
+        "layouts_priced_per_point": round(evaluator.evaluated / sample),
         "seconds": round(seconds, 1),
         "points_per_s": round(rows / seconds, 1),
     }

@@ -90,7 +90,7 @@ def figures(found: GraphMapping) -> dict[str, object]:
             "spans": {group.axis: dict(group.spans) for group in plan.degrees.groups},
             "boundary": str(plan.boundary),
             "tile": block.tile,
-            "partitions": len(block.price.partitions),
+            "partitions": len(block.timing.partitions),
             "conversions": [f"{one.collective.value} {one.tensor}" for one in block.sharded.conversions],
             "parts": plan.parts(),
             "binding": plan.binding,

@@ -17,7 +17,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from mapping_graphs import FAMILIES, graph
-from volvelle.estimators.dataflow.partition_time import ledger_of
+from volvelle.estimators.dataflow.partition_time import partition_times_of
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
 from volvelle.search.fusion.solve import fuse
@@ -44,7 +44,7 @@ def ours(family: str, size: int, seed: int, limit: float) -> dict[str, object]:
         "partitions": len(answer.fusion.partitions) if answer.fusion else None,
         "method": answer.method,
         "down_sets": answer.states,
-        "priced": answer.steps,
+        "evaluated": answer.steps,
     }
 
 
@@ -52,9 +52,9 @@ def bare(solver: str, family: str, size: int, seed: int, limit: float) -> dict[s
     """What a solver makes of the bare model."""
     problem = graph(family, size, seed)
     start = time.perf_counter()
-    ledger = ledger_of(problem)
-    unit = sum(ledger.price([number]).time for number in range(len(ledger.names)))
-    model = assignment_model(ledger, problem.choices.partitions or size, unit=unit)
+    times_of = partition_times_of(problem)
+    unit = sum(times_of.time_of([number]).time for number in range(len(times_of.names)))
+    model = assignment_model(times_of, problem.choices.partitions or size, unit=unit)
     built = time.perf_counter() - start
     found = BARE[solver].solve(model, time_limit=max(0.1, limit - built))
     gap = 1.0 if found.objective == inf else max(0.0, 1.0 - found.bound / found.objective)
@@ -71,7 +71,7 @@ def bare(solver: str, family: str, size: int, seed: int, limit: float) -> dict[s
 def apart(solver: str, family: str, size: int, seed: int, limit: float) -> dict[str, object]:
     """The same in a process of its own, ended if the solver forgets the time."""
     problem = graph(family, size, seed)
-    entries = model_size(ledger_of(problem), problem.choices.partitions or size)
+    entries = model_size(partition_times_of(problem), problem.choices.partitions or size)
     if entries > ENTRIES:
         return {"skipped": f"not built: the model would have about {entries / 1e6:.0f} million entries"}
     words = [solver, family, str(size), str(seed), str(limit)]

@@ -1,4 +1,4 @@
-"""Mappings priced per second in one call, beside the same arithmetic fused by hand in NumPy.
+"""Mappings evaluated per second in one call, beside the same arithmetic fused by hand in NumPy.
 
 1 000 000 mappings of a trillion-parameter GPT on `dgx-a100/4096`, one core. The bare version knows that it prices this
 one model on this one machine: it folds every constant, prices only what the totals need, has no names, no breakdown

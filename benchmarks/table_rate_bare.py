@@ -28,10 +28,10 @@ class _Bare:
         self.memory = float(chip.memory.rate * chip.memory_efficiency)
         self.buffer = float(chip.buffer)
         assert chip.units is not None
-        self.units, self.half, self.launch = float(chip.units), float(chip.depth_half), float(chip.launch)
-        self.dispatch = float(chip.dispatch)
-        self.tile, self.lent = float(chip.tile), float(chip.lent)
-        self.fused = float(chip.attention_efficiency * self.s / (self.s + chip.attention_half))
+        self.units, self.half, self.launch = float(chip.units), float(chip.gemm_k_half), float(chip.kernel_launch_time)
+        self.dispatch = float(chip.host_dispatch_time)
+        self.tile, self.slowed = float(chip.tile), float(chip.communication_sm_share)
+        self.fused = float(chip.attention_efficiency * self.s / (self.s + chip.attention_kv_half))
         self.reserved, self.gaps = float(step.reserved), 1.0 + step.fragmentation
         self.node = cluster.dimensions[0].size
         self.chips = cluster.accelerators
@@ -184,7 +184,7 @@ class _Bare:
             moved = 4 * self.reduce(xb, inside, nodes, steps, setup)
             moved_again, again, once = 0.5 * moved, np.zeros_like(b), np.zeros_like(b)
             arrival = self.gather(xb, inside, nodes, steps, setup)
-        each = forward + backward + moved + again - (1.0 - self.lent) * np.minimum(again, backward)
+        each = forward + backward + moved + again - (1.0 - self.slowed) * np.minimum(again, backward)
         if recompute == 2:
             each = each + forward + moved_again
         elif recompute == 1 and not fused:
@@ -213,7 +213,7 @@ class _Bare:
         small = 4 * s * b
         if sequence:
             behind = behind + 2 * gather + np.maximum(gather - behind_back, 0.0)
-            behind = behind + self.lent * np.minimum(gather, behind_back)
+            behind = behind + self.slowed * np.minimum(gather, behind_back)
             behind = behind + 2 * self.gather(small, inside, nodes, steps, setup)
             ahead = ahead + 2 * gather
             once_behind = 2 * self.reduce(np.full_like(b, 2 * h), inside, nodes, steps, setup)
@@ -265,7 +265,7 @@ class _Bare:
         between = np.where(t.zero == 3, m * (scattered + 2 * gathered), between)
         between *= t.data > 1
         window = least * (backward - np.minimum(again, backward)) * np.where(t.zero >= 2, m, 1.0)
-        time += between - (1.0 - self.lent) * np.minimum(between, t.overlap * window)
+        time += between - (1.0 - self.slowed) * np.minimum(between, t.overlap * window)
         time += own / np.where(t.zero >= 1, t.data, 1.0) * (4 + 24 + 2) / self.memory
 
         # -- memory ----------------------------------------------------------------------------------------------

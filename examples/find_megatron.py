@@ -7,7 +7,7 @@ from volvelle import (
     BlockBuilder,
     Catalogue,
     ClosedForm,
-    Mapping,
+    ParallelMapping,
     ShardedBlock,
     TrainingStep,
     Workload,
@@ -82,5 +82,5 @@ step = TrainingStep(model=forward, batch=512)
 cluster = Catalogue().cluster("dgx-a100/64")
 print("\non 64 A100, tensor by data:")
 for tensor in (1, 2, 4, 8):
-    answer = ClosedForm().estimate(step, cluster, Mapping(tensor=tensor, data=64 // tensor))
+    answer = ClosedForm().estimate(step, cluster, ParallelMapping(tensor=tensor, data=64 // tensor))
     print(f"  {tensor} × {64 // tensor:2}: {1e3 * answer.time:5.1f} ms, {answer.memory_bytes / 1e9:.2f} GB")

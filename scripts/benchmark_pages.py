@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 
 from volvelle.applications.calibration_rows import calibration_rows
-from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_stacks
+from volvelle.applications.dlrm.constants import dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.validation import validate_dlrm
-from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.validation import validate_fft
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.measurements import hpcg_measurements
 from volvelle.applications.hpcg.validation import validate_hpcg
-from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.model_error import ModelError
 from volvelle.applications.scores import RowValidation
 from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, show
 from volvelle.report.applications.fitted_text import shown_constant
@@ -63,7 +63,7 @@ def _ranges(found: dict[str, RowValidation]) -> str:
     for word, (name, *_) in _VALIDATIONS.items():
         held = [each for each in found[word].rows if each.head.split == "heldout"]
         for like, words in ((True, "like those fitted"), (False, "unlike")):
-            some = [each for each in held if like != bool(each.unlike)]
+            some = [each for each in held if like != bool(each.outside_calibration)]
             if some:
                 width = median(each.high / each.low for each in some)
                 inside = sum(each.inside for each in some)
@@ -94,8 +94,8 @@ def _misses(found: RowValidation, kind: Quantity) -> str:
 
 
 def _doubts() -> str:
-    doubts: list[tuple[str, ModelDoubt]] = [("transforms", fft_doubt())]
-    doubts += [(f"recommendation models, {stack}", dlrm_doubt(stack)) for stack in dlrm_stacks()]
+    doubts: list[tuple[str, ModelError]] = [("transforms", fft_model_error())]
+    doubts += [(f"recommendation models, {stack}", dlrm_model_error(stack)) for stack in dlrm_stacks()]
     rows = [
         (
             name,

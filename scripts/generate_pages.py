@@ -35,7 +35,7 @@ from volvelle.catalogue.published.comet import comet
 from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.citations import LAWS, Law
 from volvelle.laws.collectives import pipeline_fill_time
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
@@ -58,7 +58,7 @@ FIRST = "estimate gpt3-175b --on dgx-a100/1024 --tp 8 --pp 8 --batch 1536"
 LLAMA = "llama3-405b --on dgx-h100/16384 --seq 8192 --batch 2048"
 LLAMA_PAPER = f"estimate {LLAMA} --tp 8 --pp 16"
 DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
-DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --relay-tokens"
+DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hierarchical-dispatch"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2"
 QUESTIONS = {
@@ -92,7 +92,7 @@ OTHERS = {
     "plan-narrow": f"plan {LLAMA} --cp 1 --top 3",
     "plan-refused": "plan llama3-70b --on dgx-h100/64 --batch 512 --emit torchtitan",
     "plan-emitted": "plan llama3-8b --on dgx-h100/64 --batch 256 --cp 1 --emit megatron",
-    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --relay-tokens --top 4",
+    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch --top 4",
     "plan-config": f"plan {CONFIG} --top 3",
     "map-state-space": f"{MAPPED}",
     "cost": "cost --on dgx-h100/1024",
@@ -104,7 +104,7 @@ SECTIONS = {
     "headline": "╭─",
     "time": "Where the time goes",
     "memory": "What the fullest rank holds",
-    "inputs": "What it rests on",
+    "inputs": "Inputs and sources",
     "laws": "Laws",
     "money": "Money:",
 }
@@ -123,7 +123,7 @@ SHOWN = {
 """Which of them the documentation shows; of the other estimates it quotes figures only."""
 PLANS = {
     "plan": f"plan {LLAMA}",
-    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --relay-tokens",
+    "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch",
 }
 """Plans of which prose quotes the first layout."""
 STUDIES = {
@@ -391,29 +391,31 @@ def worked() -> dict[str, str]:
     traffic = tiled_traffic(*operands, buffer=chip.buffer)
     tile, units = float(chip.tile), float(chip.units or 1.0)
     wave = float(wave_efficiency(shape.sequence, wide, 1.0, units=units, tile=tile))
-    depth = float(depth_efficiency(shape.hidden, half=float(chip.depth_half)))
+    depth = float(depth_efficiency(shape.hidden, half=float(chip.gemm_k_half)))
     thin = float(wave_efficiency(shape.sequence / 16, wide / 8, 1.0, units=units, tile=tile))
     rate = float(chip.matrix_rate("bf16") * chip.matrix_efficiency) * wave * depth
     arithmetic = work / rate
     # The two products of the backward pass sum over the width and over positions.
-    depths = (float(depth_efficiency(inner, half=float(chip.depth_half))) for inner in (wide, shape.sequence))
+    depths = (float(depth_efficiency(inner, half=float(chip.gemm_k_half))) for inner in (wide, shape.sequence))
     waves = (
         float(wave_efficiency(rows, columns, 1.0, units=units, tile=tile))
         for rows, columns in ((shape.sequence, shape.hidden), (shape.hidden, wide))
     )
     peak = float(chip.matrix_rate("bf16") * chip.matrix_efficiency)
-    kernel = arithmetic + float(chip.launch)
-    passes = kernel + sum(work / (peak * a * b) + float(chip.launch) for a, b in zip(depths, waves, strict=True))
+    kernel = arithmetic + float(chip.kernel_launch_time)
+    passes = kernel + sum(
+        work / (peak * a * b) + float(chip.kernel_launch_time) for a, b in zip(depths, waves, strict=True)
+    )
     move = 7 / 8 * operands[0] / link.sustained
-    (tier, *_) = Machine.of(cluster, "bf16").tiers(8.0, 1.0)
+    (tier, *_) = SustainedRates.of(cluster, "bf16").tiers(8.0, 1.0)
     gather = nested_all_gather_time(operands[0], [tier])
     saved = 34.0 * shape.sequence * shape.hidden / tensor
     times = {
         "arithmetic": arithmetic,
         "memory": traffic / (chip.memory.rate * chip.memory_efficiency),
         "kernel": kernel,
-        "launch": float(chip.launch),
-        "dispatch": float(chip.dispatch),
+        "launch": float(chip.kernel_launch_time),
+        "dispatch": float(chip.host_dispatch_time),
         "up": layers * micro_batches * passes,
         "move": move,
         "gather": gather,
@@ -440,7 +442,7 @@ def worked() -> dict[str, str]:
         "depth": percent(depth),
         "tile": f"{tile:.0f}",
         "units": f"{units:.0f}",
-        "depth_half": f"{float(chip.depth_half):.0f}",
+        "gemm_k_half": f"{float(chip.gemm_k_half):.0f}",
         "share": percent(float(chip.matrix_efficiency) * wave * depth),
         "contention": percent(float(cluster.dimensions[1].link.contention)),
         "contended": f"{1 + float(cluster.dimensions[1].link.contention) * 3:.2f}",
@@ -851,7 +853,7 @@ def provoked() -> Iterator[tuple[str, str, volvelle.VolvelleError]]:
         'Catalogue().chip("h100")': lambda: catalogue.chip("h100"),
         'Catalogue().cluster("dgx-a100/many")': lambda: catalogue.cluster("dgx-a100/many"),
         'Signature.parse("m k, k n")': lambda: Signature.parse("m k, k n"),
-        "Mapping(tensor=0)": lambda: volvelle.Mapping(tensor=0),
+        "Mapping(tensor=0)": lambda: volvelle.ParallelMapping(tensor=0),
         'Catalogue().chip("a100-sxm4-80gb").matrix_rate("fp4")': lambda: catalogue.chip("a100-sxm4-80gb").matrix_rate(
             "fp4"
         ),

@@ -24,7 +24,7 @@ FIELDS: dict[str, object] = {
     },
     "mapping": {"policy": "fixed", "tensor": 8, "pipeline": 8, "micro_batch": 1},
     "objectives": ["days", "machine_usd"],
-    "constraints": ["watts <= 1.2 MW"],
+    "constraints": ["power <= 1.2 MW"],
     "measures": ["mfu", "run_usd"],
     "costs": {"model": "parts"},
 }

@@ -4,7 +4,7 @@
 >>> catalogue = volvelle.Catalogue()
 >>> step = volvelle.TrainingStep(model=volvelle.transformer(catalogue.model("gpt3-175b")), batch=1536)
 >>> cluster = catalogue.cluster("dgx-a100/1024")
->>> answer = volvelle.ClosedForm().estimate(step, cluster, volvelle.Mapping(tensor=8, pipeline=8, data=16))
+>>> answer = volvelle.ClosedForm().estimate(step, cluster, volvelle.ParallelMapping(tensor=8, pipeline=8, data=16))
 >>> answer.feasible
 True
 """
@@ -27,7 +27,7 @@ from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute, Schedule
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
 from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
 from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
 from volvelle.system.chip import Chip, Memory
@@ -39,7 +39,7 @@ from volvelle.workload.families.shape import Experts, LatentAttention, Transform
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
 
@@ -76,11 +76,9 @@ __all__ = [
     "GraphError",
     "Interval",
     "LatentAttention",
-    "Layout",
     "Link",
     "LogNormal",
     "Lookup",
-    "Mapping",
     "MappingError",
     "MappingTable",
     "Memory",
@@ -90,6 +88,7 @@ __all__ = [
     "Normalisation",
     "Operation",
     "OutsideDomainError",
+    "ParallelMapping",
     "Phase",
     "Pointwise",
     "Range",
@@ -101,6 +100,7 @@ __all__ = [
     "SourceError",
     "Switch",
     "Tensor",
+    "TensorLayout",
     "Torus",
     "TrainingStep",
     "Transformer",

@@ -53,6 +53,7 @@ __all__ = [
     "Watts",
     "format",
     "is_plainly",
+    "numbered",
     "parse",
     "show",
 ]
@@ -277,3 +278,12 @@ def _rounded(value: float, digits: int) -> str:
     rounded = float(f"{value:.{digits}g}")
     decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
     return f"{rounded:,.{max(decimals, 0)}f}"
+
+
+def numbered(count: int, noun: str) -> str:
+    """So many of a thing, for people.
+
+    >>> numbered(1, "block"), numbered(2, "block")
+    ('1 block', '2 blocks')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -22,7 +22,7 @@ def test_an_estimate_is_explained_within_eighty_columns() -> None:
     done = volvelle(*QUESTION)
     assert done.returncode == 0, done.stderr
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
-    for words in ("a step", "Where the time goes", "What the fullest rank holds", "What it rests on", "Laws", "MFU"):
+    for words in ("/step", "Where the time goes", "What the fullest rank holds", "Inputs and sources", "Laws", "MFU"):
         assert words in done.stdout
     assert "…" not in done.stdout.split("What the fullest")[0].split("Where the time goes")[1], "a name was cut"
 
@@ -40,7 +40,7 @@ def test_json_follows_its_published_schema() -> None:
 
 def test_text_and_json_say_the_same() -> None:
     seconds = json.loads(volvelle(*QUESTION, "--json").stdout)["seconds"]
-    assert f"{seconds:.1f} s a step" in volvelle(*QUESTION).stdout
+    assert f"{seconds:.1f} s/step" in volvelle(*QUESTION).stdout
 
 
 def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:

@@ -27,12 +27,12 @@ def test_a_bill_fits_a_terminal_and_names_its_sources(model: str) -> None:
 
 
 def test_the_json_holds_the_same_bill_with_its_parts() -> None:
-    words = ("--on", "dgx-h100/1024", "--step", "9.8 s", "--tokens", "4e6", "--budget", "1e12", "--json")
+    words = ("--on", "dgx-h100/1024", "--step", "9.8 s", "--tokens-per-step", "4e6", "--tokens", "1e12", "--json")
     found = json.loads(asked(*words).stdout)
     for end in ("low", "typical", "high"):
         one = found[end]
-        assert sum(one["capital_usd"].values()) == pytest.approx(one["capex_usd"])
-        assert sum(one["watts"].values()) == pytest.approx(one["meter_watts"])
+        assert sum(one["capex_by_part_usd"].values()) == pytest.approx(one["capex_usd"])
+        assert sum(one["power_by_part_watts"].values()) == pytest.approx(one["power_watts"])
         assert sum(one["ownership_usd"].values()) == pytest.approx(one["tco_usd"])
         assert one["usd_per_token"] * 1e12 == pytest.approx(one["training_usd"])
     assert all(price["date"] and price["source"] for price in found["rests_on"].values())
@@ -45,8 +45,8 @@ def test_what_is_given_replaces_the_price_book() -> None:
     energy = plain["typical"]["ownership_usd"]["energy"]
     assert found["typical"]["ownership_usd"]["energy"] == pytest.approx(4 * energy)
     assert found["typical"]["ownership_usd"]["interest"] == pytest.approx(0.0, abs=1.0)
-    assert found["typical"]["capital_usd"]["accelerators"] == pytest.approx(1024 * 20_000)
-    assert "plant" not in found["typical"]["capital_usd"]
+    assert found["typical"]["capex_by_part_usd"]["accelerators"] == pytest.approx(1024 * 20_000)
+    assert "plant" not in found["typical"]["capex_by_part_usd"]
     assert "site.energy_price" not in found["rests_on"]
 
 

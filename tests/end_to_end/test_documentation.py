@@ -10,7 +10,7 @@ import pytest
 
 import volvelle
 from tests.conftest import ROOT
-from volvelle import Catalogue, ClosedForm, Mapping, TrainingStep, transformer
+from volvelle import Catalogue, ClosedForm, ParallelMapping, TrainingStep, transformer
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -35,7 +35,7 @@ def test_a_catalogue_of_ones_own_loads_as_the_how_to_says() -> None:
     assert cluster.chip.name == "orion-x1"
     assert [dimension.size for dimension in cluster.dimensions] == [16, 16]
     step = TrainingStep(model=transformer(catalogue.model("llama3-70b")), batch=512)
-    assert ClosedForm().estimate(step, cluster, Mapping(tensor=8, data=32)).feasible
+    assert ClosedForm().estimate(step, cluster, ParallelMapping(tensor=8, data=32)).feasible
 
 
 @pytest.mark.parametrize("page", ["choose-a-layout", "bring-your-own-config", "what-a-machine-costs"])

@@ -90,7 +90,7 @@ def test_the_page_has_the_numbers(page: str, answers: Answers) -> None:
     assert measure_text("machine_usd", best.measures["machine_usd"]) in page
     assert "which machine" in page
     assert "24" in page
-    assert "watts &lt;= 1.2 MW" in page
+    assert "power &lt;= 1.2 MW" in page
     for one in answers.local.assumptions:
         assert one.figure.date in page
     for design in answers.front.designs:

@@ -69,7 +69,7 @@ def test_a_validation_shows_splits_apart_and_worst_rows_first(word: str) -> None
 
 def test_a_plan_says_in_which_ways_its_machine_is_unlike_those_fitted() -> None:
     found = json.loads(volvelle("plan", "dlrm", "--on", "dgx-h100/8", "--json").stdout)
-    assert found["unlike_fitted_runs"] == []
+    assert found["outside_calibration"] == []
     done = volvelle("plan", "dlrm", "--on", "dgx-b200/8")
     assert "no fitted run was on b200" in done.stdout
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.end_to_end.test_command import QUESTION, volvelle
-from volvelle import Catalogue, ClosedForm, Mapping, MappingTable, TrainingStep, transformer
+from volvelle import Catalogue, ClosedForm, MappingTable, ParallelMapping, TrainingStep, transformer
 
 pytestmark = pytest.mark.timing
 
@@ -35,7 +35,7 @@ def test_a_million_accelerators_cost_what_eight_do() -> None:
     step = TrainingStep(model=transformer(catalogue.model("llama2-7b")), batch=1048576)
     small, large = catalogue.cluster("dgx-a100/8"), catalogue.cluster("dgx-a100/1048576")
     estimator = ClosedForm()
-    one, many = Mapping(tensor=8, data=1), Mapping(tensor=8, pipeline=8, data=16384)
+    one, many = ParallelMapping(tensor=8, data=1), ParallelMapping(tensor=8, pipeline=8, data=16384)
     for cluster, mapping in ((small, one), (large, many)):
         assert estimator.estimate(step, cluster, mapping).feasible
     ratio = best(20, lambda: estimator.estimate(step, large, many)) / best(

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from tests.conftest import small_chip, small_cluster
-from volvelle import Cluster, Link, Mapping, Memory, Recompute
+from volvelle import Cluster, Link, Memory, ParallelMapping, Recompute
 
 rates = st.floats(1e8, 1e13)
 latencies = st.floats(0.0, 1e-3)
@@ -38,12 +38,12 @@ def clusters(draw: st.DrawFn) -> Cluster:
 
 
 @st.composite
-def mappings(draw: st.DrawFn, chips: int = 32) -> Mapping:
+def mappings(draw: st.DrawFn, chips: int = 32) -> ParallelMapping:
     """Any layout of 32 chips that the small GPT allows, feasible in memory or not."""
     tensor = draw(st.sampled_from([1, 2, 4, 8]))
     pipeline = draw(st.sampled_from([p for p in (1, 2, 4, 8) if chips % (tensor * p) == 0]))
     data = chips // (tensor * pipeline)
-    return Mapping(
+    return ParallelMapping(
         tensor=tensor,
         pipeline=pipeline,
         data=data,

@@ -13,8 +13,8 @@ from volvelle import (
     ClosedForm,
     Cluster,
     CompiledClosedForm,
-    Mapping,
     MappingTable,
+    ParallelMapping,
     Recompute,
     TrainingStep,
     transformer,
@@ -28,7 +28,7 @@ FIXED = {"sequence_parallel": True, "recompute": Recompute.SELECTIVE, "fused_att
 
 
 @st.composite
-def any_mapping(draw: st.DrawFn) -> Mapping:
+def any_mapping(draw: st.DrawFn) -> ParallelMapping:
     """A layout of the strategy's 32 chips, or one that breaks rules: too many chips, stages or pieces."""
     mapping = replace(draw(mappings()), **FIXED)
     if draw(st.booleans()):
@@ -45,10 +45,10 @@ def any_mapping(draw: st.DrawFn) -> Mapping:
 
 @settings(max_examples=30)
 @given(cluster=clusters(), rows=st.lists(any_mapping(), min_size=2, max_size=20))
-def test_compiled_code_answers_as_numpy_does(cluster: Cluster, rows: list[Mapping]) -> None:
+def test_compiled_code_answers_as_numpy_does(cluster: Cluster, rows: list[ParallelMapping]) -> None:
     table = MappingTable.of(rows)
     plain, fast = (estimator.table(STEP, cluster, table) for estimator in (ClosedForm(), CompiledClosedForm()))
     np.testing.assert_allclose(fast.time, plain.time, rtol=1e-12)
     np.testing.assert_allclose(fast.memory_bytes, plain.memory_bytes, rtol=1e-12)
-    for name, struck in plain.violations.items():
-        np.testing.assert_array_equal(fast.violations[name], struck, err_msg=name)
+    for name, violated in plain.violations.items():
+        np.testing.assert_array_equal(fast.violations[name], violated, err_msg=name)

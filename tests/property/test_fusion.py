@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from volvelle import MappingError
 from volvelle.estimators.dataflow.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip, Overlap
-from volvelle.estimators.dataflow.partition_time import Ledger, ledger_of, price, price_set
+from volvelle.estimators.dataflow.partition_time import PartitionTimes, fusion_time, partition_time, partition_times_of
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model
@@ -82,10 +82,10 @@ def problems(draw: st.DrawFn, *, largest: int = 5) -> FusionProblem:
 
 def brute_force(problem: FusionProblem) -> float:
     """The least time over every assignment of kernels to slots."""
-    ledger = Ledger(problem)
-    names = ledger.names
+    times_of = PartitionTimes(problem)
+    names = times_of.names
     most = problem.choices.partitions or len(names) + max((one.pinned or 0 for one in problem.kernels), default=0)
-    priced = cache(ledger.price)
+    priced = cache(times_of.time_of)
     best = inf
     for slots in product(range(most), repeat=len(names)):
         partitions = [tuple(at for at, mine in enumerate(slots) if mine == slot) for slot in range(most)]
@@ -96,7 +96,7 @@ def brute_force(problem: FusionProblem) -> float:
             partitions=tuple(tuple(names[at] for at in members) for members in partitions), tiles=problem.tiles
         )
         try:
-            found = price(problem, fusion)
+            found = fusion_time(problem, fusion)
         except MappingError:
             continue
         if found.feasible:
@@ -126,13 +126,15 @@ def test_solvers_of_the_assignment_model_agree_with_the_search(problem: FusionPr
 def test_the_solvers_objective_is_the_price_of_the_fusion_it_decodes_to(
     problem: FusionProblem, solver: Highs | CpSat
 ) -> None:
-    ledger = ledger_of(problem)
+    times_of = partition_times_of(problem)
     assume(fuse(problem).feasible)
-    slots = problem.choices.partitions or len(ledger.names) + 3
-    model = assignment_model(ledger, slots, unit=sum(ledger.price([at]).time for at in range(len(ledger.names))))
+    slots = problem.choices.partitions or len(times_of.names) + 3
+    model = assignment_model(
+        times_of, slots, unit=sum(times_of.time_of([at]).time for at in range(len(times_of.names)))
+    )
     found = solver.solve(model, time_limit=60.0)
     assert found.values is not None
-    times = [ledger.price(members).time for members in model.partitions(found.values) if members]
+    times = [times_of.time_of(members).time for members in model.partitions(found.values) if members]
     assert sum(times) == pytest.approx(found.objective * model.unit, rel=1e-6)
 
 
@@ -141,11 +143,11 @@ def test_the_solvers_objective_is_the_price_of_the_fusion_it_decodes_to(
 def test_a_fusion_in_numbers_satisfies_the_model_it_starts_a_solver_with(problem: FusionProblem) -> None:
     answer = fuse(problem, method="exact")
     assume(answer.fusion is not None)
-    ledger = ledger_of(problem)
-    partitions = [[ledger.index[name] for name in names] for names in answer.fusion.partitions]  # type: ignore[union-attr]
-    model = assignment_model(ledger, len(partitions) + 1, unit=answer.time or 1.0, tight=True)
+    times_of = partition_times_of(problem)
+    partitions = [[times_of.index[name] for name in names] for names in answer.fusion.partitions]  # type: ignore[union-attr]
+    model = assignment_model(times_of, len(partitions) + 1, unit=answer.time or 1.0, tight=True)
     assume(problem.choices.partitions is None)
-    values = model.values_of(ledger, partitions)
+    values = model.values_of(times_of, partitions)
     for row, (low, high) in enumerate(zip(model.row_lower, model.row_upper, strict=True)):
         entries = slice(model.starts[row], model.starts[row + 1])
         total = sum(values[at] * value for at, value in zip(model.columns[entries], model.values[entries], strict=True))
@@ -164,8 +166,10 @@ def test_more_of_anything_is_never_slower(problem: FusionProblem, what: str) -> 
 def test_a_larger_partition_needs_no_less_sram_compute_or_network(problem: FusionProblem) -> None:
     names = [kernel.name for kernel in problem.kernels]
     for count in range(2, len(names) + 1):
-        larger = price_set(problem, names[:count])
-        smaller = price_set(replace(problem, choices=replace(problem.choices, tile_weights=False)), names[: count - 1])
+        larger = partition_time(problem, names[:count])
+        smaller = partition_time(
+            replace(problem, choices=replace(problem.choices, tile_weights=False)), names[: count - 1]
+        )
         assert larger.sram >= smaller.sram * (1 - 1e-12)
         assert larger.compute >= smaller.compute * (1 - 1e-12)
         assert larger.network >= smaller.network
@@ -175,10 +179,10 @@ def test_a_larger_partition_needs_no_less_sram_compute_or_network(problem: Fusio
 @given(problems(largest=7))
 def test_the_whole_is_the_sum_of_its_partitions(problem: FusionProblem) -> None:
     answer = fuse(problem)
-    assume(answer.fusion is not None and answer.price is not None)
-    parts = [price_set(problem, names) for names in answer.fusion.partitions if names]  # type: ignore[union-attr]
+    assume(answer.fusion is not None and answer.timing is not None)
+    parts = [partition_time(problem, names) for names in answer.fusion.partitions if names]  # type: ignore[union-attr]
     assert answer.time == pytest.approx(sum(part.time for part in parts), rel=1e-12)
-    assert sum(answer.price.binding.values()) == pytest.approx(answer.time)  # type: ignore[union-attr]
+    assert sum(answer.timing.binding.values()) == pytest.approx(answer.time)  # type: ignore[union-attr]
     for part in parts:
         assert part.time >= max(part.compute, part.memory, part.network) * (1 - 1e-12)
         assert sum(part.cores) <= problem.chip.cores
@@ -193,11 +197,11 @@ def test_what_is_found_fast_is_a_fusion_and_never_better_than_the_best(problem: 
         choices=replace(problem.choices, partitions=None),
         chip=replace(problem.chip, dram_capacity=inf),
     )
-    best, ledger = fuse(free, method="exact"), ledger_of(free)
-    time, first = along_orders(ledger, slots=False)
+    best, times_of = fuse(free, method="exact"), partition_times_of(free)
+    time, first = along_orders(times_of, slots=False)
     assert (first is None) == (best.fusion is None)
     if first is not None:
-        after = sum(ledger.price(members).time for members in improved(ledger, first, deadline=inf))
+        after = sum(times_of.time_of(members).time for members in improved(times_of, first, deadline=inf))
         assert best.time * (1 - 1e-9) <= after <= time * (1 + 1e-9)
 
 
@@ -206,9 +210,9 @@ def test_what_is_found_fast_is_a_fusion_and_never_better_than_the_best(problem: 
 def test_cores_are_shared_out_as_well_as_can_be(problem: FusionProblem) -> None:
     """Against every sharing of the cores, one by one."""
     assume(problem.chip.utilisation is None)
-    ledger = ledger_of(problem)
-    assert ledger.shares is not None
-    options = ledger.shares.options[:3]
+    times_of = partition_times_of(problem)
+    assert times_of.shares is not None
+    options = times_of.shares.options[:3]
     best = min(
         (
             max(one.reached(cores) for one, cores in zip(options, given_cores, strict=True))
@@ -217,16 +221,16 @@ def test_cores_are_shared_out_as_well_as_can_be(problem: FusionProblem) -> None:
         ),
         default=inf,
     )
-    assert ledger.shares.least(list(range(len(options)))) == best
+    assert times_of.shares.least(list(range(len(options)))) == best
 
 
 @settings(max_examples=40)
 @given(problems(largest=6))
 def test_a_coarse_table_of_cores_gives_the_same_answer(problem: FusionProblem) -> None:
-    ledger_of.cache_clear()
+    partition_times_of.cache_clear()
     fine = fuse(problem, method="exact")
     with patch("volvelle.estimators.dataflow.core_shares._GRID", 3):
-        ledger_of.cache_clear()
+        partition_times_of.cache_clear()
         coarse = fuse(problem, method="exact")
-    ledger_of.cache_clear()
+    partition_times_of.cache_clear()
     assert coarse.time == fine.time

@@ -14,7 +14,7 @@ from tests.property.test_fusion import problems
 from volvelle import BlockBuilder, Cluster, Dimension, Link, Ring, Workload, all_shardings, with_backward
 from volvelle.estimators.dataflow.chip_graph import ChipGraph
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
-from volvelle.estimators.dataflow.partition_time import price
+from volvelle.estimators.dataflow.partition_time import fusion_time
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.fusion.solve import fuse
@@ -22,7 +22,7 @@ from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.memory import block_memory
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.sharding import Sharder, best_sharding
-from volvelle.search.graph.split_costs import SplitCosts, arithmetic
+from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.graph.stages import crossing_bytes, cut_chain
 from volvelle.workload.tensor_layout import Collective
@@ -55,10 +55,10 @@ def workloads(draw: st.DrawFn, *, largest: int = 4, backward: bool = True) -> Wo
 
 
 @st.composite
-def split_costs(draw: st.DrawFn, workload: Workload, degree: int) -> SplitCosts:
+def sharding_times(draw: st.DrawFn, workload: Workload, degree: int) -> ShardingTimes:
     rates = {one: draw(st.floats(0.1, 3.0)) for one in Collective}
     each = draw(st.sampled_from((0.0, 0.02)))
-    return SplitCosts(
+    return ShardingTimes(
         work=arithmetic(workload.sizes, degree, rate=draw(st.sampled_from((1.0, 10.0, 100.0)))),
         exchange=lambda collective, size: rates[collective] * size + 1.0,
         replicas=(lambda collective, size: each * size) if each else None,
@@ -66,7 +66,7 @@ def split_costs(draw: st.DrawFn, workload: Workload, degree: int) -> SplitCosts:
     )
 
 
-def cost(sharded: ShardedBlock, workload: Workload, degree: int, costs: SplitCosts) -> float:
+def cost(sharded: ShardedBlock, workload: Workload, degree: int, costs: ShardingTimes) -> float:
     """What a sharding costs, from the conversions that `shard` says it implies."""
     block, found = sharded.block, 0.0
     for op in block.operations:
@@ -88,7 +88,7 @@ def cost(sharded: ShardedBlock, workload: Workload, degree: int, costs: SplitCos
 @settings(max_examples=40)
 @given(st.data(), workloads(), st.sampled_from((2, 4)))
 def test_the_best_sharding_is_the_best_of_all_shardings(data: st.DataObject, workload: Workload, degree: int) -> None:
-    costs, block = data.draw(split_costs(workload, degree)), workload.blocks[0]
+    costs, block = data.draw(sharding_times(workload, degree)), workload.blocks[0]
     every = [
         cost(sharded, workload, degree, costs) for _, sharded in all_shardings(block, boundaries=handed_layouts(block))
     ]
@@ -101,7 +101,7 @@ def test_the_best_sharding_is_the_best_of_all_shardings(data: st.DataObject, wor
 def test_shardings_come_in_the_order_of_what_they_cost_and_none_is_left_out(
     data: st.DataObject, workload: Workload, degree: int
 ) -> None:
-    costs, block = data.draw(split_costs(workload, degree)), workload.blocks[0]
+    costs, block = data.draw(sharding_times(workload, degree)), workload.blocks[0]
     every = sorted(
         cost(sharded, workload, degree, costs) for _, sharded in all_shardings(block, boundaries=handed_layouts(block))
     )
@@ -208,7 +208,7 @@ def best_of_all(
                     continue
                 seen.add(mark)
                 for partitions in all_fusions(problem):
-                    found = price(problem, Fusion(partitions=partitions, tiles=problem.tiles))
+                    found = fusion_time(problem, Fusion(partitions=partitions, tiles=problem.tiles))
                     if not found.feasible:
                         continue
                     times, hands, done = [part.time for part in found.partitions], [], list[str]()
@@ -277,7 +277,7 @@ def test_what_a_step_is_made_of_adds_up_to_it(
     assert found.time == pytest.approx((plan.micro_batches + plan.degrees.pipeline - 1) * plan.slowest)
     assert found.bound <= found.time * (1 + 1e-9)
     assert plan.degrees.chips == 4
-    whole = sum(block.repeat * block.price.time for block in plan.blocks)
+    whole = sum(block.repeat * block.timing.time for block in plan.blocks)
     assert sum(stage.time - stage.hand_over for stage in plan.stages) == pytest.approx(whole)
 
 

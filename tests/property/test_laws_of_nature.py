@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import small_gpt
 from tests.property.strategies import clusters, groups, latencies, mappings, rates, sizes
-from volvelle import ClosedForm, Cluster, Mapping, MappingTable, TrainingStep, transformer
-from volvelle.estimators.rates import Machine
+from volvelle import ClosedForm, Cluster, MappingTable, ParallelMapping, TrainingStep, transformer
+from volvelle.estimators.rates import SustainedRates
 from volvelle.laws import collectives as one_dimension
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import (
@@ -41,7 +41,7 @@ FLAT = (
 FASTER = st.floats(1.0, 100.0)
 
 
-def time_on(cluster: Cluster, mapping: Mapping) -> float:
+def time_on(cluster: Cluster, mapping: ParallelMapping) -> float:
     return ClosedForm().estimate(STEP, cluster, mapping).time
 
 
@@ -50,7 +50,7 @@ def never_slower(fast: float, slow: float) -> bool:
 
 
 @given(clusters(), mappings(), FASTER)
-def test_a_faster_chip_never_slows_anything_down(cluster: Cluster, mapping: Mapping, factor: float) -> None:
+def test_a_faster_chip_never_slows_anything_down(cluster: Cluster, mapping: ParallelMapping, factor: float) -> None:
     chip = cluster.chip
     faster = replace(chip, matrix_rates={"bf16": chip.matrix_rates["bf16"] * factor})
     assert never_slower(time_on(replace(cluster, chip=faster), mapping), time_on(cluster, mapping))
@@ -60,7 +60,7 @@ def test_a_faster_chip_never_slows_anything_down(cluster: Cluster, mapping: Mapp
 
 @given(clusters(), mappings(), FASTER)
 def test_a_faster_memory_or_a_larger_buffer_never_slows_anything_down(
-    cluster: Cluster, mapping: Mapping, factor: float
+    cluster: Cluster, mapping: ParallelMapping, factor: float
 ) -> None:
     memory = replace(cluster.chip.memory, rate=cluster.chip.memory.rate * factor)
     faster = replace(cluster.chip, memories=(memory,))
@@ -70,7 +70,9 @@ def test_a_faster_memory_or_a_larger_buffer_never_slows_anything_down(
 
 
 @given(clusters(), mappings(), FASTER, st.integers(0, 1))
-def test_a_faster_link_never_slows_anything_down(cluster: Cluster, mapping: Mapping, factor: float, which: int) -> None:
+def test_a_faster_link_never_slows_anything_down(
+    cluster: Cluster, mapping: ParallelMapping, factor: float, which: int
+) -> None:
     dimension = cluster.dimensions[which]
     for change in (
         {"rate": dimension.link.rate * factor},
@@ -84,7 +86,7 @@ def test_a_faster_link_never_slows_anything_down(cluster: Cluster, mapping: Mapp
 
 
 @given(clusters(), mappings())
-def test_contributions_sum_to_the_total_and_none_is_negative(cluster: Cluster, mapping: Mapping) -> None:
+def test_contributions_sum_to_the_total_and_none_is_negative(cluster: Cluster, mapping: ParallelMapping) -> None:
     found = ClosedForm().estimate(STEP, cluster, mapping)
     table = ClosedForm().table(STEP, cluster, MappingTable.of([mapping]), breakdown=True)
     assert all(line.time >= 0 for line in found.contributions)
@@ -97,7 +99,7 @@ def test_contributions_sum_to_the_total_and_none_is_negative(cluster: Cluster, m
 
 
 @given(clusters(), st.lists(mappings(), min_size=1, max_size=40))
-def test_each_row_of_a_table_is_the_single_answer(cluster: Cluster, rows: list[Mapping]) -> None:
+def test_each_row_of_a_table_is_the_single_answer(cluster: Cluster, rows: list[ParallelMapping]) -> None:
     table = ClosedForm().table(STEP, cluster, MappingTable.of(rows))
     for index, mapping in enumerate(rows):
         single = ClosedForm().estimate(STEP, cluster, mapping)
@@ -108,7 +110,7 @@ def test_each_row_of_a_table_is_the_single_answer(cluster: Cluster, rows: list[M
 
 
 @given(mappings(), FASTER)
-def test_a_longer_batch_takes_longer(mapping: Mapping, factor: float) -> None:
+def test_a_longer_batch_takes_longer(mapping: ParallelMapping, factor: float) -> None:
     from tests.conftest import small_cluster  # noqa: PLC0415
 
     longer = replace(STEP, batch=int(64 * np.ceil(factor)))
@@ -226,7 +228,7 @@ def test_an_all_reduce_is_no_faster_than_a_reduce_scatter(size, group) -> None: 
 
 @given(clusters(), st.lists(st.sampled_from([1, 2, 4, 8, 16, 32]), min_size=1, max_size=8), sizes)
 def test_laws_broadcast_a_column_equals_its_rows(cluster: Cluster, chosen: list[int], size: float) -> None:
-    machine = Machine.of(cluster, "bf16")
+    machine = SustainedRates.of(cluster, "bf16")
     column = np.array(chosen, dtype=float)
     for law in NESTED:
         together = np.broadcast_to(law(size, machine.tiers(column, 1.0)), column.shape)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from tests.conftest import small_chip, small_cluster, small_gpt, small_llama
 from tests.property.strategies import clusters
-from volvelle import ClosedForm, Cluster, Experts, Mapping, Memory, Recompute, TrainingStep, transformer
+from volvelle import ClosedForm, Cluster, Experts, Memory, ParallelMapping, Recompute, TrainingStep, transformer
 from volvelle.mapping.parallelism import Schedule
 from volvelle.search.exhaustive import search
-from volvelle.search.sensitivity import levers
+from volvelle.search.sensitivity import sensitivity
 from volvelle.search.space import Space, layouts
 
 STEP = TrainingStep(model=transformer(small_gpt()), batch=32, reserved=0.0)
@@ -25,7 +25,7 @@ SPACE = Space(
 )
 
 
-def brute(space: Space, step: TrainingStep, cluster: Cluster) -> list[tuple[float, Mapping]]:
+def brute(space: Space, step: TrainingStep, cluster: Cluster) -> list[tuple[float, ParallelMapping]]:
     """Every layout by itself, feasible ones only, fastest first."""
     found = []
     for table in layouts(space, step, cluster):
@@ -53,7 +53,11 @@ def test_the_search_finds_what_brute_force_finds(step: TrainingStep, capacity: f
 @given(clusters(), st.floats(1e7, 1e9))
 def test_no_hand_made_mapping_beats_the_search(cluster: Cluster, capacity: float) -> None:
     ranking = search(SPACE, STEP, cluster, ClosedForm(), top=1)
-    for mapping in (Mapping(tensor=8, data=4), Mapping(tensor=2, pipeline=4, data=4), Mapping(data=32, zero=3)):
+    for mapping in (
+        ParallelMapping(tensor=8, data=4),
+        ParallelMapping(tensor=2, pipeline=4, data=4),
+        ParallelMapping(data=32, zero=3),
+    ):
         answer = ClosedForm().estimate(STEP, cluster, mapping)
         if answer.feasible:
             assert ranking.best[0].time <= answer.time * (1 + 1e-12)
@@ -83,6 +87,6 @@ def test_what_memory_forbids_is_named_if_it_would_be_faster() -> None:
 
 def test_levers_name_what_bounds_the_step() -> None:
     slow = small_cluster(chip=small_chip(matrix_rates={"bf16": 1e12}))
-    found = levers(STEP, slow, Mapping(tensor=1, data=32), ClosedForm())
+    found = sensitivity(STEP, slow, ParallelMapping(tensor=1, data=32), ClosedForm())
     assert found[0].name == "matrix rate"
     assert found[0].gain > 0.05

@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model
+from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.fit import fit_dlrm
 from volvelle.applications.dlrm.measurements import dlrm_measurements
 from volvelle.applications.dlrm.validation import validate_dlrm
@@ -53,13 +53,13 @@ def test_a_fresh_fit_gives_the_constants_of_the_catalogue(catalogue: Catalogue) 
     assert held.fixed == pytest.approx(fit.fixed)
     other = fit_dlrm("other", rows, catalogue)
     assert dlrm_model("other").fixed == pytest.approx(other.fixed)
-    for name, found in (("hugectr", fit.doubt), ("other", other.doubt)):
-        stated = dlrm_doubt(name)
+    for name, found in (("hugectr", fit.model_error), ("other", other.model_error)):
+        stated = dlrm_model_error(name)
         assert stated.inside == pytest.approx(found.inside, rel=0.01)
         assert stated.chip == pytest.approx(found.chip, rel=0.01)
         assert (stated.chips, stated.counts) == (found.chips, found.counts)
-    assert dlrm_doubt("hugectr").doubling == pytest.approx(fit.doubt.doubling, rel=0.01)
-    assert dlrm_doubt("hugectr").link == pytest.approx(fit.doubt.link, rel=0.01)
+    assert dlrm_model_error("hugectr").doubling == pytest.approx(fit.model_error.doubling, rel=0.01)
+    assert dlrm_model_error("hugectr").link == pytest.approx(fit.model_error.link, rel=0.01)
 
 
 def test_the_range_holds_about_as_many_held_out_steps_as_it_says(scored: RowValidation) -> None:

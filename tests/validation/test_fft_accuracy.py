@@ -4,8 +4,8 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.applications.fft.constants import fft_doubt
-from volvelle.applications.fft.fit import fit_doubt, fit_transport
+from volvelle.applications.fft.constants import fft_model_error
+from volvelle.applications.fft.fit import fit_model_error, fit_transport
 from volvelle.applications.fft.measurements import fft_measurements
 from volvelle.applications.fft.validation import validate_fft
 from volvelle.applications.scores import RowValidation
@@ -65,7 +65,7 @@ def test_a_fresh_fit_finds_nothing_much_different(catalogue: Catalogue, transpor
 
 def test_the_stated_doubt_is_that_of_rows_left_out_of_the_fit(catalogue: Catalogue) -> None:
     rows = [row for row in fft_measurements().rows if row.head.split == "calibration"]
-    fit, held = fit_doubt(rows, catalogue), fft_doubt()
+    fit, held = fit_model_error(rows, catalogue), fft_model_error()
     assert held.inside == pytest.approx(fit.inside, rel=0.01)
     assert held.doubling == pytest.approx(fit.doubling, rel=0.01)
     assert (held.chips, held.counts) == (fit.chips, fit.counts)

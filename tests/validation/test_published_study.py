@@ -39,7 +39,7 @@ def test_points_come_out_as_logged_or_better() -> None:
         point = logged[names]  # type: ignore[index]
         assert found.columns["mfu"][row] >= point.utilisation * 0.995
         assert found.columns["machine_usd"][row] == pytest.approx(point.cost, rel=0.005)
-        assert found.columns["watts"][row] == pytest.approx(point.power, rel=0.005)
+        assert found.columns["power"][row] == pytest.approx(point.power, rel=0.005)
 
 
 def test_a_part_that_was_not_published_is_refused_by_name() -> None:

@@ -12,9 +12,9 @@ __all__ = [
     "Scores",
     "by_size",
     "by_value",
-    "groups_doubt",
-    "left_out",
-    "rows_doubt",
+    "cross_validated",
+    "groups_error",
+    "rows_error",
 ]
 
 REACH = 1.2816
@@ -27,7 +27,9 @@ Scores = Callable[[Sequence[Case], Sequence[Case]], list[float] | None]
 """Fits to the first cases and predicts the second: logarithms of predicted over measured. None: too few to fit to."""
 
 
-def left_out(cases: Sequence[Case], groups: Sequence[Callable[[Case], bool]], score: Scores[Case]) -> list[list[float]]:
+def cross_validated(
+    cases: Sequence[Case], groups: Sequence[Callable[[Case], bool]], score: Scores[Case]
+) -> list[list[float]]:
     """Errors of every group that can be left out."""
     found = []
     for inside in groups:
@@ -54,7 +56,7 @@ def by_size(cases: Sequence[Case], size: Callable[[Case], float]) -> list[Callab
     return [lambda case: 2 * size(case) > most, lambda case: size(case) < 2 * fewest]
 
 
-def rows_doubt(groups: Sequence[Sequence[float]]) -> float:
+def rows_error(groups: Sequence[Sequence[float]]) -> float:
     """One standard deviation as a factor, by what four fifths of new rows keep to; 1 where nothing was left out."""
     errors = np.array([error for group in groups for error in group])
     if not errors.size:
@@ -62,7 +64,7 @@ def rows_doubt(groups: Sequence[Sequence[float]]) -> float:
     return float(np.exp(covering_error(errors, np.ones_like(errors), level=_LEVEL) / REACH))
 
 
-def groups_doubt(groups: Sequence[Sequence[float]]) -> float:
+def groups_error(groups: Sequence[Sequence[float]]) -> float:
     """One standard deviation of whole groups as a factor, each by its middle error; 1 where nothing was left out."""
     if not groups:
         return 1.0

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.model_error import ModelError
 from volvelle.quantities import Quantity
 
-__all__ = ["FittedConstant", "doubt_constants"]
+__all__ = ["FittedConstant", "model_error_constants"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +22,13 @@ class FittedConstant:
     """Its unit; None: a plain number."""
 
 
-def doubt_constants(of: str, fitted: ModelDoubt, held: ModelDoubt) -> tuple[FittedConstant, ...]:
+def model_error_constants(of: str, fitted: ModelError, held: ModelError) -> tuple[FittedConstant, ...]:
     """The doubts of a model that rows left out of its fit tell; one of 1 is told by none."""
     named = {
-        "inside": "doubt",
-        "chip": "doubt, more on another chip",
-        "doubling": "doubt, more a doubling of chips",
-        "link": "doubt, more on another link",
+        "inside": "model error",
+        "chip": "model error, more on another chip",
+        "doubling": "model error, more a doubling of chips",
+        "link": "model error, more on another link",
     }
     return tuple(
         FittedConstant(of=of, name=words, fitted=getattr(fitted, field), catalogue=getattr(held, field))

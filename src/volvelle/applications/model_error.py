@@ -6,11 +6,11 @@ from math import log2
 from volvelle.laws.model_error import combined_doubt
 from volvelle.system.cluster import Cluster
 
-__all__ = ["ModelDoubt"]
+__all__ = ["ModelError"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelDoubt:
+class ModelError:
     """One standard deviation of the model as a factor, and what it grows to outside the fitted rows."""
 
     inside: float
@@ -38,7 +38,7 @@ class ModelDoubt:
         return float(combined_doubt(self.inside, ways))
 
     def outside(self, cluster: Cluster) -> tuple[str, ...]:
-        """In which ways a machine is unlike those fitted, for people."""
+        """In which ways a machine is outside_calibration those fitted, for people."""
         found = []
         if self._other_chip(cluster):
             found.append(f"no fitted run was on {cluster.chip.name}")

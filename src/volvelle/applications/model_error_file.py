@@ -4,14 +4,14 @@ from collections.abc import Collection
 
 from pydantic import BaseModel, ConfigDict
 
-from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.schema import Datum
 
-__all__ = ["DoubtFile"]
+__all__ = ["ModelErrorFile"]
 
 
-class DoubtFile(BaseModel):
+class ModelErrorFile(BaseModel):
     """The doubts of a model, and what its fit has seen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -24,13 +24,13 @@ class DoubtFile(BaseModel):
     counts: tuple[int, int]
     links: tuple[str, ...] = ()
 
-    def read(self, *, where: str, sources: Collection[str]) -> ModelDoubt:
+    def read(self, *, where: str, sources: Collection[str]) -> ModelError:
         """The same as a value."""
 
         def number(datum: Datum) -> float:
             return read_figure(datum, None, where=where, sources=sources).value
 
-        return ModelDoubt(
+        return ModelError(
             inside=number(self.inside),
             chip=number(self.chip),
             doubling=number(self.doubling),

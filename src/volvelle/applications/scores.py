@@ -60,8 +60,8 @@ class ScoredRow:
     high: float
     assumed: tuple[str, ...] = ()
     """What the row does not state."""
-    unlike: tuple[str, ...] = ()
-    """In which ways its machine is unlike those fitted."""
+    outside_calibration: tuple[str, ...] = ()
+    """In which ways its machine is outside_calibration those fitted."""
 
     @property
     def error(self) -> float:
@@ -197,7 +197,7 @@ def row_document(found: RowValidation) -> dict[str, object]:
                 "high": each.high,
                 "error": each.error,
                 "assumed": list(each.assumed),
-                "unlike_fitted_runs": list(each.unlike),
+                "outside_calibration": list(each.outside_calibration),
                 "source": each.head.source,
             }
             for each in found.worst_first()

@@ -81,14 +81,22 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
         memory_efficiency=figures.read("memory_efficiency", file.memory_efficiency, FRACTION),
         units=figures.read("units", file.units, None) if file.units else None,
         tile=figures.read("tile", file.tile, None) if file.tile else 8192.0,
-        depth_half=figures.read("depth_half", file.depth_half, None) if file.depth_half else 0.0,
-        launch=figures.read("launch", file.launch, SECONDS) if file.launch else 0.0,
-        dispatch=figures.read("dispatch", file.dispatch, SECONDS) if file.dispatch else 0.0,
-        lent=figures.read("lent", file.lent, FRACTION) if file.lent else 0.0,
+        gemm_k_half=figures.read("gemm_k_half", file.gemm_k_half, None) if file.gemm_k_half else 0.0,
+        kernel_launch_time=figures.read("kernel_launch_time", file.kernel_launch_time, SECONDS)
+        if file.kernel_launch_time
+        else 0.0,
+        host_dispatch_time=figures.read("host_dispatch_time", file.host_dispatch_time, SECONDS)
+        if file.host_dispatch_time
+        else 0.0,
+        communication_sm_share=figures.read("communication_sm_share", file.communication_sm_share, FRACTION)
+        if file.communication_sm_share
+        else 0.0,
         attention_efficiency=figures.read("attention_efficiency", file.attention_efficiency, FRACTION)
         if file.attention_efficiency
         else 1.0,
-        attention_half=figures.read("attention_half", file.attention_half, None) if file.attention_half else 0.0,
+        attention_kv_half=figures.read("attention_kv_half", file.attention_kv_half, None)
+        if file.attention_kv_half
+        else 0.0,
         step_error=figures.read("step_error", file.step_error, None) if file.step_error else None,
         power=figures.read("power", file.power, WATTS) if file.power else None,
         price=figures.read("price", file.price, DOLLARS) if file.price else None,

@@ -160,21 +160,21 @@ class PriceBook:
         chip_price: Dollars | None = None,
     ) -> MarketPrices:
         """Accelerators as they were offered between two dates; hosts and scale-out network on top."""
-        stock = Inventory.of(cluster)
+        inventory = Inventory.of(cluster)
         whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
         return MarketPrices(
             name=f"market, {cluster.chip.name}",
             accelerator=whole,
             with_network=on_board,
-            scale_up_rate=scale_up_rate(stock),
+            scale_up_rate=scale_up_rate(inventory),
             with_host=with_host,
-            memory_rate=stock.memory_rate,
-            memory_capacity=stock.memory_capacity,
-            expansion_capacity=stock.expansion_capacity,
+            memory_rate=inventory.memory_rate,
+            memory_capacity=inventory.memory_capacity,
+            expansion_capacity=inventory.expansion_capacity,
             networks=self._networks(at),
             host_price=None if with_host else whole * at.of(self.figures["hosts.price"]),
-            host_power=rated_power(stock) * at.of(self.figures["hosts.power"]),
-            rests_on=rests | self._used(stock, parts=False, on_board=on_board, with_host=with_host),
+            host_power=rated_power(inventory) * at.of(self.figures["hosts.power"]),
+            rests_on=rests | self._used(inventory, parts=False, on_board=on_board, with_host=with_host),
         )
 
     def parts(
@@ -193,15 +193,15 @@ class PriceBook:
         market says, and a variant of it what its parts add or save. Power likewise. At the low and high ends the same
         memory and links are taken off, so that every part is in order from end to end.
         """
-        stock = Inventory.of(cluster)
+        inventory = Inventory.of(cluster)
         whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
         share = at.of(self.figures["hosts.price"])
         host = whole * share / (1.0 + share) if with_host else whole * share
-        kept, drawn = self._beside_logic(stock, on_board=on_board)
-        logic, power = whole - (host if with_host else 0.0) - kept, rated_power(stock) - drawn
+        kept, drawn = self._beside_logic(inventory, on_board=on_board)
+        logic, power = whole - (host if with_host else 0.0) - kept, rated_power(inventory) - drawn
         if np.any(logic <= 0.0) or np.any(power <= 0.0):
             raise OutsideDomainError(
-                f"{cluster.chip.name!r} at {np.min(whole):.0f} USD and {np.min(rated_power(stock)):.0f} W costs or "
+                f"{cluster.chip.name!r} at {np.min(whole):.0f} USD and {np.min(rated_power(inventory)):.0f} W costs or "
                 f"takes no more than its memory and links do ({np.max(kept):.0f} USD, {np.max(drawn):.0f} W): its "
                 "parts cannot be told apart; use the market's prices, or give a chip_price"
             )
@@ -212,8 +212,8 @@ class PriceBook:
             memories=self._memories(at),
             networks=self._networks(at),
             host_price=host,
-            host_power=rated_power(stock) * at.of(self.figures["hosts.power"]),
-            rests_on=rests | self._used(stock, parts=True, on_board=False, with_host=False),
+            host_power=rated_power(inventory) * at.of(self.figures["hosts.power"]),
+            rests_on=rests | self._used(inventory, parts=True, on_board=False, with_host=False),
         )
 
     def dfmodel(self, cluster: Cluster) -> PartPrices:
@@ -282,37 +282,40 @@ class PriceBook:
         found = accelerator_price(name, since=since, until=until)
         return at.of(found.figure), found.with_host, found.on_board, {name: found.figure}
 
-    def _beside_logic(self, stock: Inventory, *, on_board: bool) -> tuple[Dollars, Watts]:
+    def _beside_logic(self, inventory: Inventory, *, on_board: bool) -> tuple[Dollars, Watts]:
         """Typical price and power of what an accelerator holds beside its logic: memory, and links on its board."""
         memories, networks = self._memories(End.TYPICAL), self._networks(End.TYPICAL)
-        known = memories.get(stock.memory_kind)
+        known = memories.get(inventory.memory_kind)
         if known is None:
             raise OutsideDomainError(
-                f"the price book has no price for {stock.memory_kind} memory ({stock.memory} of {stock.chip}), only "
-                f"for {', '.join(memories)}; use the market's prices (--model market)"
+                f"the price book has no price for {inventory.memory_kind} memory "
+                f"({inventory.memory} of {inventory.chip}), only for {', '.join(memories)}; "
+                "use the market's prices (--model market)"
             )
         kept = memory_price(
             1.0,
-            rate=stock.memory_rate,
+            rate=inventory.memory_rate,
             rate_price=known.rate_price,
-            capacity=stock.memory_capacity,
+            capacity=inventory.memory_capacity,
             capacity_price=known.capacity_price,
         )
-        drawn = memory_power(1.0, rate=stock.memory_rate, energy=known.energy)
-        if not is_plainly(stock.expansion_capacity, 0.0):
+        drawn = memory_power(1.0, rate=inventory.memory_rate, energy=known.energy)
+        if not is_plainly(inventory.expansion_capacity, 0.0):
             second = memories["ddr"]
             kept = kept + memory_price(
                 1.0,
-                rate=stock.expansion_rate,
+                rate=inventory.expansion_rate,
                 rate_price=second.rate_price,
-                capacity=stock.expansion_capacity,
+                capacity=inventory.expansion_capacity,
                 capacity_price=second.capacity_price,
             )
-            drawn = drawn + memory_power(1.0, rate=stock.expansion_rate, energy=second.energy)
+            drawn = drawn + memory_power(1.0, rate=inventory.expansion_rate, energy=second.energy)
         inner: tuple[Reach, ...] = ("scale-up",)
         if on_board:
-            kept = kept + sum(networks_price(stock, networks, name="parts", reach=inner).values()) / stock.chips
-        return kept, drawn + sum(networks_power(stock, networks, name="parts", reach=inner).values()) / stock.chips
+            kept = kept + sum(networks_price(inventory, networks, name="parts", reach=inner).values()) / inventory.chips
+        return kept, drawn + sum(
+            networks_power(inventory, networks, name="parts", reach=inner).values()
+        ) / inventory.chips
 
     def _memories(self, at: End) -> dict[str, MemoryPrice]:
         return {
@@ -328,14 +331,14 @@ class PriceBook:
             for kind in _file().networks
         }
 
-    def _used(self, stock: Inventory, *, parts: bool, on_board: bool, with_host: bool) -> dict[str, Figure]:
+    def _used(self, inventory: Inventory, *, parts: bool, on_board: bool, with_host: bool) -> dict[str, Figure]:
         """The figures of the book that a model of this machine rests on."""
-        reaches = {one.reach for one in stock.networks if not on_board or one.reach == "scale-out"}
+        reaches = {one.reach for one in inventory.networks if not on_board or one.reach == "scale-out"}
         rooms = [
             *(f"networks.{reach}" for reach in sorted(reaches)),
-            *([f"memory.{stock.memory_kind}"] if parts else []),
+            *([f"memory.{inventory.memory_kind}"] if parts else []),
         ]
         names = {name for name in self.figures if name.rpartition(".")[0] in rooms}
         names |= set() if with_host else {"hosts.price"}
-        names |= {"hosts.power"} if stock.host_power is None else set()
+        names |= {"hosts.power"} if inventory.host_power is None else set()
         return {name: figure for name, figure in self.figures.items() if name in names}

@@ -74,13 +74,13 @@ class ChipFile(_Strict):
     """Units that each work on one tile of a matrix product."""
     tile: Datum | None = None
     """Elements of such a tile."""
-    depth_half: Datum | None = None
-    launch: Datum | None = None
-    dispatch: Datum | None = None
-    lent: Datum | None = None
+    gemm_k_half: Datum | None = None
+    kernel_launch_time: Datum | None = None
+    host_dispatch_time: Datum | None = None
+    communication_sm_share: Datum | None = None
     """Share of its units that communication takes while it runs beside computation."""
     attention_efficiency: Datum | None = None
-    attention_half: Datum | None = None
+    attention_kv_half: Datum | None = None
     step_error: Datum | None = None
     """How far whole steps were off in calibration: one standard deviation, as a factor."""
     power: Datum | None = None

@@ -130,6 +130,6 @@ def training(*, family: str, as_json: bool) -> None:
 
 def _shown(name: str, value: float) -> str:
     """A constant in its unit: microseconds, keys, or a share."""
-    if name in ("launch", "dispatch"):
+    if name in ("kernel_launch_time", "host_dispatch_time"):
         return f"{value * 1e6:.3g} us"
-    return f"{value:.0f} keys" if name == "attention_half" else f"{value:.1%}"
+    return f"{value:.0f} keys" if name == "attention_kv_half" else f"{value:.1%}"

@@ -29,8 +29,8 @@ __all__ = ["cost"]
 @click.option("--interest", metavar="SHARE", help="A year, like '5 %'. [default: the price book's, with interval]")
 @click.option("--building/--no-building", default=True, show_default=True, help="Pay for power and cooling plant.")
 @click.option("--step", "time", metavar="TIME", help="Time of a step, like '9.8 s', to say what it costs.")
-@click.option("--tokens", type=click.FloatRange(1), help="Tokens of a step.")
-@click.option("--budget", type=click.FloatRange(1), help="Tokens to train on, like 15e12.")
+@click.option("--tokens-per-step", type=click.FloatRange(1), help="Tokens of a step.")
+@click.option("--tokens", type=click.FloatRange(1), help="Tokens to train on in all, like 15e12.")
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def cost(
@@ -47,8 +47,8 @@ def cost(
     interest: str | None,
     building: bool,
     time: str | None,
+    tokens_per_step: float | None,
     tokens: float | None,
-    budget: float | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -60,7 +60,7 @@ def cost(
 
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
     from volvelle.catalogue.prices import PriceBook  # noqa: PLC0415 - short start-up
-    from volvelle.economics.cost_breakdown import bill  # noqa: PLC0415 - short start-up
+    from volvelle.economics.cost_breakdown import cost_breakdown  # noqa: PLC0415 - short start-up
     from volvelle.economics.price_book import AbstractPrices, End  # noqa: PLC0415 - short start-up
     from volvelle.quantities import (  # noqa: PLC0415 - short start-up
         DOLLARS,
@@ -77,7 +77,7 @@ def cost(
     cluster = catalogue.cluster(system)
     if chip_power is not None:
         cluster = replace(cluster, chip=replace(cluster.chip, power=parse(chip_power, WATTS)))
-    book, stock = PriceBook(catalogue), Inventory.of(cluster)
+    book, inventory = PriceBook(catalogue), Inventory.of(cluster)
     own = None if chip_price is None else parse(chip_price, DOLLARS)
     # What was asked for replaces the price book's; the rest stays with its interval.
     asked = {"life": parse(life, SECONDS), "use": parse(use, FRACTION)}
@@ -95,10 +95,12 @@ def cost(
             case _:
                 return book.dfmodel(cluster)
 
-    bills = {}
+    breakdowns = {}
     for end in End:
         terms = replace(book.terms(at=end), **asked)
-        bills[end] = bill(stock, prices(end), terms if building else replace(terms, plant_price=None))
+        breakdowns[end] = cost_breakdown(
+            inventory, prices(end), terms if building else replace(terms, plant_price=None)
+        )
     site = {
         name: figure
         for name, figure in book.figures.items()
@@ -107,9 +109,9 @@ def cost(
         and (building or "plant" not in name)
     }
     found = Account(
-        stock=stock,
+        inventory=inventory,
         model=model,
-        bills=bills,
+        breakdowns=breakdowns,
         rests_on={**prices(End.TYPICAL).rests_on, **site},
         given=tuple(
             f"{name} {value}"
@@ -126,8 +128,8 @@ def cost(
         references=catalogue.references,
         steps=None
         if time is None
-        else {end: one.step(parse(time, SECONDS), tokens=tokens) for end, one in bills.items()},
-        budget=budget,
+        else {end: one.step(parse(time, SECONDS), tokens=tokens_per_step) for end, one in breakdowns.items()},
+        tokens=tokens,
     )
     if as_json:
         click.echo(json.dumps(bill_document(found), indent=2))

@@ -10,7 +10,7 @@ from volvelle.economics.step_cost import step_costs
 from volvelle.errors import MappingError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.mapping.parallelism import Mapping, Recompute, Schedule
+from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.report.answer import Answer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
@@ -28,12 +28,14 @@ __all__ = ["estimate"]
 @click.option("--cp", default=1, type=click.IntRange(1), show_default=True, help="Chips that share a sequence.")
 @click.option("--ep", default=1, type=click.IntRange(1), show_default=True, help="Replicas that share experts.")
 @click.option(
-    "--whole-experts/--split-experts",
-    default=False,
+    "--expert-tensor-parallel/--no-expert-tensor-parallel",
+    default=True,
     show_default=True,
-    help="Deal experts out over tensor-parallel chips too, instead of splitting each over them (ETP 1).",
+    help="Split each expert over the tensor-parallel chips; or deal whole experts out over them (ETP 1).",
 )
-@click.option("--relay-tokens", is_flag=True, help="A token crosses to a node once, however many experts it has there.")
+@click.option(
+    "--hierarchical-dispatch", is_flag=True, help="A token crosses to a node once, however many experts it has there."
+)
 @click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
 @click.option("--ulysses", is_flag=True, help="Share a sequence by swapping positions for heads.")
 @click.option("--micro-batch", default=1, type=click.IntRange(1), show_default=True, help="Sequences at a time.")
@@ -57,7 +59,7 @@ __all__ = ["estimate"]
 @click.option(
     "--recompute-every", default=1, type=click.IntRange(1), show_default=True, help="Layers between inputs kept."
 )
-@click.option("--shard", default=0, type=click.IntRange(0), help="Replicas ZeRO shares out over. [default: all]")
+@click.option("--zero-group", default=0, type=click.IntRange(0), help="Replicas ZeRO shares out over. [default: all]")
 @click.option(
     "--offload",
     multiple=True,
@@ -86,8 +88,8 @@ def estimate(
     dp: int | None,
     cp: int,
     ep: int,
-    whole_experts: bool,
-    relay_tokens: bool,
+    expert_tensor_parallel: bool,
+    hierarchical_dispatch: bool,
     expert_load: float,
     ulysses: bool,
     micro_batch: int,
@@ -95,7 +97,7 @@ def estimate(
     interleave: int,
     schedule: str,
     zero: int,
-    shard: int,
+    zero_group: int,
     recompute: str,
     recompute_every: int,
     offload: tuple[str, ...],
@@ -124,20 +126,20 @@ def estimate(
             )
         dp = cluster.accelerators // others
     step = TrainingStep(model=transformer(shape, sequence=seq), batch=batch, element=element, expert_load=expert_load)
-    mapping = Mapping(
+    mapping = ParallelMapping(
         tensor=tp,
         pipeline=pp,
         data=dp,
         context=cp,
         expert=ep,
-        whole_experts=whole_experts,
-        relay_tokens=relay_tokens,
-        swap_heads=ulysses and cp > 1,
+        expert_tensor_parallel=expert_tensor_parallel,
+        hierarchical_dispatch=hierarchical_dispatch,
+        ulysses=ulysses and cp > 1,
         micro_batch=micro_batch,
         interleave=interleave,
         schedule=next(choice for choice in Schedule if choice.word == schedule),
         zero=zero,
-        shard=shard,
+        zero_group=zero_group,
         overlap=overlap,
         sequence_parallel=sequence_parallel and tp > 1,
         recompute=Recompute[recompute.upper()],

@@ -9,6 +9,7 @@ import click
 from volvelle.catalogue import Catalogue
 from volvelle.cli.graph_argument import read_graph_argument
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
+from volvelle.quantities import numbered
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations
 from volvelle.workload.operations import Phase
@@ -114,7 +115,9 @@ def map(  # noqa: A001 - the verb's name
     )
     kernels = sum(len(block.operations) for block in asked.workload.blocks)
     answer = MapAnswer(
-        mapping=found, cluster=cluster, graph=f"{kernels} kernels in {len(asked.workload.blocks)} block(s)"
+        mapping=found,
+        cluster=cluster,
+        graph=f"{numbered(kernels, 'kernel')} in {numbered(len(asked.workload.blocks), 'block')}",
     )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import Schedule
 from volvelle.search.exhaustive import Ranked, search
-from volvelle.search.sensitivity import levers
+from volvelle.search.sensitivity import sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
@@ -49,7 +49,9 @@ _TOKENS_A_CHIP = 2048
     help="Schedules to consider. [default: 1f1b and zero-bubble; 1f1b alone to emit Megatron flags]",
 )
 @click.option("--cp", multiple=True, type=click.IntRange(1), help="Context degrees to consider. [default: 1 2 4 8 16]")
-@click.option("--relay-tokens", is_flag=True, help="Send a token to a node once, however many experts it has there.")
+@click.option(
+    "--hierarchical-dispatch", is_flag=True, help="Send a token to a node once, however many experts it has there."
+)
 @click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
@@ -74,7 +76,7 @@ def plan(
     zero: tuple[int, ...],
     schedule: tuple[str, ...],
     cp: tuple[int, ...],
-    relay_tokens: bool,
+    hierarchical_dispatch: bool,
     expert_load: float,
     offload: bool,
     emit: str | None,
@@ -112,7 +114,7 @@ def plan(
         context=cp or usual_context(length),
         schedules=schedules,
         recompute_every=usual_gaps,
-        relay_tokens=relay_tokens,
+        hierarchical_dispatch=hierarchical_dispatch,
         offload=tuple((a, b, c) for a, b, c in product((False, True), repeat=3))
         if offload
         else ((False, False, False),),
@@ -124,14 +126,14 @@ def plan(
     seconds = time.perf_counter() - start
     sure = UnderUncertainty(estimator=estimator)
     explained = tuple(sure.estimate(step, cluster, found.mapping) for found in ranking.best[:2])
-    gains = levers(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else ()
+    gains = sensitivity(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else ()
     found = Plan(
         model=shape.name,
         step=step,
         cluster=cluster,
         ranking=ranking,
         explained=explained,
-        levers=gains,
+        sensitivity=gains,
         seconds=seconds,
         notes=tuple(notes),
     )

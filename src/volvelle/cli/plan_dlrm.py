@@ -45,7 +45,7 @@ def plan_dlrm(
 
     MODEL is dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with the fields dense, bottom, top and tables.
     """
-    from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model  # noqa: PLC0415 - short start-up
+    from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error  # noqa: PLC0415 - short start-up
     from volvelle.applications.dlrm.estimator import DlrmStep  # noqa: PLC0415 - short start-up
     from volvelle.applications.dlrm.models import named_dlrm  # noqa: PLC0415 - short start-up
     from volvelle.applications.dlrm.plan import rank_dlrm  # noqa: PLC0415 - short start-up
@@ -64,8 +64,10 @@ def plan_dlrm(
     )
     found = rank_dlrm(step, cluster, model=dlrm_model(software, cluster), top=top)
     if as_json:
-        click.echo(json.dumps(dlrm_document(found, cluster, outside=dlrm_doubt(software).outside(cluster)), indent=2))
+        click.echo(
+            json.dumps(dlrm_document(found, cluster, outside=dlrm_model_error(software).outside(cluster)), indent=2)
+        )
     else:
-        print_dlrm(found, cluster, outside=dlrm_doubt(software).outside(cluster))
+        print_dlrm(found, cluster, outside=dlrm_model_error(software).outside(cluster))
     if not found.best:
         ctx.exit(1)

@@ -36,7 +36,7 @@ def plan_fft(
 
     GRID is a side, like 1024, or three of them, like 2048x2048x1024.
     """
-    from volvelle.applications.fft.constants import fft_doubt  # noqa: PLC0415 - short start-up
+    from volvelle.applications.fft.constants import fft_model_error  # noqa: PLC0415 - short start-up
     from volvelle.applications.fft.estimator import FftModel, FftProblem  # noqa: PLC0415 - short start-up
     from volvelle.applications.fft.plan import rank_fft  # noqa: PLC0415 - short start-up
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
@@ -48,11 +48,11 @@ def plan_fft(
     x, y, z = (int(side) for side in (sides * 3 if len(sides) == 1 else sides))
     cluster = Catalogue(*([folder] if folder else [])).cluster(system)
     problem = FftProblem(shape=(x, y, z), element=element, real=real, bricks=bricks)
-    model = FftModel(error=fft_doubt().on(cluster))
+    model = FftModel(error=fft_model_error().on(cluster))
     found = rank_fft(problem, cluster, model=model, top=top)
     if as_json:
-        click.echo(json.dumps(fft_document(found, cluster, outside=fft_doubt().outside(cluster)), indent=2))
+        click.echo(json.dumps(fft_document(found, cluster, outside=fft_model_error().outside(cluster)), indent=2))
     else:
-        print_fft(found, cluster, outside=fft_doubt().outside(cluster))
+        print_fft(found, cluster, outside=fft_model_error().outside(cluster))
     if not found.best:
         ctx.exit(1)

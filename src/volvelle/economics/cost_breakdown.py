@@ -18,7 +18,7 @@ from volvelle.laws.ownership import (
 from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds, Watts, is_plainly
 from volvelle.system.inventory import Inventory
 
-__all__ = ["PLANT", "Bill", "StepBill", "Terms", "bill"]
+__all__ = ["PLANT", "CostBreakdown", "StepCost", "Terms", "cost_breakdown"]
 
 _DAY = 86_400.0
 _YEAR = 31_557_600.0
@@ -54,7 +54,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepBill:
+class StepCost:
     """Energy and money of one step."""
 
     time: Seconds
@@ -103,33 +103,33 @@ class StepBill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
+class CostBreakdown:
     """What a machine costs and takes, by part; every number may be a column."""
 
-    capital: dict[str, Dollars]
+    capex_by_part: dict[str, Dollars]
     """Purchase price."""
     rated: dict[str, Watts]
     """Rated power, before conversion and cooling."""
-    watts: dict[str, Watts]
+    power_by_part: dict[str, Watts]
     """Mean power in use, with conversion and cooling."""
     terms: Terms
 
     @property
     def capex(self) -> Dollars:
         """All that is bought."""
-        return _sum(self.capital)
+        return _sum(self.capex_by_part)
 
     @property
     def power(self) -> Watts:
         """At the meter, in use."""
-        return _sum(self.watts)
+        return _sum(self.power_by_part)
 
     @property
     def ownership(self) -> dict[str, Dollars]:
         """What is paid within the machine's life: purchase, the plant's share of it, interest, maintenance, energy."""
         terms = self.terms
         life = terms.life
-        plant = self.capital.get(PLANT, 0.0)
+        plant = self.capex_by_part.get(PLANT, 0.0)
         machine = self.capex - plant
         bought = repaid_price(machine, interest=0.0, life=life, over=life)
         housed = repaid_price(plant, interest=0.0, life=terms.plant_life, over=life)
@@ -155,9 +155,9 @@ class Bill:
         """What a second of use costs."""
         return charged_price(self.tco, 1.0, life=self.terms.life, use=self.terms.use)
 
-    def step(self, time: Seconds, *, tokens: Count | None = None, samples: Count | None = None) -> StepBill:
+    def step(self, time: Seconds, *, tokens: Count | None = None, samples: Count | None = None) -> StepCost:
         """Energy and money of a step that takes so long."""
-        return StepBill(
+        return StepCost(
             time=time,
             energy=self.power * time,
             dollars=charged_price(self.tco, time, life=self.terms.life, use=self.terms.use),
@@ -166,21 +166,21 @@ class Bill:
         )
 
 
-def bill(stock: Inventory, prices: AbstractPrices, terms: Terms | None = None) -> Bill:
-    """The bill of a machine under a price model. Pure; columns of `stock`, `prices` and `terms` broadcast."""
+def cost_breakdown(inventory: Inventory, prices: AbstractPrices, terms: Terms | None = None) -> CostBreakdown:
+    """The bill of a machine under a price model. Pure; columns of `inventory`, `prices` and `terms` broadcast."""
     given = terms or Terms()
-    rated = prices.watts(stock)
-    capital = prices.capital(stock)
+    rated = prices.power_by_part(inventory)
+    capital = prices.capex_by_part(inventory)
     if given.plant_price is not None:
         capital[PLANT] = plant_price(_sum(rated) / given.conversion, per_watt=given.plant_price)
     used = {part: watts * given.load if part in _LOADED else watts for part, watts in rated.items()}
     inside = _sum(used)
-    pue = stock.pue if given.pue is None else given.pue
+    pue = inventory.pue if given.pue is None else given.pue
     used[COOLING] = meter_power(inside, pue=pue, conversion=given.conversion) - inside
-    return Bill(
-        capital={part: _plain(value) for part, value in capital.items()},
+    return CostBreakdown(
+        capex_by_part={part: _plain(value) for part, value in capital.items()},
         rated={part: _plain(value) for part, value in rated.items()},
-        watts={part: _plain(value) for part, value in used.items()},
+        power_by_part={part: _plain(value) for part, value in used.items()},
         terms=given,
     )
 

@@ -88,11 +88,11 @@ class AbstractPrices(ABC):
     """The figures behind it: date, interval, evidence, source."""
 
     @abstractmethod
-    def capital(self, stock: Inventory) -> dict[str, Dollars]:
+    def capex_by_part(self, inventory: Inventory) -> dict[str, Dollars]:
         """Purchase price by part."""
 
     @abstractmethod
-    def watts(self, stock: Inventory) -> dict[str, Watts]:
+    def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
         """Rated power by part, before conversion and cooling."""
 
 
@@ -115,53 +115,55 @@ class PartPrices(AbstractPrices):
     """For every chip, where the machine itself does not say; None: the model has no hosts."""
     rests_on: Mapping[str, Figure] = field(default_factory=dict)
 
-    def capital(self, stock: Inventory) -> dict[str, Dollars]:
+    def capex_by_part(self, inventory: Inventory) -> dict[str, Dollars]:
         """Purchase price by part."""
-        memory = self._memory(stock)
+        memory = self._memory(inventory)
         found: dict[str, Dollars] = {
-            "chips": logic_price(stock.chips, chip_price=self.chip_price, logic=stock.logic),
+            "chips": logic_price(inventory.chips, chip_price=self.chip_price, logic=inventory.logic),
             "memory": memory_price(
-                stock.chips,
-                rate=stock.memory_rate,
+                inventory.chips,
+                rate=inventory.memory_rate,
                 rate_price=memory.rate_price,
-                capacity=stock.memory_capacity,
+                capacity=inventory.memory_capacity,
                 capacity_price=memory.capacity_price,
             ),
         }
-        if not is_plainly(stock.expansion_capacity, 0.0):
-            second = self._second(stock)
+        if not is_plainly(inventory.expansion_capacity, 0.0):
+            second = self._second(inventory)
             found["expansion memory"] = memory_price(
-                stock.chips,
-                rate=_in_use(stock),
+                inventory.chips,
+                rate=_in_use(inventory),
                 rate_price=second.rate_price,
-                capacity=stock.expansion_capacity,
+                capacity=inventory.expansion_capacity,
                 capacity_price=second.capacity_price,
             )
-        found |= networks_price(stock, self.networks, name=self.name)
+        found |= networks_price(inventory, self.networks, name=self.name)
         if self.host_price is not None:
-            found["hosts"] = stock.chips * self.host_price
+            found["hosts"] = inventory.chips * self.host_price
         return found
 
-    def watts(self, stock: Inventory) -> dict[str, Watts]:
+    def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
         """Rated power by part."""
         found: dict[str, Watts] = {
-            "chips": logic_power(stock.chips, chip_power=self.chip_power, logic=stock.logic),
-            "memory": memory_power(stock.chips, rate=stock.memory_rate, energy=self._memory(stock).energy),
+            "chips": logic_power(inventory.chips, chip_power=self.chip_power, logic=inventory.logic),
+            "memory": memory_power(inventory.chips, rate=inventory.memory_rate, energy=self._memory(inventory).energy),
         }
-        if not is_plainly(stock.expansion_capacity, 0.0):
-            energy = self._second(stock).energy
-            found["expansion memory"] = memory_power(stock.chips, rate=_in_use(stock), energy=energy)
-        found |= networks_power(stock, self.networks, name=self.name)
+        if not is_plainly(inventory.expansion_capacity, 0.0):
+            energy = self._second(inventory).energy
+            found["expansion memory"] = memory_power(inventory.chips, rate=_in_use(inventory), energy=energy)
+        found |= networks_power(inventory, self.networks, name=self.name)
         if self.host_power is not None:
-            found["hosts"] = stock.chips * (self.host_power if stock.host_power is None else stock.host_power)
+            found["hosts"] = inventory.chips * (
+                self.host_power if inventory.host_power is None else inventory.host_power
+            )
         return found
 
-    def _memory(self, stock: Inventory) -> MemoryPrice:
-        return self._of_kind(stock.memory_kind, f"{stock.memory} of {stock.chip}")
+    def _memory(self, inventory: Inventory) -> MemoryPrice:
+        return self._of_kind(inventory.memory_kind, f"{inventory.memory} of {inventory.chip}")
 
-    def _second(self, stock: Inventory) -> MemoryPrice:
+    def _second(self, inventory: Inventory) -> MemoryPrice:
         """Expansion memory is taken for modules, whatever it hangs on."""
-        return self._of_kind("ddr", f"expansion memory of {stock.chip}")
+        return self._of_kind("ddr", f"expansion memory of {inventory.chip}")
 
     def _of_kind(self, kind: str, whose: str) -> MemoryPrice:
         known = self.memories.get(kind)
@@ -196,29 +198,29 @@ class MarketPrices(AbstractPrices):
     """For every chip, where the machine itself does not say."""
     rests_on: Mapping[str, Figure] = field(default_factory=dict)
 
-    def capital(self, stock: Inventory) -> dict[str, Dollars]:
+    def capex_by_part(self, inventory: Inventory) -> dict[str, Dollars]:
         """Purchase price by part; no scale-up network where it is sold with the accelerators."""
-        self._refuse_variants(stock)
+        self._refuse_variants(inventory)
         found: dict[str, Dollars] = {
-            "servers" if self.with_host else "accelerators": stock.chips * self.accelerator,
+            "servers" if self.with_host else "accelerators": inventory.chips * self.accelerator,
         }
-        found |= networks_price(stock, self.networks, name=self.name, reach=self.reach)
+        found |= networks_price(inventory, self.networks, name=self.name, reach=self.reach)
         if not self.with_host:
             if self.host_price is None:
                 raise OutsideDomainError(f"the prices {self.name!r} have no price of hosts; give host_price")
-            found["hosts"] = stock.chips * self.host_price
+            found["hosts"] = inventory.chips * self.host_price
         return found
 
-    def watts(self, stock: Inventory) -> dict[str, Watts]:
+    def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
         """Rated power by part; what the scale-up network takes is in that of accelerators and hosts."""
-        self._refuse_variants(stock)
-        host = self.host_power if stock.host_power is None else stock.host_power
+        self._refuse_variants(inventory)
+        host = self.host_power if inventory.host_power is None else inventory.host_power
         if host is None:
-            raise OutsideDomainError(f"{stock.name!r} states no power of its hosts; give host_power")
+            raise OutsideDomainError(f"{inventory.name!r} states no power of its hosts; give host_power")
         return {
-            "accelerators": stock.chips * rated_power(stock),
-            **networks_power(stock, self.networks, name=self.name, reach=("scale-out",)),
-            "hosts": stock.chips * host,
+            "accelerators": inventory.chips * rated_power(inventory),
+            **networks_power(inventory, self.networks, name=self.name, reach=("scale-out",)),
+            "hosts": inventory.chips * host,
         }
 
     @property
@@ -226,22 +228,22 @@ class MarketPrices(AbstractPrices):
         """Networks that are paid for apart."""
         return ("scale-out",) if self.with_network else ("scale-up", "scale-out")
 
-    def _refuse_variants(self, stock: Inventory) -> None:
+    def _refuse_variants(self, inventory: Inventory) -> None:
         stated: tuple[tuple[str, Number, Number, str], ...] = (
             (
                 "memory of",
-                stock.memory_capacity,
+                inventory.memory_capacity,
                 self.memory_capacity,
                 show(float(np.max(self.memory_capacity)), BYTES),
             ),
             (
                 "memory at",
-                stock.memory_rate,
+                inventory.memory_rate,
                 self.memory_rate,
                 show(float(np.max(self.memory_rate)), BYTES_PER_SECOND),
             ),
-            ("logic", stock.logic, 1.0, "1"),
-            ("expansion memory of", stock.expansion_capacity, self.expansion_capacity, "what was sold"),
+            ("logic", inventory.logic, 1.0, "1"),
+            ("expansion memory of", inventory.expansion_capacity, self.expansion_capacity, "what was sold"),
         )
         for word, given, sold, shown in stated:
             if not np.all(np.isclose(given, sold, rtol=1e-9)):
@@ -249,7 +251,7 @@ class MarketPrices(AbstractPrices):
                     f"the prices {self.name!r} are those of an accelerator with {word} {shown}, and the machine has "
                     "another; price variants of a chip by its parts"
                 )
-        if self.with_network and np.any(scale_up_rate(stock) > self.scale_up_rate * (1.0 + 1e-9)):
+        if self.with_network and np.any(scale_up_rate(inventory) > self.scale_up_rate * (1.0 + 1e-9)):
             raise OutsideDomainError(
                 f"the prices {self.name!r} hold a scale-up network of "
                 f"{show(float(np.max(self.scale_up_rate)), BYTES_PER_SECOND)} a chip, and the machine has a faster "
@@ -266,52 +268,52 @@ class ListPrices(AbstractPrices):
     """Price of hosts and network over that of the chips."""
     rests_on: Mapping[str, Figure] = field(default_factory=dict)
 
-    def capital(self, stock: Inventory) -> dict[str, Dollars]:
+    def capex_by_part(self, inventory: Inventory) -> dict[str, Dollars]:
         """Chips, and what is over them."""
-        if stock.chip_price is None:
+        if inventory.chip_price is None:
             raise OutsideDomainError(
-                f"the chip {stock.chip!r} states no price; give one (chip_price), or use another price model"
+                f"the chip {inventory.chip!r} states no price; give one (chip_price), or use another price model"
             )
-        chips = stock.chips * stock.chip_price
+        chips = inventory.chips * inventory.chip_price
         return {"chips": chips, "hosts and network": chips * self.overhead}
 
-    def watts(self, stock: Inventory) -> dict[str, Watts]:
+    def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
         """Chips, and their share of hosts where the machine states one."""
-        found: dict[str, Watts] = {"chips": stock.chips * rated_power(stock)}
-        if stock.host_power is not None:
-            found["hosts"] = stock.chips * stock.host_power
+        found: dict[str, Watts] = {"chips": inventory.chips * rated_power(inventory)}
+        if inventory.host_power is not None:
+            found["hosts"] = inventory.chips * inventory.host_power
         return found
 
 
-def scale_up_rate(stock: Inventory) -> BytesPerSecond:
+def scale_up_rate(inventory: Inventory) -> BytesPerSecond:
     """Rate of all links and ports of the scale-up networks, for every chip."""
     total: BytesPerSecond = 0.0
-    for one in stock.networks:
+    for one in inventory.networks:
         if one.reach == "scale-up":
             total = total + (one.links + one.ports) * one.rate
-    return total / stock.chips
+    return total / inventory.chips
 
 
-def _in_use(stock: Inventory) -> BytesPerSecond:
+def _in_use(inventory: Inventory) -> BytesPerSecond:
     """Rate of expansion memory; where there is no capacity there is none to pay for."""
-    return np.where(np.asarray(stock.expansion_capacity) > 0.0, stock.expansion_rate, 0.0)
+    return np.where(np.asarray(inventory.expansion_capacity) > 0.0, inventory.expansion_rate, 0.0)
 
 
-def rated_power(stock: Inventory) -> Watts:
+def rated_power(inventory: Inventory) -> Watts:
     """Rated power of a whole accelerator, or a refusal that says what to give."""
-    if stock.chip_power is None:
+    if inventory.chip_power is None:
         raise OutsideDomainError(
-            f"the chip {stock.chip!r} states no power; give one (chip_power, or --chip-power), or add it to the chip's "
-            "entry"
+            f"the chip {inventory.chip!r} states no power; give one (chip_power, or --chip-power), or add it to "
+            "the chip's entry"
         )
-    return stock.chip_power
+    return inventory.chip_power
 
 
 _BOTH: tuple[Reach, ...] = ("scale-up", "scale-out")
 
 
 def networks_price(
-    stock: Inventory, prices: Mapping[str, NetworkPrice], *, name: str, reach: tuple[Reach, ...] = _BOTH
+    inventory: Inventory, prices: Mapping[str, NetworkPrice], *, name: str, reach: tuple[Reach, ...] = _BOTH
 ) -> dict[str, Dollars]:
     """Links and switches of the networks of some reach; nothing where there is no such network."""
 
@@ -319,11 +321,11 @@ def networks_price(
         known = {"link_price": price.link_price, "port_price": price.port_price}
         return network_price(links, ports, rate=one.rate, **known)
 
-    return _over_networks(stock, prices, name, reach, of)
+    return _over_networks(inventory, prices, name, reach, of)
 
 
 def networks_power(
-    stock: Inventory, prices: Mapping[str, NetworkPrice], *, name: str, reach: tuple[Reach, ...] = _BOTH
+    inventory: Inventory, prices: Mapping[str, NetworkPrice], *, name: str, reach: tuple[Reach, ...] = _BOTH
 ) -> dict[str, Watts]:
     """Power of links and switches of the networks of some reach; nothing where there is no such network."""
 
@@ -331,11 +333,11 @@ def networks_power(
         known = {"link_energy": price.link_energy, "port_energy": price.port_energy}
         return network_power(links, ports, rate=one.rate, **known)
 
-    return _over_networks(stock, prices, name, reach, of)
+    return _over_networks(inventory, prices, name, reach, of)
 
 
 def _over_networks(
-    stock: Inventory,
+    inventory: Inventory,
     prices: Mapping[str, NetworkPrice],
     name: str,
     reach: tuple[Reach, ...],
@@ -343,7 +345,7 @@ def _over_networks(
 ) -> dict[str, Number]:
     """A quantity of links and one of switches, summed over the networks of some reach."""
     found: dict[str, Number] = {}
-    for one in (one for one in stock.networks if one.reach in reach):
+    for one in (one for one in inventory.networks if one.reach in reach):
         price = _network(prices, one.reach, name)
         found["links"] = found.get("links", 0.0) + of(one.links, 0.0, one, price)
         found["switches"] = found.get("switches", 0.0) + of(0.0, one.ports, one, price)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 from volvelle.estimators.result import Estimate
-from volvelle.mapping.parallelism import Mapping
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -18,5 +18,5 @@ class AbstractEstimator(ABC):
     """
 
     @abstractmethod
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """How one mapping does."""

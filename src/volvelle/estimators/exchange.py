@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
 from volvelle.quantities import Bytes, Count, Number, Seconds
 
 __all__ = ["exchange_time"]
 
 
-def exchange_time(size: Bytes, machine: Machine, *, group: Count, stride: Count, pipelined: bool = False) -> Seconds:
+def exchange_time(
+    size: Bytes, machine: SustainedRates, *, group: Count, stride: Count, pipelined: bool = False
+) -> Seconds:
     """Time of an all-to-all in which each member sends `size` bytes in all, its own share included.
 
     Of what leaves a chip, an inner dimension carries only what is meant for chips below the same switch; the rest goes

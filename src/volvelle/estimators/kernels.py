@@ -1,11 +1,11 @@
-"""Prices of kernels: roofline on the sizes that one structure's terms take for a table of mappings."""
+"""Times of kernels: roofline on the sizes that one structure's terms take for a table of mappings."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.casting import cast_traffic
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
@@ -15,7 +15,7 @@ from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.symbols import Powers, Term
 from volvelle.quantities import Bytes, Fraction, Number, is_plainly
 
-__all__ = ["KernelPrice", "KernelPrices", "Sizes", "counted", "total"]
+__all__ = ["KernelTime", "KernelTimes", "Sizes", "counted", "total"]
 
 _ONE: Powers = (0, 0, 0, 0)
 
@@ -29,7 +29,7 @@ def total(values: Iterable[Number]) -> Number:
 
 
 def counted(times: Iterable[Number]) -> Number:
-    """Sum of times, equal ones multiplied instead of added: many kernels share one price."""
+    """Sum of times, equal ones multiplied instead of added: many kernels share one time."""
     counts: dict[int, tuple[Number, int]] = {}
     for time in times:
         known = counts.get(id(time), (time, 0))
@@ -77,7 +77,7 @@ def _share(degree: Number) -> Number:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelPrice:
+class KernelTime:
     """Seconds of a kernel, and what arithmetic and memory would take alone (zero unless asked for)."""
 
     time: Number
@@ -85,26 +85,26 @@ class KernelPrice:
     memory: Number
 
 
-class KernelPrices:
-    """Times of kernels; two that do the same work on the same sizes are priced once."""
+class KernelTimes:
+    """Times of kernels; two that do the same work on the same sizes are timed once."""
 
-    def __init__(self, sizes: Sizes, machine: Machine, *, alone: bool) -> None:
+    def __init__(self, sizes: Sizes, machine: SustainedRates, *, alone: bool) -> None:
         self._sizes = sizes
         self._machine = machine
         self._alone = alone
-        self._known: dict[object, KernelPrice] = {}
+        self._known: dict[object, KernelTime] = {}
 
-    def price(self, kernel: Kernel) -> KernelPrice:
-        """The kernel's price, from an equal one where there was one."""
+    def time_of(self, kernel: Kernel) -> KernelTime:
+        """The kernel's time, from an equal one where there was one."""
         product = None if kernel.product is None else (*sorted(kernel.product[:2]), kernel.product[2])
         sides = (*sorted((kernel.rows, kernel.columns)), kernel.depth)
-        kind = (kernel.core and kernel.product is None, kernel.wide and self._machine.cast is not None)
+        kind = (kernel.attention_core and kernel.product is None, kernel.keep_16bit and self._machine.cast is not None)
         key = (kernel.matrix_work, kernel.vector_work, product, sides, kernel.instances, kernel.traffic, kind)
         if key not in self._known:
-            self._known[key] = self._price(kernel)
+            self._known[key] = self._time_of(kernel)
         return self._known[key]
 
-    def _price(self, kernel: Kernel) -> KernelPrice:
+    def _time_of(self, kernel: Kernel) -> KernelTime:
         traffic = self._traffic(kernel)
         shape = self._shape_efficiency(kernel)
         if not isinstance(traffic, tuple):
@@ -116,21 +116,21 @@ class KernelPrices:
         # Everything grows alike, so the law is asked once and its answer scaled.
         scale = self._sizes.power(powers.pop())
         moved = sum(term.coefficient for term in traffic)
-        unit = self._roofline(kernel, lambda term: term.coefficient, moved, shape, launch=0.0)
+        unit = self._roofline(kernel, lambda term: term.coefficient, moved, shape, launch_time=0.0)
         time = unit.time * scale
-        if not is_plainly(self._machine.launch, 0.0):
-            time = time + self._machine.launch
-        return KernelPrice(time, unit.arithmetic * scale, unit.memory * scale)
+        if not is_plainly(self._machine.kernel_launch_time, 0.0):
+            time = time + self._machine.kernel_launch_time
+        return KernelTime(time, unit.arithmetic * scale, unit.memory * scale)
 
-    def _with_casts(self, kernel: Kernel, price: KernelPrice) -> KernelPrice:
+    def _with_casts(self, kernel: Kernel, timing: KernelTime) -> KernelTime:
         """The product after its operands have been cast, where the machine multiplies narrower than it stores."""
         cast = self._machine.cast
-        if cast is None or kernel.wide or kernel.product is None:
-            return price
+        if cast is None or kernel.keep_16bit or kernel.product is None:
+            return timing
         first, second, _ = kernel.product
         operands = (self._sizes(first) + self._sizes(second)) * self._sizes(kernel.instances)
         moved = cast_traffic(operands, wide_each=1.0, narrow_each=cast)
-        return replace(price, time=price.time + moved / self._machine.memory_rate)
+        return replace(timing, time=timing.time + moved / self._machine.memory_rate)
 
     def _roofline(
         self,
@@ -139,29 +139,32 @@ class KernelPrices:
         traffic: Bytes,
         shape: Fraction,
         *,
-        launch: Number | None = None,
-    ) -> KernelPrice:
+        launch_time: Number | None = None,
+    ) -> KernelTime:
         machine = self._machine
         vector = 0.0 if kernel.vector_work is None else value(kernel.vector_work)
         if kernel.matrix_work is None:
             work, rate = vector, machine.vector_rate
         else:
-            work, rate = value(kernel.matrix_work), machine.wide_matrix_rate if kernel.wide else machine.matrix_rate
-            if kernel.core and kernel.product is None:
+            work, rate = (
+                value(kernel.matrix_work),
+                machine.wide_matrix_rate if kernel.keep_16bit else machine.matrix_rate,
+            )
+            if kernel.attention_core and kernel.product is None:
                 rate = rate * machine.attention_efficiency
-                if not is_plainly(machine.attention_half, 0.0):
-                    rate = rate * depth_efficiency(self._sizes(kernel.depth), half=machine.attention_half)
+                if not is_plainly(machine.attention_kv_half, 0.0):
+                    rate = rate * depth_efficiency(self._sizes(kernel.depth), half=machine.attention_kv_half)
             if not is_plainly(shape, 1.0):
                 rate = rate * shape
         time = kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)
         if kernel.matrix_work is not None and kernel.vector_work is not None:
             time = np.maximum(time, vector / machine.vector_rate)
-        launch = machine.launch if launch is None else launch
-        if not is_plainly(launch, 0.0):
-            time = time + launch
+        launch_time = machine.kernel_launch_time if launch_time is None else launch_time
+        if not is_plainly(launch_time, 0.0):
+            time = time + launch_time
         if not self._alone:
-            return KernelPrice(time, 0.0, 0.0)
-        return KernelPrice(time, work / rate, traffic / machine.memory_rate)
+            return KernelTime(time, 0.0, 0.0)
+        return KernelTime(time, work / rate, traffic / machine.memory_rate)
 
     def _shape_efficiency(self, kernel: Kernel) -> Fraction:
         """How well a matrix product's shape fills the chip, 1 where the chip is not cut into units."""
@@ -175,7 +178,7 @@ class KernelPrices:
             units=machine.units,
             tile=machine.tile,
         )
-        found = filled * depth_efficiency(sizes(kernel.depth), half=machine.depth_half)
+        found = filled * depth_efficiency(sizes(kernel.depth), half=machine.gemm_k_half)
         return float(found) if np.ndim(found) == 0 else found
 
     def _traffic(self, kernel: Kernel) -> tuple[Term, ...] | Bytes:

@@ -1,4 +1,4 @@
-"""The numbers of a cluster that a price depends on, each a float or a column of the table."""
+"""The numbers of a cluster that a time depends on, each a float or a column of the table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -16,16 +16,16 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology
 from volvelle.workload.elements import element_bytes
 
-__all__ = ["Machine", "Wire"]
+__all__ = ["NetworkLevel", "SustainedRates"]
 
 _WIDE = element_bytes("bf16")
 
 
-Part = TypeVar("Part", "Machine", "Wire")
+Part = TypeVar("Part", "SustainedRates", "NetworkLevel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
+class NetworkLevel:
     """One network dimension, as one chip sees it."""
 
     name: str
@@ -47,7 +47,7 @@ class Wire:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class SustainedRates:
     """Sustained rates of a cluster."""
 
     matrix_rate: FlopPerSecond
@@ -64,18 +64,18 @@ class Machine:
     expansion_rate: BytesPerSecond
     units: Count | None
     tile: Count
-    depth_half: Count
-    launch: Seconds
-    dispatch: Seconds
+    gemm_k_half: Count
+    kernel_launch_time: Seconds
+    host_dispatch_time: Seconds
     attention_efficiency: Fraction
-    attention_half: Count
-    lent: Fraction
+    attention_kv_half: Count
+    communication_sm_share: Fraction
     host_rate: BytesPerSecond | None
-    wires: tuple[Wire, ...]
+    levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, element: str) -> "Machine":
+    def of(cls, cluster: Cluster, element: str) -> "SustainedRates":
         """What a cluster sustains for products of one element type."""
         chip = cluster.chip
         wide = element if element_bytes(element) >= _WIDE else "bf16"
@@ -92,15 +92,15 @@ class Machine:
             expansion_rate=second.rate * chip.memory_efficiency if second else chip.memory.rate,
             units=chip.units,
             tile=chip.tile,
-            depth_half=chip.depth_half,
-            launch=chip.launch,
-            dispatch=chip.dispatch,
+            gemm_k_half=chip.gemm_k_half,
+            kernel_launch_time=chip.kernel_launch_time,
+            host_dispatch_time=chip.host_dispatch_time,
             attention_efficiency=chip.attention_efficiency,
-            attention_half=chip.attention_half,
-            lent=chip.lent,
+            attention_kv_half=chip.attention_kv_half,
+            communication_sm_share=chip.communication_sm_share,
             host_rate=cluster.host_rate,
-            wires=tuple(
-                Wire(
+            levels=tuple(
+                NetworkLevel(
                     name=dimension.name,
                     topology=dimension.topology,
                     rate=dimension.link.sustained,
@@ -121,7 +121,7 @@ class Machine:
         """Bytes in both tiers of memory."""
         return self.capacity if is_plainly(self.expansion, 0.0) else self.capacity + self.expansion
 
-    def filled(self, used: Bytes) -> "Machine":
+    def filled(self, used: Bytes) -> "SustainedRates":
         """The machine when so much is held: what local memory has no room for is read from the second tier."""
         expanded = np.minimum(np.maximum(used - self.capacity, 0.0), self.expansion)
         rate = hybrid_memory_rate(
@@ -132,10 +132,10 @@ class Machine:
     def rows(self) -> int:
         """How many variants of the machine there are: the length of its columns, or one."""
         values = [getattr(self, field.name) for field in fields(self)]
-        values += [getattr(wire, field.name) for wire in self.wires for field in fields(wire)]
+        values += [getattr(level, field.name) for level in self.levels for field in fields(level)]
         return max([1, *(value.size for value in values if isinstance(value, np.ndarray))])
 
-    def take(self, rows: NDArray[np.intp] | slice) -> "Machine":
+    def take(self, rows: NDArray[np.intp] | slice) -> "SustainedRates":
         """The machine of some rows of the table."""
 
         def cut(value: Any) -> Any:
@@ -144,21 +144,21 @@ class Machine:
         def cut_all(part: Part) -> Part:
             return replace(part, **{field.name: cut(getattr(part, field.name)) for field in fields(part)})
 
-        return replace(cut_all(self), wires=tuple(cut_all(wire) for wire in self.wires))
+        return replace(cut_all(self), levels=tuple(cut_all(level) for level in self.levels))
 
     def tiers(self, group: Count, stride: Count, *, uniform: bool = True) -> Sequence[Tier]:
         """What a group of ranks has of every network dimension; its bisection only if `uniform` traffic needs it."""
         return [
             Tier(
                 chips=chips,
-                rate=wire.sustained(chips),
-                latency=wire.latency,
-                steps=wire.topology.steps(chips),
-                bisection=wire.topology.bisection(chips) if uniform else 1.0,
-                setup=wire.setup,
-                fill=wire.fill,
-                reduces=wire.reduces,
-                reduction_efficiency=wire.reduction_efficiency,
+                rate=level.sustained(chips),
+                latency=level.latency,
+                steps=level.topology.steps(chips),
+                bisection=level.topology.bisection(chips) if uniform else 1.0,
+                setup=level.setup,
+                fill=level.fill,
+                reduces=level.reduces,
+                reduction_efficiency=level.reduction_efficiency,
             )
-            for wire, chips in zip(self.wires, members(group, stride, self.spans), strict=True)
+            for level, chips in zip(self.levels, members(group, stride, self.spans), strict=True)
         ]

@@ -1,6 +1,6 @@
 """What an estimator answers: contributions, memory, violations. Totals are derived from the parts."""
 
-from collections.abc import Mapping as Map
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Count, Flop, FlopPerSecond
 
 __all__ = ["Contribution", "Estimate", "EstimateTable", "MemoryPart", "Range", "Violation"]
@@ -64,7 +64,7 @@ class Range:
 class Estimate:
     """How one mapping does."""
 
-    mapping: Mapping
+    mapping: ParallelMapping
     contributions: tuple[Contribution, ...]
     memory: tuple[MemoryPart, ...]
     worst_rank: str
@@ -78,7 +78,7 @@ class Estimate:
     peak: float
     """Dense peak of one chip in the element type used."""
     time_range: Range | None = None
-    facts: Map[str, float] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
     """Side results worth showing: micro-batches, parameters a chip …"""
 
     @cached_property
@@ -129,14 +129,14 @@ class EstimateTable:
     """Seconds a step."""
     memory_bytes: NDArray[np.float64]
     """Bytes on the fullest rank."""
-    violations: Map[str, NDArray[np.bool_]]
+    violations: Mapping[str, NDArray[np.bool_]]
     """Violation → which mappings it strikes."""
     work: Flop
     chips: Count
     peak: FlopPerSecond
-    contributions: Map[tuple[str, bool], NDArray[np.float64]] | None = None
+    contributions: Mapping[tuple[str, bool], NDArray[np.float64]] | None = None
     """Seconds by contribution and whether it is exposed, if a breakdown was asked for."""
-    memory: Map[str, NDArray[np.float64]] | None = None
+    memory: Mapping[str, NDArray[np.float64]] | None = None
     """Bytes by part, if a breakdown was asked for."""
 
     def __len__(self) -> int:
@@ -155,9 +155,9 @@ class EstimateTable:
     def _spared(self, *, but_for: str = "") -> NDArray[np.bool_]:
         """Which mappings no violation strikes, one of them aside."""
         bad = np.zeros(len(self), dtype=bool)
-        for name, struck in self.violations.items():
+        for name, violated in self.violations.items():
             if name != but_for:
-                bad |= struck
+                bad |= violated
         return ~bad
 
     @property

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Estimate, EstimateTable, Range
-from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.spread import Figure, LogNormal
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
@@ -21,12 +21,12 @@ __all__ = ["TableEstimator", "UnderUncertainty", "sampled"]
 _CHIP_FIELDS = (
     "matrix_efficiency",
     "memory_efficiency",
-    "depth_half",
-    "launch",
-    "dispatch",
+    "gemm_k_half",
+    "kernel_launch_time",
+    "host_dispatch_time",
     "attention_efficiency",
-    "attention_half",
-    "lent",
+    "attention_kv_half",
+    "communication_sm_share",
 )
 _LINK_FIELDS = ("rate", "latency", "setup", "efficiency", "fill", "contention", "reduction_efficiency")
 Part = TypeVar("Part", Chip, Link)
@@ -35,7 +35,7 @@ Part = TypeVar("Part", Chip, Link)
 class TableEstimator(Protocol):
     """An estimator that also answers tables."""
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """How one mapping does."""
 
     def table(self, workload: TrainingStep, system: Cluster, mappings: MappingTable) -> EstimateTable:
@@ -64,7 +64,7 @@ class UnderUncertainty(AbstractEstimator):
                 f"sampling needs at least 2 samples and a level between 0 and 1, not {self.samples} and {self.level}"
             )
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """The central answer and its range."""
         central = self.estimator.estimate(workload, system, mapping)
         variants, varied = sampled(system, samples=self.samples, seed=self.seed)

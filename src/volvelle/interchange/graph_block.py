@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from volvelle.errors import DescriptionError, GraphError, UnknownNameError
 from volvelle.interchange.graph_kernel import KINDS, NAME, KernelLine, read_kernel
+from volvelle.quantities import numbered
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block
@@ -194,7 +195,9 @@ def _signature(line: KernelLine, dims_of: Mapping[str, tuple[str, ...]], sizes: 
         if len(set(taken)) != len(taken):
             raise GraphError(f"{at} names a dimension twice; give each its own name")
         if len(taken) != len(own):
-            raise GraphError(f"{at} has {len(taken)} dimension(s), but it is '{' '.join(own)}'; name one for each")
+            raise GraphError(
+                f"{at} has {numbered(len(taken), 'dimension')}, but it is '{' '.join(own)}'; name one for each"
+            )
         for dim, its in zip(taken, own, strict=True):
             if sizes[dim] != sizes[its]:
                 raise GraphError(

@@ -217,5 +217,5 @@ def _read_line(
     low, high = KINDS[kind].reads
     if not low <= len(reads) <= high:
         count = f"{low}" if low == high else f"{low} or more"
-        raise GraphError(f"{where}: {kind} takes {count} tensor(s), not {len(reads)} ({', '.join(reads)}); {form}")
+        raise GraphError(f"{where}: {kind} takes {count} tensors, not {len(reads)} ({', '.join(reads)}); {form}")
     return tuple(reads), tuple(taken_as), makes

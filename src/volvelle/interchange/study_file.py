@@ -10,7 +10,7 @@ axes:
   accelerators: [512, 1024, 2048]
 mapping: {policy: best}
 objectives: [days, usd]
-constraints: [watts <= 10 MW]
+constraints: [power <= 10 MW]
 """
 
 from collections.abc import Mapping
@@ -197,7 +197,7 @@ class StudyForm(_Closed):
     facet: str | None = None
     """An axis whose values are answered one by one."""
     seed: int = 0
-    budget: int | None = Field(default=None, ge=1)
+    samples: int | None = Field(default=None, ge=1)
     """Points to evaluate at most; fewer than there are, and they are drawn at random."""
 
     @property

@@ -5,7 +5,7 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
-__all__ = ["hidden_time", "host_bound_time", "lent_time", "streamed_time"]
+__all__ = ["hidden_time", "host_bound_time", "overlap_slowdown_time", "streamed_time"]
 
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
@@ -15,13 +15,13 @@ def hidden_time(communication: Seconds, window: Seconds, *, overlap: Fraction = 
     $$ h = \min(c,\; \omega\,w) $$
 
     ω is the usable share of the window; the rest, c − h, is exposed. Assumes the two do not slow each other
-    down, but for the units that communication takes (:func:`lent_time`).
+    down, but for the units that communication takes (:func:`overlap_slowdown_time`).
     """
     return np.minimum(communication, overlap * window)
 
 
 @cites("deepseek2024v3", place="section 3.2.2, processors set aside for communication")
-def lent_time(hidden: Seconds, *, share: Fraction) -> Seconds:
+def overlap_slowdown_time(hidden: Seconds, *, share: Fraction) -> Seconds:
     r"""What computation loses to communication that runs beside it on the same units.
 
     $$ t = \varsigma\,h $$
@@ -44,11 +44,11 @@ def streamed_time(moved: Bytes, window: Seconds, *, rate: BytesPerSecond) -> Sec
 
 
 @cites("pytorch-performance-guide", place="launches run ahead of the device")
-def host_bound_time(device: Seconds, kernels: Count, *, dispatch: Seconds) -> Seconds:
+def host_bound_time(device: Seconds, kernels: Count, *, host_dispatch_time: Seconds) -> Seconds:
     r"""What a host that prepares kernels too slowly adds to the device's time.
 
     $$ t = \max(0,\; N\delta - t_d) $$
 
     Assumes the host runs ahead as long as it can: kernels longer than δ hide its work, shorter ones wait for it.
     """
-    return np.maximum(kernels * dispatch - device, 0.0)
+    return np.maximum(kernels * host_dispatch_time - device, 0.0)

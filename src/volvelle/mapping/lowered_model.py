@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from volvelle.mapping.lowering import BlockPlan, plan_block
+from volvelle.mapping.lowering import LoweredBlock, lower
 from volvelle.mapping.parallelism import Structure
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
 
-__all__ = ["ByIdentity", "block_plans", "split_dims", "step_flops"]
+__all__ = ["ByIdentity", "lowered_blocks", "split_dims", "step_flops"]
 
 
 class ByIdentity:
@@ -27,12 +27,12 @@ class ByIdentity:
         return isinstance(other, ByIdentity) and other.model is self.model
 
 
-def block_plans(step: TrainingStep, structure: Structure) -> tuple[BlockPlan, ...]:
+def lowered_blocks(step: TrainingStep, structure: Structure) -> tuple[LoweredBlock, ...]:
     """Plans of all blocks for one structure."""
     return _plans(ByIdentity(step.model), structure, step.expert_load)
 
 
-def split_dims(plans: Sequence[BlockPlan]) -> frozenset[str]:
+def split_dims(plans: Sequence[LoweredBlock]) -> frozenset[str]:
     """Dimensions that tensor parallelism divides."""
     return frozenset().union(*(plan.split_dims for plan in plans))
 
@@ -43,11 +43,11 @@ def step_flops(step: TrainingStep) -> float:
 
 
 @lru_cache(maxsize=256)
-def _plans(model: ByIdentity, structure: Structure, expert_load: float) -> tuple[BlockPlan, ...]:
+def _plans(model: ByIdentity, structure: Structure, expert_load: float) -> tuple[LoweredBlock, ...]:
     whole = _with_backward(model)
     if expert_load != 1.0 and "slots" in whole.sizes:
         whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
-    return tuple(plan_block(whole, block, structure) for block in whole.blocks)
+    return tuple(lower(whole, block, structure) for block in whole.blocks)
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,7 @@ vocabulary (and positions in between), context parallelism by positions, expert 
 between). What each has to exchange follows from the declarations.
 """
 
-from collections.abc import Iterable, Sequence
-from collections.abc import Mapping as Map
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -22,7 +21,7 @@ from volvelle.workload.graph import Block, Role, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, split
 
-__all__ = ["BlockPlan", "Exchange", "Kernel", "plan_block"]
+__all__ = ["Exchange", "Kernel", "LoweredBlock", "lower"]
 
 TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab")
 """What tensor parallelism splits."""
@@ -54,9 +53,9 @@ class Kernel:
     depth: Term = ONE
     of_weight: bool = False
     """Makes a weight's gradient, which nothing waits for before the step's end."""
-    core: bool = False
+    attention_core: bool = False
     """Belongs to a region between projections, behind which context exchanges hide."""
-    wide: bool = False
+    keep_16bit: bool = False
     """Stays in 16 bits where other products are narrower: attention cores, and blocks that do not repeat."""
 
 
@@ -68,15 +67,15 @@ class Exchange:
     collective: Collective
     size: Term
     phase: Phase
-    again: bool
+    repeated_in_backward: bool
     """Repeated in the backward pass, behind the weight gradients."""
-    once: bool
+    per_step: bool
     """Once a step, not once a micro-batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockPlan:
-    """One repetition of a block, priced in terms."""
+class LoweredBlock:
+    """One repetition of a block, timed in terms."""
 
     name: str
     repeat: int
@@ -92,7 +91,7 @@ class BlockPlan:
     """Parameters that replicas share out among them."""
     tied: tuple[Term, ...]
     """Parameters that are another block's, held again if that block is on another chip."""
-    handed: tuple[Term, ...]
+    output_bytes: tuple[Term, ...]
     """Bytes handed to the next block."""
     split_dims: frozenset[str]
     """Dimensions that the tensor-parallel chips share."""
@@ -102,12 +101,12 @@ class BlockPlan:
     """Experts that each token is sent to."""
 
 
-def plan_block(workload: Workload, block: Block, structure: Structure) -> BlockPlan:
+def lower(workload: Workload, block: Block, structure: Structure) -> LoweredBlock:
     """Work a block (with its backward operations) out for one structure."""
     sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
     has_positions = SEQUENCE_DIM in workload.sizes
     tensor_dims: tuple[str, ...] = TENSOR_DIMS
-    if structure.whole_experts:  # tokens stay where their positions are, as over any other replica
+    if not structure.expert_tensor_parallel:  # tokens stay where their positions are, as over any other replica
         tensor_dims = (*(dim for dim in TENSOR_DIMS if dim != EXPERT_WIDTH), "slots")
     sharded = {
         Axis.TENSOR: shard(
@@ -128,7 +127,7 @@ def plan_block(workload: Workload, block: Block, structure: Structure) -> BlockP
 def _context_dims(block: Block, structure: Structure) -> dict[str, str | None]:
     """Positions everywhere, but heads between projections where those are swapped for positions."""
     dims = by_dimension(block, CONTEXT_DIMS)
-    if structure.swap_heads:
+    if structure.ulysses:
         heads = by_dimension(block, (HEADS_DIM,))
         dims |= {op.name: HEADS_DIM for op in block.operations if op.region and heads.get(op.name)}
     return dims
@@ -136,7 +135,7 @@ def _context_dims(block: Block, structure: Structure) -> dict[str, str | None]:
 
 class _Planner:
     def __init__(
-        self, sizes: Map[str, float], block: Block, sharded: Map[Axis, ShardedBlock], structure: Structure
+        self, sizes: Mapping[str, float], block: Block, sharded: Mapping[Axis, ShardedBlock], structure: Structure
     ) -> None:
         self.sizes = sizes
         self.sharded = sharded
@@ -156,7 +155,7 @@ class _Planner:
             return [op for op in self.forward if op.region and op.region not in self.fused_regions]
         return []
 
-    def plan(self) -> BlockPlan:
+    def plan(self) -> LoweredBlock:
         block = self.block
         kernels = [
             *self._kernels(self.forward, Phase.FORWARD),
@@ -167,7 +166,7 @@ class _Planner:
         interior = self._interior()
         needed = [name for name in self._read_backward() if name not in interior]
         weights = [tensor for tensor in block.tensors if tensor.role is Role.WEIGHT]
-        return BlockPlan(
+        return LoweredBlock(
             name=block.name,
             repeat=block.repeat,
             kernels=tuple(kernels),
@@ -177,7 +176,7 @@ class _Planner:
             weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
-            handed=self._grouped(block.outputs),
+            output_bytes=self._grouped(block.outputs),
             split_dims=frozenset(dim for dim in self.sharded[Axis.TENSOR].dims.values() if dim),
             is_layer=block.is_layer,
             copies=self.sizes["slots"] * self.sizes[EXPERT_DIM] / self.sizes[SEQUENCE_DIM]
@@ -187,7 +186,7 @@ class _Planner:
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
-    def _dims(self, dims: Sequence[str], divided: Map[Axis, str | None]) -> Term:
+    def _dims(self, dims: Sequence[str], divided: Mapping[Axis, str | None]) -> Term:
         """Points of the named dimensions on one chip, when each axis divides one of them.
 
         Experts are dealt out among replicas that bring their batches along: an expert's chip has fewer experts and
@@ -266,8 +265,8 @@ class _Planner:
             matrix_work=self._work(op, Unit.MATRIX),
             vector_work=self._work(op, Unit.VECTOR),
             of_weight=bool(self.weight_gradients & set(op.outputs)),
-            core=bool(op.region),
-            wide=bool(op.region) or self.block.repeat == 1,
+            attention_core=bool(op.region),
+            keep_16bit=bool(op.region) or self.block.repeat == 1,
         )
         if isinstance(op.kind, Contraction):
             divided = self._split(op)
@@ -310,8 +309,8 @@ class _Planner:
             vector_work=vector[0] if vector else None,
             depth=self._dims([op.kind.along for op in inside if isinstance(op.kind, Normalisation)][:1], {}),
             traffic=self._grouped([*read, *left]),
-            core=True,
-            wide=True,
+            attention_core=True,
+            keep_16bit=True,
         )
 
     def _remade(self, region: str) -> list[Operation]:
@@ -354,8 +353,8 @@ class _Planner:
             collective=found.collective,
             size=self._dims(tensor.dims, others) * Term(element_bytes(tensor.element)),
             phase=found.phase,
-            again=found.again,
-            once=found.of_weight,
+            repeated_in_backward=found.repeated_in_backward,
+            per_step=found.of_weight,
         )
 
 

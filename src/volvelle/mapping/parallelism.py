@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from volvelle.errors import MappingError
 
-__all__ = ["Mapping", "MappingTable", "Recompute", "Schedule", "Structure"]
+__all__ = ["MappingTable", "ParallelMapping", "Recompute", "Schedule", "Structure"]
 
 
 class Schedule(IntEnum):
@@ -54,12 +54,12 @@ class Structure:
     sequence_parallel: bool
     recompute: Recompute
     fused_attention: bool
-    whole_experts: bool = False
-    swap_heads: bool = False
+    expert_tensor_parallel: bool = True
+    ulysses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class ParallelMapping:
     """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     tensor: int = 1
@@ -72,11 +72,12 @@ class Mapping:
     """Chips that share every sequence."""
     expert: int = 1
     """Chips among which experts are dealt out: a part of `data` × `context`, times `tensor` if they stay whole."""
-    whole_experts: bool = False
-    """Experts are not split over the tensor-parallel chips but dealt out over them too (expert-tensor degree 1)."""
-    relay_tokens: bool = False
+    expert_tensor_parallel: bool = True
+    """Each expert is split over the tensor-parallel chips; if not, experts are dealt out over them too, each whole
+    (Megatron's --expert-tensor-parallel-size 1)."""
+    hierarchical_dispatch: bool = False
     """A token goes to a unit of the network once and is handed on inside it, however many of its experts are there."""
-    swap_heads: bool = False
+    ulysses: bool = False
     """Chips that share a sequence swap positions for heads around attention (Ulysses), not keys and values."""
     micro_batch: int = 1
     """Sequences a replica works on at a time."""
@@ -85,7 +86,7 @@ class Mapping:
     schedule: Schedule = Schedule.ONE_FORWARD_ONE_BACKWARD
     zero: int = 1
     """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
-    shard: int = 0
+    zero_group: int = 0
     """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
     overlap: bool = True
     """Gradients are exchanged while the backward pass still runs."""
@@ -129,14 +130,14 @@ class Mapping:
             "data": self.data,
             "context": self.context,
             "expert": self.expert,
-            "whole_experts": self.whole_experts,
-            "relay_tokens": self.relay_tokens,
-            "swap_heads": self.swap_heads,
+            "expert_tensor_parallel": self.expert_tensor_parallel,
+            "hierarchical_dispatch": self.hierarchical_dispatch,
+            "ulysses": self.ulysses,
             "micro_batch": self.micro_batch,
             "interleave": self.interleave,
             "schedule": self.schedule.word,
             "zero": self.zero,
-            "shard": self.shard,
+            "zero_group": self.zero_group,
             "overlap": self.overlap,
             "sequence_parallel": self.sequence_parallel,
             "recompute": self.recompute.word,
@@ -152,8 +153,8 @@ class Mapping:
             sequence_parallel=self.sequence_parallel,
             recompute=self.recompute,
             fused_attention=self.fused_attention,
-            whole_experts=self.whole_experts,
-            swap_heads=self.swap_heads,
+            expert_tensor_parallel=self.expert_tensor_parallel,
+            ulysses=self.ulysses,
         )
 
 
@@ -167,21 +168,21 @@ _NUMBERS = (
     "interleave",
     "schedule",
     "zero",
-    "shard",
+    "zero_group",
     "overlap",
     "recompute_every",
     "offload_weights",
     "offload_optimiser",
     "offload_activations",
-    "relay_tokens",
+    "hierarchical_dispatch",
 )
-_TRUTHS = ("overlap", "relay_tokens", "offload_weights", "offload_optimiser", "offload_activations")
+_TRUTHS = ("overlap", "hierarchical_dispatch", "offload_weights", "offload_optimiser", "offload_activations")
 _PYTHON: dict[str, type] = {
-    **dict.fromkeys((*_TRUTHS, "sequence_parallel", "fused_attention", "whole_experts", "swap_heads"), bool),
+    **dict.fromkeys((*_TRUTHS, "sequence_parallel", "fused_attention", "expert_tensor_parallel", "ulysses"), bool),
     "schedule": Schedule,
     "recompute": Recompute,
 }
-_STRUCTURE = ("sequence_parallel", "recompute", "fused_attention", "whole_experts", "swap_heads")
+_STRUCTURE = ("sequence_parallel", "recompute", "fused_attention", "expert_tensor_parallel", "ulysses")
 _KINDS: dict[str, type] = {**dict.fromkeys(_STRUCTURE, np.bool_), "recompute": np.int8}
 
 
@@ -198,31 +199,31 @@ class MappingTable:
     interleave: NDArray[np.float64]
     schedule: NDArray[np.float64]
     zero: NDArray[np.float64]
-    shard: NDArray[np.float64]
+    zero_group: NDArray[np.float64]
     overlap: NDArray[np.float64]
     recompute_every: NDArray[np.float64]
     offload_weights: NDArray[np.float64]
     offload_optimiser: NDArray[np.float64]
     offload_activations: NDArray[np.float64]
-    relay_tokens: NDArray[np.float64]
+    hierarchical_dispatch: NDArray[np.float64]
     sequence_parallel: NDArray[np.bool_]
     recompute: NDArray[np.int8]
     fused_attention: NDArray[np.bool_]
-    whole_experts: NDArray[np.bool_]
-    swap_heads: NDArray[np.bool_]
+    expert_tensor_parallel: NDArray[np.bool_]
+    ulysses: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.tensor)
 
     @classmethod
     def columns(cls, **given: ArrayLike) -> "MappingTable":
-        """From columns; what is not given takes the default of `Mapping`, what is single is repeated."""
+        """From columns; what is not given takes the default of `ParallelMapping`, what is single is repeated."""
         unknown = set(given) - {*_NUMBERS, *_STRUCTURE}
         if unknown:
             raise MappingError(
                 f"a mapping has no column {', '.join(sorted(unknown))}; it has {', '.join((*_NUMBERS, *_STRUCTURE))}"
             )
-        default = Mapping()
+        default = ParallelMapping()
         filled = {name: np.asarray(given.get(name, getattr(default, name))) for name in (*_NUMBERS, *_STRUCTURE)}
         rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
         return cls(
@@ -233,7 +234,7 @@ class MappingTable:
         )
 
     @classmethod
-    def of(cls, mappings: Iterable[Mapping]) -> "MappingTable":
+    def of(cls, mappings: Iterable[ParallelMapping]) -> "MappingTable":
         """From single mappings."""
         rows = list(mappings)
         return cls.columns(**{name: [getattr(mapping, name) for mapping in rows] for name in (*_NUMBERS, *_STRUCTURE)})
@@ -250,9 +251,9 @@ class MappingTable:
         names = [field.name for field in fields(cls)]
         return cls(**{name: np.concatenate([getattr(table, name) for table in tables]) for name in names})
 
-    def row(self, index: int) -> Mapping:
+    def row(self, index: int) -> ParallelMapping:
         """One row as a mapping."""
-        return Mapping(
+        return ParallelMapping(
             **{name: _PYTHON.get(name, int)(getattr(self, name)[index]) for name in (*_NUMBERS, *_STRUCTURE)}
         )
 
@@ -274,8 +275,9 @@ class MappingTable:
     def structures(self) -> list[tuple[Structure, NDArray[np.intp] | slice]]:
         """The structures there are, each with its rows."""
         code = self.recompute.astype(np.int16) * 4 + self.sequence_parallel * 2 + self.fused_attention
-        if self.whole_experts.any() or self.swap_heads.any():
-            code = code + self.whole_experts * np.int16(16) + self.swap_heads * np.int16(32)
+        whole = ~self.expert_tensor_parallel
+        if whole.any() or self.ulysses.any():
+            code = code + whole * np.int16(16) + self.ulysses * np.int16(32)
         found = np.flatnonzero(np.bincount(code, minlength=12))
         return [
             (
@@ -283,8 +285,8 @@ class MappingTable:
                     sequence_parallel=bool(value & 2),
                     recompute=Recompute(int(value) % 16 // 4),
                     fused_attention=bool(value & 1),
-                    whole_experts=bool(value & 16),
-                    swap_heads=bool(value & 32),
+                    expert_tensor_parallel=not value & 16,
+                    ulysses=bool(value & 32),
                 ),
                 slice(None) if len(found) == 1 else np.flatnonzero(code == value),
             )

@@ -12,7 +12,7 @@ from itertools import product
 from volvelle.errors import MappingError
 from volvelle.workload.graph import Block, Role, Tensor
 from volvelle.workload.operations import Operation, Phase, SplitChoice
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
 __all__ = ["Conversion", "ShardedBlock", "all_shardings", "by_dimension", "shard"]
@@ -25,9 +25,9 @@ class Conversion:
     tensor: str
     collective: Collective
     phase: Phase
-    found: Layout
-    wanted: Layout
-    again: bool = False
+    found: TensorLayout
+    wanted: TensorLayout
+    repeated_in_backward: bool = False
     """The backward pass repeats a conversion of the forward pass, rather than keeping its result."""
     of_weight: bool = False
     """A weight's gradient: converted once a step, not once a micro-batch."""
@@ -40,7 +40,7 @@ class ShardedBlock:
     block: Block
     dims: Mapping[str, str | None]
     """Operation → the dimension of its signature that is split (None: not split)."""
-    layouts: Mapping[str, Layout]
+    layouts: Mapping[str, TensorLayout]
     """Tensor → the layout it is produced (or kept) in."""
     conversions: tuple[Conversion, ...]
 
@@ -49,21 +49,21 @@ class ShardedBlock:
         return tuple(
             (found.collective, found.tensor)
             for found in self.conversions
-            if found.phase is phase and not found.again and (weights or not found.of_weight)
+            if found.phase is phase and not found.repeated_in_backward and (weights or not found.of_weight)
         )
 
 
-def shard(block: Block, dims: Mapping[str, str | None], *, boundary: Layout = REPLICATED) -> ShardedBlock:
+def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayout = REPLICATED) -> ShardedBlock:
     """Shard a block by a dimension for each forward operation; the rest follows.
 
     Backward operations split the same dimension as the forward operation they belong to, sums take their
     summands as they come. `boundary` is the layout of the activations handed from block to block.
     """
-    layouts: dict[str, Layout] = {name: _fitting(boundary, block.tensor_of[name]) for name in block.inputs}
+    layouts: dict[str, TensorLayout] = {name: _fitting(boundary, block.tensor_of[name]) for name in block.inputs}
     chosen: dict[str, str | None] = {}
-    found: dict[tuple[str, Layout, Phase], Conversion] = {}
+    found: dict[tuple[str, TensorLayout, Phase], Conversion] = {}
 
-    def need(tensor: str, wanted: Layout, phase: Phase, *, of_weight: bool = False) -> None:
+    def need(tensor: str, wanted: TensorLayout, phase: Phase, *, of_weight: bool = False) -> None:
         if tensor not in layouts:  # weights and data start in whatever layout their first reader needs
             layouts[tensor] = wanted
             return
@@ -79,7 +79,7 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: Layout = RE
             phase=phase,
             found=layouts[tensor],
             wanted=wanted,
-            again=again,
+            repeated_in_backward=again,
             of_weight=of_weight,
         )
 
@@ -116,8 +116,8 @@ def by_dimension(block: Block, preferred: Sequence[str], *, otherwise: str | Non
 
 
 def all_shardings(
-    block: Block, *, dims: Sequence[str] | None = None, boundaries: Sequence[Layout] = (REPLICATED,)
-) -> Iterator[tuple[Layout, ShardedBlock]]:
+    block: Block, *, dims: Sequence[str] | None = None, boundaries: Sequence[TensorLayout] = (REPLICATED,)
+) -> Iterator[tuple[TensorLayout, ShardedBlock]]:
     """Every combination of splits of the forward operations (of the given dimensions only, if given)."""
     forward = [op for op in block.operations if op.phase is Phase.FORWARD]
     options = [
@@ -140,7 +140,9 @@ def all_shardings(
             )
 
 
-def _choice(op: Operation, block: Block, dims: Mapping[str, str | None], layouts: Mapping[str, Layout]) -> SplitChoice:
+def _choice(
+    op: Operation, block: Block, dims: Mapping[str, str | None], layouts: Mapping[str, TensorLayout]
+) -> SplitChoice:
     choices = op.kind.choices()
     if op.kind.sums() and op.phase is Phase.BACKWARD:
         return _sum_choice(op, choices, [layouts[name] for name in op.inputs])
@@ -156,7 +158,7 @@ def _choice(op: Operation, block: Block, dims: Mapping[str, str | None], layouts
     return next(choice for choice in choices if choice.dim is None)
 
 
-def _sum_choice(op: Operation, choices: Sequence[SplitChoice], found: Sequence[Layout]) -> SplitChoice:
+def _sum_choice(op: Operation, choices: Sequence[SplitChoice], found: Sequence[TensorLayout]) -> SplitChoice:
     """Add summands as they come: all partial stay partial, otherwise as the first that is not."""
     wanted = next((layout for layout in found if layout != PARTIAL), PARTIAL)
     names = op.kind.signature.inputs[0]
@@ -166,24 +168,24 @@ def _sum_choice(op: Operation, choices: Sequence[SplitChoice], found: Sequence[L
     raise MappingError(f"the sum {op.name!r} of {' '.join(names)} cannot be taken {wanted}")
 
 
-def _fitting(layout: Layout, tensor: Tensor) -> Layout:
+def _fitting(layout: TensorLayout, tensor: Tensor) -> TensorLayout:
     return layout if not layout.dim or layout.dim in tensor.dims else REPLICATED
 
 
-def _inward(op: Operation, choice: SplitChoice, block: Block) -> list[Layout]:
+def _inward(op: Operation, choice: SplitChoice, block: Block) -> list[TensorLayout]:
     return [
         _renamed(layout, dims, block.tensor_of[name])
         for layout, dims, name in zip(choice.inputs, op.kind.signature.inputs, op.inputs, strict=True)
     ]
 
 
-def _outward(op: Operation, choice: SplitChoice, block: Block) -> list[Layout]:
+def _outward(op: Operation, choice: SplitChoice, block: Block) -> list[TensorLayout]:
     return [
         _renamed(layout, dims, block.tensor_of[name])
         for layout, dims, name in zip(choice.outputs, op.kind.signature.outputs, op.outputs, strict=True)
     ]
 
 
-def _renamed(layout: Layout, dims: tuple[str, ...], tensor: Tensor) -> Layout:
+def _renamed(layout: TensorLayout, dims: tuple[str, ...], tensor: Tensor) -> TensorLayout:
     """An operation may know a tensor's dimension by another name (keys are positions)."""
     return split(tensor.dims[dims.index(layout.dim)]) if layout.dim else layout

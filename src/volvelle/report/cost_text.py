@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from volvelle.catalogue.schema import Reference
-from volvelle.economics.cost_breakdown import Bill, StepBill
+from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.economics.price_book import End
 from volvelle.quantities import (
     DOLLARS,
@@ -32,15 +32,15 @@ _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
 class Account:
     """A machine's bill at low, typical and high prices, and what it rests on."""
 
-    stock: Inventory
+    inventory: Inventory
     model: str
-    bills: Mapping[End, Bill]
+    breakdowns: Mapping[End, CostBreakdown]
     rests_on: Mapping[str, Figure]
     given: tuple[str, ...]
     """Prices and terms that the asker gave."""
     references: Mapping[str, Reference]
-    steps: Mapping[End, StepBill] | None = None
-    budget: float | None = None
+    steps: Mapping[End, StepCost] | None = None
+    tokens: float | None = None
     """Tokens to train on."""
 
 
@@ -59,31 +59,32 @@ def _table(*heads: str) -> Table:
 def print_bill(found: Account) -> None:
     """Purchase, power and ownership by part, the step if one was given, and every price with date and source."""
     console = wide_console(PLAN_WIDTH)
-    typical = found.bills[End.TYPICAL]
-    stock, terms = found.stock, typical.terms
+    typical = found.breakdowns[End.TYPICAL]
+    inventory, terms = found.inventory, typical.terms
     console.print(
-        f"[bold]{stock.name}[/bold]: {float(stock.chips):,.0f} x {stock.chip}, prices by [bold]{found.model}[/bold]; "
+        f"[bold]{inventory.name}[/bold]: {float(inventory.chips):,.0f} x {inventory.chip}, "
+        f"prices by [bold]{found.model}[/bold]; "
         f"[bold]{show(float(typical.capex), DOLLARS)}[/bold] to buy, "
         f"[bold]{show(float(typical.power), WATTS)}[/bold] at the meter, "
         f"[bold]{show(float(typical.tco), DOLLARS)}[/bold] to own for {float(terms.life) / YEAR:.3g} years"
     )
     table = _table("\nto buy", "\nlow", "\ntypical", "\nhigh")
-    for part in typical.capital:
-        table.add_row(part, *_three({end: found.bills[end].capital[part] for end in _ENDS}, DOLLARS))
-    table.add_row("all", *_three({end: found.bills[end].capex for end in _ENDS}, DOLLARS), style="bold")
+    for part in typical.capex_by_part:
+        table.add_row(part, *_three({end: found.breakdowns[end].capex_by_part[part] for end in _ENDS}, DOLLARS))
+    table.add_row("all", *_three({end: found.breakdowns[end].capex for end in _ENDS}, DOLLARS), style="bold")
     table.add_row("\npower in use")
-    for part in typical.watts:
-        table.add_row(part, *_three({end: found.bills[end].watts[part] for end in _ENDS}, WATTS))
-    table.add_row("at the meter", *_three({end: found.bills[end].power for end in _ENDS}, WATTS), style="bold")
+    for part in typical.power_by_part:
+        table.add_row(part, *_three({end: found.breakdowns[end].power_by_part[part] for end in _ENDS}, WATTS))
+    table.add_row("at the meter", *_three({end: found.breakdowns[end].power for end in _ENDS}, WATTS), style="bold")
     table.add_row("\nto own")
     for part in typical.ownership:
-        table.add_row(part, *_three({end: found.bills[end].ownership[part] for end in _ENDS}, DOLLARS))
-    table.add_row("all", *_three({end: found.bills[end].tco for end in _ENDS}, DOLLARS), style="bold")
-    hours = {end: found.bills[end].dollars_per_second * 3600.0 / float(stock.chips) for end in _ENDS}
+        table.add_row(part, *_three({end: found.breakdowns[end].ownership[part] for end in _ENDS}, DOLLARS))
+    table.add_row("all", *_three({end: found.breakdowns[end].tco for end in _ENDS}, DOLLARS), style="bold")
+    hours = {end: found.breakdowns[end].dollars_per_second * 3600.0 / float(inventory.chips) for end in _ENDS}
     table.add_row("a chip and hour of use", *_three(hours, DOLLARS))
     if found.steps:
         table.add_row("\na step")
-        for name, kind, values in _step_rows(found.steps, found.budget):
+        for name, kind, values in _step_rows(found.steps, found.tokens):
             table.add_row(name, *(show(value, kind) if kind else f"{value:,.3g}" for value in values))
     console.print(table)
     console.print(
@@ -97,7 +98,7 @@ def print_bill(found: Account) -> None:
 
 
 def _step_rows(
-    steps: Mapping[End, StepBill], budget: float | None
+    steps: Mapping[End, StepCost], tokens: float | None
 ) -> list[tuple[str, Quantity | None, tuple[float, ...]]]:
     def over(
         name: str, kind: Quantity | None, of: Mapping[End, Number]
@@ -114,10 +115,10 @@ def _step_rows(
             over("USD a million tokens", None, million),
             over("tokens a second and watt", None, {e: step.tokens_per_second_per_watt for e, step in steps.items()}),
         ]
-        if budget is not None:
+        if tokens is not None:
             rows += [
-                over(f"days for {budget:.3g} tokens", None, {end: step.days(budget) for end, step in steps.items()}),
-                over("money for them", DOLLARS, {end: step.training_dollars(budget) for end, step in steps.items()}),
+                over(f"days for {tokens:.3g} tokens", None, {end: step.days(tokens) for end, step in steps.items()}),
+                over("money for them", DOLLARS, {end: step.training_dollars(tokens) for end, step in steps.items()}),
             ]
     return rows
 
@@ -154,15 +155,15 @@ def bill_document(found: Account) -> dict[str, object]:
         return {name: float(value) for name, value in parts.items()}
 
     def one(end: End) -> dict[str, object]:
-        bill = found.bills[end]
+        breakdown = found.breakdowns[end]
         answer: dict[str, object] = {
-            "capital_usd": plain(bill.capital),
-            "capex_usd": float(bill.capex),
-            "rated_watts": plain(bill.rated),
-            "watts": plain(bill.watts),
-            "meter_watts": float(bill.power),
-            "ownership_usd": plain(bill.ownership),
-            "tco_usd": float(bill.tco),
+            "capex_by_part_usd": plain(breakdown.capex_by_part),
+            "capex_usd": float(breakdown.capex),
+            "rated_power_by_part_watts": plain(breakdown.rated),
+            "power_by_part_watts": plain(breakdown.power_by_part),
+            "power_watts": float(breakdown.power),
+            "ownership_usd": plain(breakdown.ownership),
+            "tco_usd": float(breakdown.tco),
         }
         if found.steps:
             step = found.steps[end]
@@ -170,16 +171,16 @@ def bill_document(found: Account) -> dict[str, object]:
             if step.tokens is not None:
                 answer["usd_per_token"] = float(step.dollars_per_token)
                 answer["tokens_per_joule"] = float(step.tokens_per_second_per_watt)
-                if found.budget is not None:
-                    answer["training_days"] = float(step.days(found.budget))
-                    answer["training_usd"] = float(step.training_dollars(found.budget))
+                if found.tokens is not None:
+                    answer["training_days"] = float(step.days(found.tokens))
+                    answer["training_usd"] = float(step.training_dollars(found.tokens))
         return answer
 
-    terms = found.bills[End.TYPICAL].terms
+    terms = found.breakdowns[End.TYPICAL].terms
     return {
-        "system": found.stock.name,
-        "chip": found.stock.chip,
-        "chips": float(found.stock.chips),
+        "system": found.inventory.name,
+        "chip": found.inventory.chip,
+        "chips": float(found.inventory.chips),
         "model": found.model,
         "life_seconds": float(terms.life),
         "use": float(terms.use),

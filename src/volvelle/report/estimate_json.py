@@ -60,14 +60,14 @@ class MappingEntry(_Closed):
     data: int
     context: int
     expert: int
-    whole_experts: bool
-    relay_tokens: bool
-    swap_heads: bool
+    expert_tensor_parallel: bool
+    hierarchical_dispatch: bool
+    ulysses: bool
     micro_batch: int
     interleave: int
     schedule: Literal["1f1b", "gpipe", "zero-bubble", "dualpipe"]
     zero: int
-    shard: int
+    zero_group: int
     overlap: bool
     sequence_parallel: bool
     recompute: Literal["none", "selective", "full"]

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from volvelle.estimators.result import Estimate
 from volvelle.laws.citations import LAWS
-from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.report.answer import Answer
 
@@ -47,7 +47,7 @@ def _headline(answer: Answer) -> Panel:
         text.append(f"note: {note}\n", style="yellow")
     text.append("layout", style="bold")
     text.append(f"  {_layout(mapping)}\n\n")
-    text.append(f"{show(estimate.time, SECONDS)} a step", style="bold green" if estimate.feasible else "bold red")
+    text.append(f"{show(estimate.time, SECONDS)}/step", style="bold green" if estimate.feasible else "bold red")
     if estimate.time_range:
         found = estimate.time_range
         text.append(f"   {show(found.low, SECONDS)} … {show(found.high, SECONDS)} ({100 * found.level:.0f} % range)\n")
@@ -68,21 +68,23 @@ def _headline(answer: Answer) -> Panel:
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
 
 
-def _layout(mapping: Mapping) -> str:
+def _layout(mapping: ParallelMapping) -> str:
     """A layout in words, defaults left out where they say nothing."""
     degrees = [f"tensor {mapping.tensor}"]
     if mapping.context > 1:
-        degrees.append(f"context {mapping.context}" + (" (heads swapped for positions)" if mapping.swap_heads else ""))
+        degrees.append(f"context {mapping.context}" + (" (heads swapped for positions)" if mapping.ulysses else ""))
     degrees += [f"data {mapping.data}", f"pipeline {mapping.pipeline}"]
     words = [" × ".join(degrees)]
     if mapping.expert > 1:
-        kept = " whole" if mapping.whole_experts else ""
-        words.append(f"experts{kept} over {mapping.expert}" + (", tokens relayed" if mapping.relay_tokens else ""))
+        kept = " whole" if not mapping.expert_tensor_parallel else ""
+        words.append(
+            f"experts{kept} over {mapping.expert}" + (", tokens relayed" if mapping.hierarchical_dispatch else "")
+        )
     if mapping.pipeline > 1:
         pieces = f" in {mapping.interleave} pieces" if mapping.interleave > 1 else ""
         words.append(f"{mapping.schedule.word}{pieces}")
     words.append(f"micro-batch {mapping.micro_batch}")
-    words.append(f"ZeRO-{mapping.zero}" + (f" over {mapping.shard}" if mapping.shard else ""))
+    words.append(f"ZeRO-{mapping.zero}" + (f" over {mapping.zero_group}" if mapping.zero_group else ""))
     again = f"recompute {mapping.recompute.word}"
     if mapping.recompute is Recompute.SELECTIVE and mapping.fused_attention:
         again += " (nothing left to do: attention is fused)"
@@ -103,10 +105,10 @@ def _money(answer: Answer) -> str:
     if costs.energy is None:
         return f"energy and money: not known ({', '.join(costs.missing)} not in the catalogue)"
     power = show(float(costs.energy) / answer.estimate.time, WATTS)
-    energy = f"{power}, {show(float(costs.energy), JOULES)} a step"
+    energy = f"{power}, {show(float(costs.energy), JOULES)}/step"
     if costs.dollars is None:
         return f"{energy}; money: not known ({', '.join(costs.missing)} not in the catalogue)"
-    return f"{energy}, {show(float(costs.dollars), DOLLARS)} a step on machines of one's own"
+    return f"{energy}, {show(float(costs.dollars), DOLLARS)}/step on owned hardware"
 
 
 def _violations(estimate: Estimate) -> Panel:
@@ -202,7 +204,7 @@ def _memory(answer: Answer) -> Table:
 
 
 def _inputs(answer: Answer) -> Table:
-    table = _table("What it rests on")
+    table = _table("Inputs and sources")
     table.add_column("number")
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("between (80 %)", no_wrap=True)

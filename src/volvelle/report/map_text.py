@@ -1,6 +1,6 @@
 """A mapped graph as a person reads it, as other programs read it, and as pictures."""
 
-from collections.abc import Mapping as Map
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console, Group
@@ -8,7 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimators.dataflow.partition_time import SetPrice
+from volvelle.estimators.dataflow.partition_time import PartitionTime
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline_picture import Level, Work, roofline_picture
@@ -58,7 +58,7 @@ def _headline(answer: MapAnswer) -> Panel:
         text.append("\nnothing fits" if found.proven else "\nnothing was found in time", style="bold red")
         return Panel(text, title="cannot run", border_style="red", title_align="left")
     text.append("mapping", style="bold").append(f"  {_degrees(plan)}\n\n")
-    text.append(f"{show(plan.time, SECONDS)} a step", style="bold")
+    text.append(f"{show(plan.time, SECONDS)}/step", style="bold")
     text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {plan.utilisation:.1%} of peak\n")
     text.append(f"{_certificate(found)}\n", style="green" if found.proven else "yellow")
     text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
@@ -109,7 +109,7 @@ def _partitions(block: MappedBlock) -> Table:
     table = _table(f"{block.name}: partitions in the order they run{tile}{often}")
     for name in ("", "kernels", "time", "compute", "memory", "network", "SRAM"):
         table.add_column(name, justify="left" if name in ("", "kernels") else "right", no_wrap=name != "kernels")
-    for number, part in enumerate(block.price.partitions, start=1):
+    for number, part in enumerate(block.timing.partitions, start=1):
         if not part.kernels:
             continue
         names = ", ".join(part.kernels[:_LISTED])
@@ -222,7 +222,7 @@ def _block_document(block: MappedBlock) -> dict[str, object]:
                 "sram": part.sram,
                 "traffic": part.traffic,
             }
-            for part in block.price.partitions
+            for part in block.timing.partitions
         ],
     }
 
@@ -243,18 +243,18 @@ def map_pictures(answer: MapAnswer) -> dict[str, str]:
     return found | {"roofline.svg": _roofline(answer, plan)}
 
 
-def _stages(plan: GraphPlan) -> Map[tuple[str, int], int]:
+def _stages(plan: GraphPlan) -> Mapping[tuple[str, int], int]:
     """(block, partition) → the first stage that runs it."""
     places: dict[tuple[str, int], int] = {}
     for number, stage in enumerate(plan.stages):
         for piece in stage.pieces:
             block = plan.block(piece.block)
-            for partition in piece.partitions or range(len(block.price.partitions)):
+            for partition in piece.partitions or range(len(block.timing.partitions)):
                 places.setdefault((piece.block, partition), number)
     return places
 
 
-def _drawn(answer: MapAnswer, block: MappedBlock, stages: Map[tuple[str, int], int]) -> str:
+def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int], int]) -> str:
     def node(name: str) -> Node:
         place = block.fusion.place(name)
         dim = block.sharded.dims.get(name)
@@ -289,7 +289,7 @@ def _roofline(answer: MapAnswer, plan: GraphPlan) -> str:
     number = 0
     for block in plan.blocks:
         work = {kernel.name: kernel.work * block.problem.tiles for kernel in block.problem.kernels}
-        for part in block.price.partitions:
+        for part in block.timing.partitions:
             number += 1
             flops = sum(work[name] for name in part.kernels)
             works += _works(part, str(number), flops, levels)
@@ -298,7 +298,7 @@ def _roofline(answer: MapAnswer, plan: GraphPlan) -> str:
     return roofline_picture(works, levels, peak=peak, title=title)
 
 
-def _works(part: SetPrice, name: str, flops: float, levels: list[Level]) -> list[Work]:
+def _works(part: PartitionTime, name: str, flops: float, levels: list[Level]) -> list[Work]:
     found = [Work(name=name, level=levels[0].name, flops=flops, bytes=part.traffic, time=part.time)]
     if len(levels) > 1:
         moved = part.network * levels[1].rate

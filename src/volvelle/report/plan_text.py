@@ -9,10 +9,10 @@ from rich.text import Text
 
 from volvelle.estimators.result import Estimate
 from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.mapping.parallelism import Mapping
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.search.exhaustive import Ranked, Ranking
-from volvelle.search.sensitivity import Lever
+from volvelle.search.sensitivity import Sensitivity
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -29,7 +29,7 @@ class Plan:
     ranking: Ranking
     explained: tuple[Estimate, ...]
     """The first two layouts (or the only one), in full."""
-    levers: Sequence[Lever]
+    sensitivity: Sequence[Sensitivity]
     seconds: float
     """How long the search took."""
     notes: tuple[str, ...] = ()
@@ -40,16 +40,16 @@ class Plan:
         return float(model_flops_utilisation(work, found.time, chips=self.cluster.accelerators, peak=peak))
 
 
-def _degrees(mapping: Mapping) -> str:
+def _degrees(mapping: ParallelMapping) -> str:
     words = [f"tp{mapping.tensor}", f"pp{mapping.pipeline}", f"dp{mapping.data}"]
     if mapping.context > 1:
-        words.append(f"cp{mapping.context}" + ("/heads" if mapping.swap_heads else ""))
+        words.append(f"cp{mapping.context}" + ("/heads" if mapping.ulysses else ""))
     if mapping.expert > 1:
-        words.append(f"ep{mapping.expert}" + ("/whole" if mapping.whole_experts else ""))
+        words.append(f"ep{mapping.expert}" + ("" if mapping.expert_tensor_parallel else "/etp1"))
     return " ".join(words)
 
 
-def _choices(mapping: Mapping) -> str:
+def _choices(mapping: ParallelMapping) -> str:
     words = [f"mb{mapping.micro_batch}", f"zero{mapping.zero}"]
     if mapping.pipeline > 1:
         words.append(mapping.schedule.word + (f"/{mapping.interleave}" if mapping.interleave > 1 else ""))
@@ -107,8 +107,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         )
     console.print(_why(plan))
     _nearest(console, plan)
-    text = ", ".join(f"{lever.name} {100 * lever.gain:.1f} %" for lever in plan.levers if lever.gain > 5e-4)
-    console.print(Text(f"\nNext lever: a tenth more of a resource saves of the step: {text or 'nothing'}."))
+    text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
+    console.print(Text(f"\nNext item: a tenth more of a resource saves of the step: {text or 'nothing'}."))
 
 
 def _why(plan: Plan) -> Text:
@@ -172,6 +172,6 @@ def plan_document(plan: Plan) -> dict[str, object]:
         "layouts": [entry(found) for found in plan.ranking.best] if first is not None else [],
         "range": None if spread is None else {"low": spread.low, "high": spread.high, "level": spread.level},
         "nearest": None if plan.ranking.nearest is None or first is None else entry(plan.ranking.nearest),
-        "levers": [{"name": lever.name, "gain": lever.gain} for lever in plan.levers],
+        "sensitivity": [{"name": item.name, "gain": item.gain} for item in plan.sensitivity],
         "notes": list(plan.notes),
     }

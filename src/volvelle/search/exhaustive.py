@@ -1,4 +1,4 @@
-"""Exhaustive search: every layout of a space, priced or proven unable to win, and the best of them in order."""
+"""Exhaustive search: every layout of a space, evaluated or proven unable to win, and the best of them in order."""
 
 import heapq
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from volvelle.errors import MappingError
 from volvelle.estimators.result import EstimateTable
 from volvelle.estimators.uncertainty import TableEstimator
-from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
@@ -19,14 +19,14 @@ from volvelle.workload.training import TrainingStep
 __all__ = ["Ranked", "Ranking", "search"]
 
 _BATCH = 200_000
-"""Rows priced in one call: enough to keep chunks full, little enough to keep memory small."""
+"""Rows evaluated in one call: enough to keep chunks full, little enough to keep memory small."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
     """A layout and what it takes."""
 
-    mapping: Mapping
+    mapping: ParallelMapping
     time: float
     memory: float
 
@@ -42,7 +42,7 @@ class Ranking:
     configurations: int
     evaluated: int
     pruned: int
-    """Proven unable to run before they were priced: their states alone overflow memory."""
+    """Proven unable to run before they were evaluated: their states alone overflow memory."""
     feasible: int
 
 

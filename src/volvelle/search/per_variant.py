@@ -1,6 +1,6 @@
 """The best layout of every variant of a machine: the same layouts, other rates, each variant searched in full.
 
-What a layout holds does not depend on rates, so what cannot run is found once for all variants; what remains is priced
+What a layout holds does not depend on rates, so what cannot run is found once for all variants; what remains is timed
 for every variant. Exact: what is skipped cannot run.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.search.space import Space, layouts
@@ -21,7 +21,7 @@ from volvelle.workload.training import TrainingStep
 __all__ = ["BestOfEach", "LayoutTable", "best_of_each"]
 
 _ROWS = 65_536
-"""Rows priced in one call: several variants together, so that arrays stay long."""
+"""Rows evaluated in one call: several variants together, so that arrays stay long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class BestOfEach:
     time: NDArray[np.float64]
     memory: NDArray[np.float64]
     fits: NDArray[np.bool_]
-    priced: int
-    """Layouts priced, over all variants."""
+    evaluated: int
+    """Layouts evaluated, over all variants."""
 
 
 def best_of_each(known: LayoutTable, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> BestOfEach:
@@ -66,7 +66,7 @@ def best_of_each(known: LayoutTable, step: TrainingStep, cluster: Cluster, estim
             f"none of {known.considered} layouts can run on {cluster.accelerators} chips whatever their memory; widen "
             "the space or change batch and count"
         )
-    machine = Machine.of(cluster, step.element)
+    machine = SustainedRates.of(cluster, step.element)
     variants = machine.rows()
     capacity = np.broadcast_to(np.asarray(machine.holds, dtype=np.float64), (variants,))
     fitting = np.searchsorted(known.memory, capacity, side="right")
@@ -88,7 +88,7 @@ def best_of_each(known: LayoutTable, step: TrainingStep, cluster: Cluster, estim
         time=best,
         memory=known.memory[chosen],
         fits=fits,
-        priced=int(counts.sum()),
+        evaluated=int(counts.sum()),
     )
 
 

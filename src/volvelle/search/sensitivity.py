@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 
 from volvelle.estimators.contract import AbstractEstimator
-from volvelle.mapping.parallelism import Mapping
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Lever", "levers"]
+__all__ = ["Sensitivity", "sensitivity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lever:
+class Sensitivity:
     """One resource, a tenth better, and what that buys."""
 
     name: str
@@ -19,21 +19,23 @@ class Lever:
     """Share of the step's time that goes away."""
 
 
-def levers(step: TrainingStep, cluster: Cluster, mapping: Mapping, estimator: AbstractEstimator) -> tuple[Lever, ...]:
+def sensitivity(
+    step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, estimator: AbstractEstimator
+) -> tuple[Sensitivity, ...]:
     """Gains from a tenth more of each resource, largest first, the layout unchanged."""
     base = estimator.estimate(step, cluster, mapping).time
     chip = cluster.chip
     tried = {
         "matrix rate": replace(cluster, chip=replace(chip, matrix_efficiency=chip.matrix_efficiency * 1.1)),
         "memory rate": replace(cluster, chip=replace(chip, memory_efficiency=chip.memory_efficiency * 1.1)),
-        "host dispatch": replace(cluster, chip=replace(chip, dispatch=chip.dispatch / 1.1)),
+        "host dispatch": replace(cluster, chip=replace(chip, host_dispatch_time=chip.host_dispatch_time / 1.1)),
     }
     for index, dimension in enumerate(cluster.dimensions):
         faster = replace(dimension, link=replace(dimension.link, rate=dimension.link.rate * 1.1))
         dimensions = (*cluster.dimensions[:index], faster, *cluster.dimensions[index + 1 :])
         tried[f"{dimension.name} rate"] = replace(cluster, dimensions=dimensions)
     found = [
-        Lever(name=name, gain=1 - estimator.estimate(step, better, mapping).time / base)
+        Sensitivity(name=name, gain=1 - estimator.estimate(step, better, mapping).time / base)
         for name, better in tried.items()
     ]
-    return tuple(sorted(found, key=lambda lever: -lever.gain))
+    return tuple(sorted(found, key=lambda item: -item.gain))

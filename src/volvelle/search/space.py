@@ -32,14 +32,14 @@ class Space:
     """With full recomputation: layers between two kept inputs."""
     sequence_parallel: tuple[bool, ...] = (True, False)
     fused_attention: tuple[bool, ...] = (True,)
-    whole_experts: tuple[bool, ...] = (False, True)
+    expert_tensor_parallel: tuple[bool, ...] = (True, False)
     """Counts only where there are experts, tensor and sequence parallelism."""
-    swap_heads: tuple[bool, ...] = (False, True)
+    ulysses: tuple[bool, ...] = (False, True)
     """Counts only where heads divide over tensor and context parallelism."""
     overlap: tuple[bool, ...] = (True,)
     offload: tuple[tuple[bool, bool, bool], ...] = ((False, False, False),)
     """Weights, optimiser, activations in host memory."""
-    relay_tokens: bool = False
+    hierarchical_dispatch: bool = False
     """Tokens cross to a unit of the network once; never slower, but not every framework can."""
     largest_micro_batch: int = 16
 
@@ -96,7 +96,8 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
 
 def _expert_degrees(space: Space, experts: int, tensor: int, copies: int) -> Iterator[tuple[int, bool]]:
     """Expert degrees, with experts split over tensor-parallel chips or whole."""
-    for whole in space.whole_experts:
+    for split_experts in space.expert_tensor_parallel:
+        whole = not split_experts
         if whole and (tensor == 1 or experts == 1 or True not in space.sequence_parallel):
             continue
         chips = copies * tensor if whole else copies
@@ -109,7 +110,7 @@ def _swaps(space: Space, heads: int, tensor: int, context: int) -> list[bool]:
     """Ways to share a sequence; one alone where it is not shared."""
     if context == 1:
         return [False]
-    return [swap for swap in space.swap_heads if not swap or heads % (tensor * context) == 0]
+    return [swap for swap in space.ulysses if not swap or heads % (tensor * context) == 0]
 
 
 def _choices(
@@ -162,9 +163,9 @@ def _choices(
         data=data,
         context=context,
         expert=expert,
-        whole_experts=whole,
-        relay_tokens=space.relay_tokens and expert > 1,
-        swap_heads=swap,
+        expert_tensor_parallel=not whole,
+        hierarchical_dispatch=space.hierarchical_dispatch and expert > 1,
+        ulysses=swap,
         micro_batch=micro,
         interleave=interleave,
         schedule=schedule,

@@ -40,17 +40,17 @@ class Chip:
     """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
     tile: Count = 8192.0
     """Elements of such a tile."""
-    depth_half: Count = 0.0
+    gemm_k_half: Count = 0.0
     """Inner steps of a product that starting and writing a tile is worth."""
-    launch: Seconds = 0.0
+    kernel_launch_time: Seconds = 0.0
     """Time a kernel takes beyond its work: starting and ending on all units."""
-    dispatch: Seconds = 0.0
+    host_dispatch_time: Seconds = 0.0
     """Time the host takes to prepare a kernel, while the chip works on those before it."""
-    lent: Fraction = 0.0
+    communication_sm_share: Fraction = 0.0
     """Share of its units that communication takes while it runs beside computation."""
     attention_efficiency: Fraction = 1.0
     """Rate of a fused attention kernel over that of large matrix products."""
-    attention_half: Count = 0.0
+    attention_kv_half: Count = 0.0
     """Keys that starting and ending a query tile of such a kernel is worth."""
     step_error: float | None = None
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from volvelle.estimators.contract import AbstractEstimator
-from volvelle.mapping.parallelism import Mapping
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
@@ -46,7 +46,7 @@ _MODEL = transformer(
     )
 )
 _STEP = TrainingStep(model=_MODEL, batch=32)
-_MAPPING = Mapping(tensor=2, pipeline=2, data=4)
+_MAPPING = ParallelMapping(tensor=2, pipeline=2, data=4)
 
 
 class EstimatorContract:

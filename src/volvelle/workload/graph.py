@@ -7,6 +7,7 @@ from functools import cached_property
 from math import prod
 
 from volvelle.errors import GraphError, UnknownNameError
+from volvelle.quantities import numbered
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.operations import Operation, Phase, Unit
 
@@ -178,8 +179,8 @@ def _check_ends(op: Operation, tensors: Mapping[str, Tensor], where: str) -> Non
     for names, dims_of in ends:
         if len(names) != len(dims_of):
             raise GraphError(
-                f"{where}: operation {op.name!r} is declared '{op.kind.signature}' but is given {len(names)} "
-                f"tensor(s) where it names {len(dims_of)}"
+                f"{where}: operation {op.name!r} is declared '{op.kind.signature}' but is given "
+                f"{numbered(len(names), 'tensor')} where it names {len(dims_of)}"
             )
         for name, dims in zip(names, dims_of, strict=True):
             if name not in tensors:

@@ -10,7 +10,7 @@ from enum import Enum
 
 from volvelle.errors import GraphError
 
-__all__ = ["PARTIAL", "REPLICATED", "Collective", "Layout", "conversion", "split"]
+__all__ = ["PARTIAL", "REPLICATED", "Collective", "TensorLayout", "conversion", "split"]
 
 
 class Collective(Enum):
@@ -25,7 +25,7 @@ class Collective(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TensorLayout:
     """How a tensor lies over one axis of chips; compare with `REPLICATED`, `PARTIAL` or `split(dim)`."""
 
     kind: str
@@ -35,16 +35,16 @@ class Layout:
         return f"{self.kind}({self.dim})" if self.dim else self.kind
 
 
-REPLICATED = Layout("replicated")
-PARTIAL = Layout("partial")
+REPLICATED = TensorLayout("replicated")
+PARTIAL = TensorLayout("partial")
 
 
-def split(dim: str) -> Layout:
+def split(dim: str) -> TensorLayout:
     """The layout in which each chip holds an equal slice along `dim`."""
-    return Layout("split", dim)
+    return TensorLayout("split", dim)
 
 
-def conversion(found: Layout, wanted: Layout) -> Collective | None:
+def conversion(found: TensorLayout, wanted: TensorLayout) -> Collective | None:
     """The collective that turns one layout into another; None where it is free.
 
     =============  ==============  ==================

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from volvelle import Catalogue
-from volvelle.applications.cross_validation import by_size, by_value, groups_doubt, left_out, rows_doubt
-from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
+from volvelle.applications.model_error import ModelError
 from volvelle.laws.model_error import combined_doubt, covering_error, few_groups_deviation
 
-DOUBT = ModelDoubt(inside=1.1, chip=1.2, doubling=1.15, link=1.5, chips=("h100-sxm",), counts=(4, 8), links=("nvlink",))
+DOUBT = ModelError(inside=1.1, chip=1.2, doubling=1.15, link=1.5, chips=("h100-sxm",), counts=(4, 8), links=("nvlink",))
 
 
 def test_the_covering_error_counts_the_row_to_come() -> None:
@@ -60,10 +60,10 @@ def test_every_group_is_predicted_without_itself() -> None:
         mean = np.mean([value for _, value in rest])  # type: ignore[attr-defined]
         return [mean - value for _, value in out]  # type: ignore[attr-defined]
 
-    found = left_out(cases, by_value(cases, lambda case: case[0]), score)
+    found = cross_validated(cases, by_value(cases, lambda case: case[0]), score)
     assert found == [pytest.approx([1.0, 0.8]), pytest.approx([-0.9])]
-    assert rows_doubt(found) == pytest.approx(np.exp(1.0 / 1.2816))
-    assert rows_doubt([]) == groups_doubt([]) == 1.0
+    assert rows_error(found) == pytest.approx(np.exp(1.0 / 1.2816))
+    assert rows_error([]) == groups_error([]) == 1.0
 
 
 def test_sizes_are_left_out_a_doubling_at_a_time() -> None:

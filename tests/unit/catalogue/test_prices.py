@@ -9,7 +9,7 @@ from volvelle import Catalogue
 from volvelle.catalogue.price_rows import accelerator_price, price_rows
 from volvelle.catalogue.prices import PriceBook
 from volvelle.catalogue.published.dfmodel import dfmodel
-from volvelle.economics.cost_breakdown import bill
+from volvelle.economics.cost_breakdown import cost_breakdown
 from volvelle.economics.price_book import End
 from volvelle.errors import OutsideDomainError
 from volvelle.laws.machine_cost import network_power, network_price
@@ -67,8 +67,8 @@ def test_the_machine_that_is_sold_costs_the_same_by_market_and_by_parts(
     book: PriceBook, catalogue: Catalogue, system: str
 ) -> None:
     cluster = catalogue.cluster(system)
-    stock = Inventory.of(cluster)
-    market, parts = bill(stock, book.market(cluster)), bill(stock, book.parts(cluster))
+    inventory = Inventory.of(cluster)
+    market, parts = cost_breakdown(inventory, book.market(cluster)), cost_breakdown(inventory, book.parts(cluster))
     assert parts.capex == pytest.approx(market.capex, rel=1e-9)
     assert sum(parts.rated.values()) == pytest.approx(sum(market.rated.values()), rel=1e-9)
 
@@ -76,10 +76,10 @@ def test_the_machine_that_is_sold_costs_the_same_by_market_and_by_parts(
 @pytest.mark.parametrize("model", ["market", "parts"])
 def test_low_typical_and_high_are_in_order(book: PriceBook, catalogue: Catalogue, model: str) -> None:
     cluster = catalogue.cluster("dgx-h100/1024")
-    stock = Inventory.of(cluster)
-    found = [bill(stock, getattr(book, model)(cluster, at=end), book.terms(at=end)) for end in End]
+    inventory = Inventory.of(cluster)
+    found = [cost_breakdown(inventory, getattr(book, model)(cluster, at=end), book.terms(at=end)) for end in End]
     for low, high in pairwise(found):
-        assert all(low.capital[part] < high.capital[part] for part in low.capital)
+        assert all(low.capex_by_part[part] < high.capex_by_part[part] for part in low.capex_by_part)
         assert low.capex < high.capex
         assert low.power <= high.power
         assert low.tco < high.tco
@@ -119,16 +119,16 @@ def test_dfmodels_prices_of_a_cluster_are_those_of_its_study(book: PriceBook, ca
     point = next(p for p in data.design_space if (p.accelerator, p.memory, p.link) == ("h100", "hbm", "nvlink"))
     machine = machine_of(point, data)
     ours = book.dfmodel(catalogue.cluster("dgx-h100/1024"))
-    stock = machine.stock
-    assert sum(ours.capital(stock).values()) == pytest.approx(point.cost, rel=1e-6)
-    assert sum(ours.watts(stock).values()) == pytest.approx(point.power, rel=1e-6)
-    assert "hosts" not in ours.capital(stock)
-    without = replace(stock, networks=())
-    apart = point.cost - sum(ours.capital(without).values())
+    inventory = machine.inventory
+    assert sum(ours.capex_by_part(inventory).values()) == pytest.approx(point.cost, rel=1e-6)
+    assert sum(ours.power_by_part(inventory).values()) == pytest.approx(point.power, rel=1e-6)
+    assert "hosts" not in ours.capex_by_part(inventory)
+    without = replace(inventory, networks=())
+    apart = point.cost - sum(ours.capex_by_part(without).values())
     prices = ours.networks
     by_hand = sum(
         network_price(one.links, one.ports, rate=one.rate, link_price=prices[one.reach].link_price, port_price=24e-9)
-        for one in stock.networks
+        for one in inventory.networks
     )
     assert apart == pytest.approx(by_hand, rel=1e-6)
     port = network_power(0.0, 1.0, rate=1e9, link_energy=0.0, port_energy=prices["scale-up"].port_energy)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.estimators.training.test_closed_form import LAYOUT, small_chip, small_cluster
 from volvelle import Catalogue, ClosedForm, CostAssumptions, Figure, TrainingStep, step_costs, transformer
-from volvelle.economics.cost_breakdown import Terms, bill
+from volvelle.economics.cost_breakdown import Terms, cost_breakdown
 from volvelle.economics.price_book import End, ListPrices, MarketPrices, MemoryPrice, NetworkPrice, PartPrices
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.laws.ownership import (
@@ -55,8 +55,8 @@ PARTS = PartPrices(
 
 
 def test_a_bill_by_parts_is_the_sum_one_makes_by_hand() -> None:
-    found = bill(STOCK, PARTS, Terms(plant_price=10.0, load=0.5))
-    assert found.capital == pytest.approx(
+    found = cost_breakdown(STOCK, PARTS, Terms(plant_price=10.0, load=0.5))
+    assert found.capex_by_part == pytest.approx(
         {
             "chips": 16 * 10_000,
             "memory": 16 * (2000 * 0.5 + 100 * 20),
@@ -67,15 +67,15 @@ def test_a_bill_by_parts_is_the_sum_one_makes_by_hand() -> None:
         }
     )
     inside = {"chips": 3_200.0, "memory": 800.0, "links": 64 + 320.0, "switches": 256 + 720.0, "hosts": 1_600.0}
-    assert found.watts == pytest.approx({**inside, "conversion and cooling": 0.25 * sum(inside.values())})
+    assert found.power_by_part == pytest.approx({**inside, "conversion and cooling": 0.25 * sum(inside.values())})
     assert found.power == pytest.approx(1.25 * sum(inside.values()))
-    assert found.capex == pytest.approx(sum(found.capital.values()))
+    assert found.capex == pytest.approx(sum(found.capex_by_part.values()))
 
 
 def test_owning_a_machine_is_purchase_interest_upkeep_and_energy() -> None:
     terms = Terms(life=4 * YEAR, use=0.5, plant_price=10.0, plant_life=16 * YEAR, interest=0.1, maintenance=0.02)
-    found = bill(STOCK, PARTS, terms)
-    plant, machine = found.capital["plant"], found.capex - found.capital["plant"]
+    found = cost_breakdown(STOCK, PARTS, terms)
+    plant, machine = found.capex_by_part["plant"], found.capex - found.capex_by_part["plant"]
     loan = 0.1 / (1 - 1.1**-4), 0.1 / (1 - 1.1**-16)
     assert found.ownership["machine"] == pytest.approx(machine)
     assert found.ownership["plant"] == pytest.approx(plant / 4)
@@ -112,24 +112,24 @@ def test_the_simplest_bill_is_what_a_step_costs(catalogue: Catalogue) -> None:
         given = CostAssumptions()
         costs = step_costs(found, cluster, given)
         terms = Terms(life=given.life, use=given.use, load=given.load, energy_price=given.energy_price)
-        charged = bill(Inventory.of(cluster), ListPrices(overhead=given.overhead), terms).step(found.time)
+        charged = cost_breakdown(Inventory.of(cluster), ListPrices(overhead=given.overhead), terms).step(found.time)
         assert charged.energy == pytest.approx(costs.energy, rel=1e-12)
         assert charged.dollars == pytest.approx(costs.dollars, rel=1e-12)
 
 
 def test_what_lacks_is_named_with_what_to_give() -> None:
     with pytest.raises(OutsideDomainError, match="'toy' states no price; give one"):
-        bill(replace(STOCK, chip_price=None), ListPrices(overhead=0.5))
+        cost_breakdown(replace(STOCK, chip_price=None), ListPrices(overhead=0.5))
     with pytest.raises(OutsideDomainError, match="'toy' states no power; give one"):
-        bill(replace(STOCK, chip_power=None), ListPrices(overhead=0.5))
+        cost_breakdown(replace(STOCK, chip_power=None), ListPrices(overhead=0.5))
     with pytest.raises(OutsideDomainError, match="none for ddr memory"):
-        bill(replace(STOCK, memory="DDR5"), PARTS)
+        cost_breakdown(replace(STOCK, memory="DDR5"), PARTS)
     with pytest.raises(OutsideDomainError, match="none for scale-out networks"):
-        bill(STOCK, replace(PARTS, networks={"scale-up": PARTS.networks["scale-up"]}))
+        cost_breakdown(STOCK, replace(PARTS, networks={"scale-up": PARTS.networks["scale-up"]}))
     with pytest.raises(OutsideDomainError, match="give tokens"):
-        _ = bill(STOCK, PARTS).step(1.0).dollars_per_token
+        _ = cost_breakdown(STOCK, PARTS).step(1.0).dollars_per_token
     with pytest.raises(OutsideDomainError, match="give samples"):
-        _ = bill(STOCK, PARTS).step(1.0).energy_per_sample
+        _ = cost_breakdown(STOCK, PARTS).step(1.0).energy_per_sample
 
 
 def test_the_market_prices_what_was_sold_and_no_variant_of_it() -> None:
@@ -142,11 +142,11 @@ def test_the_market_prices_what_was_sold_and_no_variant_of_it() -> None:
         networks=PARTS.networks,
         host_price=2_000.0,
     )
-    assert bill(STOCK, market).capital == pytest.approx(
+    assert cost_breakdown(STOCK, market).capex_by_part == pytest.approx(
         {"accelerators": 192_000.0, "links": 32_000.0, "switches": 24_000.0, "hosts": 32_000.0}
     )
-    assert set(bill(STOCK, replace(market, with_host=True)).capital) == {"servers", "links", "switches"}
-    apart = bill(STOCK, replace(market, with_network=False)).capital
+    assert set(cost_breakdown(STOCK, replace(market, with_host=True)).capex_by_part) == {"servers", "links", "switches"}
+    apart = cost_breakdown(STOCK, replace(market, with_network=False)).capex_by_part
     assert apart["links"] == pytest.approx(38_400.0)
     for variant in (
         replace(STOCK, memory_rate=np.array([2e12, 3e12])),
@@ -155,11 +155,11 @@ def test_the_market_prices_what_was_sold_and_no_variant_of_it() -> None:
         replace(STOCK, networks=(replace(STOCK.networks[0], rate=9e11),)),
     ):
         with pytest.raises(OutsideDomainError, match="by its parts"):
-            bill(variant, market)
+            cost_breakdown(variant, market)
     with pytest.raises(OutsideDomainError, match="give host_price"):
-        bill(STOCK, replace(market, host_price=None))
+        cost_breakdown(STOCK, replace(market, host_price=None))
     with pytest.raises(OutsideDomainError, match="give host_power"):
-        bill(replace(STOCK, host_power=None), market)
+        cost_breakdown(replace(STOCK, host_power=None), market)
 
 
 def test_cables_are_counted_with_the_rate_that_each_has(catalogue: Catalogue) -> None:

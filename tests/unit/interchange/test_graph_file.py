@@ -297,7 +297,7 @@ def kernels(**changes: object) -> dict[str, object]:
         ),
         (
             kernels(up="contract x(batch), w1 -> batch ffn"),
-            r"kernel 'up': 'x' taken as 'batch' has 1 dimension\(s\), but it is 'batch hidden'",
+            r"kernel 'up': 'x' taken as 'batch' has 1 dimension, but it is 'batch hidden'",
         ),
         (
             kernels(relu="pointwise up -> batch hidden"),
@@ -330,7 +330,7 @@ def kernels(**changes: object) -> dict[str, object]:
         ),
         (kernels(up={"contract": "x, w1 -> batch ffn", "partition": -1}), r"kernel 'up': partition is -1"),
         (kernels(up="contract x, w1"), r"kernel 'up': contract is given 'x, w1', which has not one '->'.*write it"),
-        (kernels(up="contract x -> batch ffn"), r"kernel 'up': contract takes 2 tensor\(s\), not 1"),
+        (kernels(up="contract x -> batch ffn"), r"kernel 'up': contract takes 2 tensors, not 1"),
         (kernels(up="contract x w1 -> batch ffn"), r"kernel 'up': 'x w1' is not a tensor"),
         (kernels(up="contract x, w1 -> batch batch"), r"kernel 'up': 'batch batch' names a dimension twice"),
         (kernels(up="contract x, w1 -> "), r"kernel 'up': '' are not the dimensions"),

@@ -9,8 +9,8 @@ from volvelle import (
     ClosedForm,
     DescriptionError,
     Estimate,
-    Mapping,
     Memory,
+    ParallelMapping,
     Recompute,
     TrainingStep,
     Transformer,
@@ -18,7 +18,7 @@ from volvelle import (
     transformer,
     with_backward,
 )
-from volvelle.mapping.lowering import plan_block
+from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Schedule
 from volvelle.mapping.sharding import by_dimension, shard
 from volvelle.mapping.symbols import Axis
@@ -35,7 +35,7 @@ def latent() -> Transformer:
     return mixture(kv_heads=8, latent=LatentAttention(query_rank=128, kv_rank=64, rotary_dim=32, value_dim=64))
 
 
-def estimated(shape: Transformer, mapping: Mapping, *, batch: int = 64, **machine: object) -> Estimate:
+def estimated(shape: Transformer, mapping: ParallelMapping, *, batch: int = 64, **machine: object) -> Estimate:
     cluster = replace(small_cluster(), **machine)  # type: ignore[arg-type]
     return ClosedForm().estimate(TrainingStep(model=transformer(shape), batch=batch), cluster, mapping)
 
@@ -65,8 +65,8 @@ def test_context_parallelism_gathers_keys_and_values_and_scatters_their_gradient
 
 
 def test_sharing_out_experts_divides_their_weights_and_adds_an_exchange() -> None:
-    whole = estimated(mixture(), Mapping(tensor=1, data=32, zero=0))
-    shared = estimated(mixture(), Mapping(tensor=1, data=32, expert=16, zero=0))
+    whole = estimated(mixture(), ParallelMapping(tensor=1, data=32, zero=0))
+    shared = estimated(mixture(), ParallelMapping(tensor=1, data=32, expert=16, zero=0))
     assert whole.feasible
     assert shared.feasible
     assert memory(shared, "weights") < memory(whole, "weights")
@@ -88,8 +88,8 @@ def test_each_token_passes_its_chosen_experts_and_no_more() -> None:
 
 
 def test_context_parallelism_divides_activations_and_attention_work() -> None:
-    whole = estimated(small_llama(), Mapping(tensor=2, data=16))
-    cut = estimated(small_llama(), Mapping(tensor=2, data=4, context=4))
+    whole = estimated(small_llama(), ParallelMapping(tensor=2, data=16))
+    cut = estimated(small_llama(), ParallelMapping(tensor=2, data=4, context=4))
     assert cut.feasible
     assert memory(cut, "activations") == pytest.approx(memory(whole, "activations") / 4, rel=0.02)
     assert part(cut, "context-parallel communication") > 0
@@ -97,14 +97,14 @@ def test_context_parallelism_divides_activations_and_attention_work() -> None:
 
 
 def test_latent_attention_costs_what_its_projections_say() -> None:
-    found = estimated(latent(), Mapping(tensor=2, data=16, expert=8))
+    found = estimated(latent(), ParallelMapping(tensor=2, data=16, expert=8))
     assert found.feasible
     assert part(found, "attention") > 0
 
 
 @pytest.mark.parametrize("schedule", [Schedule.ZERO_BUBBLE, Schedule.DUAL_PIPE])
 def test_newer_schedules_wait_less_than_one_forward_one_backward(schedule: Schedule) -> None:
-    layout = Mapping(tensor=2, pipeline=4, data=4)
+    layout = ParallelMapping(tensor=2, pipeline=4, data=4)
     plain, newer = (
         estimated(small_gpt(), replace(layout, schedule=s)) for s in (Schedule.ONE_FORWARD_ONE_BACKWARD, schedule)
     )
@@ -113,7 +113,7 @@ def test_newer_schedules_wait_less_than_one_forward_one_backward(schedule: Sched
 
 
 def test_gpipe_waits_as_long_but_keeps_every_micro_batch() -> None:
-    layout = Mapping(tensor=2, pipeline=4, data=4)
+    layout = ParallelMapping(tensor=2, pipeline=4, data=4)
     plain = estimated(small_gpt(), layout)
     gpipe = estimated(small_gpt(), replace(layout, schedule=Schedule.GPIPE))
     assert gpipe.time == pytest.approx(plain.time)
@@ -121,7 +121,7 @@ def test_gpipe_waits_as_long_but_keeps_every_micro_batch() -> None:
 
 
 def test_dual_pipe_keeps_two_copies_of_the_weights_and_hides_the_experts_exchange() -> None:
-    layout = Mapping(tensor=1, pipeline=4, data=8, expert=8, zero=0)
+    layout = ParallelMapping(tensor=1, pipeline=4, data=8, expert=8, zero=0)
     plain, dual = (
         estimated(mixture(), replace(layout, schedule=s))
         for s in (Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.DUAL_PIPE)
@@ -132,14 +132,14 @@ def test_dual_pipe_keeps_two_copies_of_the_weights_and_hides_the_experts_exchang
 
 
 def test_hybrid_sharding_keeps_more_and_gathers_from_nearer() -> None:
-    layout = Mapping(tensor=1, data=32, zero=3)
-    every, near = estimated(small_gpt(), layout), estimated(small_gpt(), replace(layout, shard=8))
+    layout = ParallelMapping(tensor=1, data=32, zero=3)
+    every, near = estimated(small_gpt(), layout), estimated(small_gpt(), replace(layout, zero_group=8))
     assert memory(near, "weights") == pytest.approx(4 * memory(every, "weights"))
     assert part(near, "data-parallel communication") < part(every, "data-parallel communication")
 
 
 def test_keeping_every_other_input_halves_what_full_recomputation_keeps() -> None:
-    layout = Mapping(tensor=2, data=16, recompute=Recompute.FULL, sequence_parallel=False)
+    layout = ParallelMapping(tensor=2, data=16, recompute=Recompute.FULL, sequence_parallel=False)
     model = small_gpt(layers=64)
     each, other = (estimated(model, replace(layout, recompute_every=every)) for every in (1, 2))
     assert memory(other, "activations") < memory(each, "activations")
@@ -147,7 +147,7 @@ def test_keeping_every_other_input_halves_what_full_recomputation_keeps() -> Non
 
 
 def test_off_load_trades_memory_for_a_stream_over_the_host_link() -> None:
-    layout = Mapping(tensor=2, data=16, zero=0)
+    layout = ParallelMapping(tensor=2, data=16, zero=0)
     here = estimated(small_gpt(), layout, host_rate=20e9)
     for name, what in (("optimiser state", "optimiser"), ("weights", "weights"), ("activations", "activations")):
         there = estimated(small_gpt(), replace(layout, **{f"offload_{what}": True}), host_rate=20e9)
@@ -157,7 +157,7 @@ def test_off_load_trades_memory_for_a_stream_over_the_host_link() -> None:
 
 
 def test_a_faster_host_link_never_slows_an_off_loaded_step_down() -> None:
-    layout = Mapping(tensor=2, data=16, offload_activations=True, offload_weights=True, offload_optimiser=True)
+    layout = ParallelMapping(tensor=2, data=16, offload_activations=True, offload_weights=True, offload_optimiser=True)
     slow, fast = (estimated(small_gpt(), layout, host_rate=rate) for rate in (1e9, 50e9))
     assert fast.time <= slow.time
 
@@ -173,7 +173,7 @@ def test_a_faster_host_link_never_slows_an_off_loaded_step_down() -> None:
     ],
 )
 def test_what_these_choices_cannot_do_is_said_with_a_cure(change: dict[str, object], name: str, words: str) -> None:
-    found = estimated(mixture(), replace(Mapping(tensor=1, data=32), **change))  # type: ignore[arg-type]
+    found = estimated(mixture(), replace(ParallelMapping(tensor=1, data=32), **change))  # type: ignore[arg-type]
     violation = next(one for one in found.violations if one.name == name)
     assert words in violation.problem
     assert violation.cures
@@ -181,52 +181,56 @@ def test_what_these_choices_cannot_do_is_said_with_a_cure(change: dict[str, obje
 
 def test_memory_of_a_middle_stage_counts_where_it_holds_a_layer_more() -> None:
     tight = small_chip(memories=(Memory(name="HBM", capacity=80e9, rate=2e12),))
-    found = estimated(small_gpt(layers=10, vocabulary=64), Mapping(tensor=1, pipeline=4, data=8, zero=0), chip=tight)
+    found = estimated(
+        small_gpt(layers=10, vocabulary=64), ParallelMapping(tensor=1, pipeline=4, data=8, zero=0), chip=tight
+    )
     assert found.worst_rank == "second stage"
 
 
 def test_units_of_a_chip_make_awkward_shapes_slower_and_never_faster() -> None:
-    plain = estimated(small_gpt(), Mapping(tensor=8, data=4))
-    cut = estimated(small_gpt(), Mapping(tensor=8, data=4), chip=small_chip(units=108.0, depth_half=64.0))
+    plain = estimated(small_gpt(), ParallelMapping(tensor=8, data=4))
+    cut = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(units=108.0, gemm_k_half=64.0))
     assert cut.time > plain.time
-    launched = estimated(small_gpt(), Mapping(tensor=8, data=4), chip=small_chip(launch=5e-6))
+    launched = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(kernel_launch_time=5e-6))
     assert launched.time > plain.time
 
 
 def test_whole_experts_are_dealt_out_over_tensor_chips_and_exchange_less() -> None:
-    layout = Mapping(tensor=4, data=8, expert=8, zero=0)
+    layout = ParallelMapping(tensor=4, data=8, expert=8, zero=0)
     shape = mixture(kv_heads=8)
     cut = estimated(shape, layout)
-    whole = estimated(shape, replace(layout, whole_experts=True))
+    whole = estimated(shape, replace(layout, expert_tensor_parallel=False))
     assert cut.feasible
     assert whole.feasible
     # The same chips hold each expert four times as whole, and a quarter as often: as many weights a chip.
     assert memory(whole, "weights") > memory(cut, "weights")
     assert part(whole, "tensor-parallel communication") < part(cut, "tensor-parallel communication")
-    more = estimated(shape, replace(layout, expert=16, whole_experts=True))
+    more = estimated(shape, replace(layout, expert=16, expert_tensor_parallel=False))
     assert memory(more, "weights") < memory(whole, "weights")
 
 
 def test_whole_experts_without_sequence_parallelism_are_refused() -> None:
     shape = mixture(kv_heads=8)
-    found = estimated(shape, Mapping(tensor=4, data=8, expert=8, whole_experts=True, sequence_parallel=False))
+    found = estimated(
+        shape, ParallelMapping(tensor=4, data=8, expert=8, expert_tensor_parallel=False, sequence_parallel=False)
+    )
     (violation,) = found.violations
     assert "sequence parallelism" in violation.problem
-    assert "--split-experts" in violation.cures
+    assert "--expert-tensor-parallel" in violation.cures
 
 
 def test_partial_sums_of_split_experts_are_added_up_before_they_travel() -> None:
     whole = with_backward(transformer(mixture()))
-    plan = plan_block(whole, whole.block("layer"), Mapping(tensor=2, sequence_parallel=True).structure)
+    plan = lower(whole, whole.block("layer"), ParallelMapping(tensor=2, sequence_parallel=True).structure)
     sent = [one.size for one in plan.exchanges if one.axis is Axis.EXPERT]
     assert len(sent) == 4
     assert {size.powers[Axis.TENSOR.value] for size in sent} == {1}  # tensor chips share what is sent
 
 
 def test_swapping_heads_is_an_all_to_all_that_is_waited_for() -> None:
-    layout = Mapping(tensor=1, data=8, context=4)
+    layout = ParallelMapping(tensor=1, data=8, context=4)
     shape = small_llama(kv_heads=8)
-    ring, swapped = (estimated(shape, replace(layout, swap_heads=swap)) for swap in (False, True))
+    ring, swapped = (estimated(shape, replace(layout, ulysses=swap)) for swap in (False, True))
     assert swapped.feasible
     assert part(swapped, "context-parallel communication", exposed=False) == 0
     assert part(swapped, "context-parallel communication", exposed=True) > 0
@@ -237,21 +241,21 @@ def test_swapping_heads_is_an_all_to_all_that_is_waited_for() -> None:
 
 
 def test_heads_that_do_not_divide_cannot_be_swapped() -> None:
-    found = estimated(small_llama(kv_heads=2), Mapping(tensor=1, data=8, context=4, swap_heads=True))
+    found = estimated(small_llama(kv_heads=2), ParallelMapping(tensor=1, data=8, context=4, ulysses=True))
     (violation,) = found.violations
     assert "2 key-value heads do not divide" in violation.problem
 
 
 def test_tokens_that_cross_once_send_less_between_nodes_and_never_more() -> None:
-    layout = Mapping(tensor=1, data=32, expert=16)
+    layout = ParallelMapping(tensor=1, data=32, expert=16)
     shape = mixture(experts=Experts(count=16, chosen=8, ffn=512))
-    each, once = (estimated(shape, replace(layout, relay_tokens=relay)) for relay in (False, True))
+    each, once = (estimated(shape, replace(layout, hierarchical_dispatch=relay)) for relay in (False, True))
     assert part(once, "expert-parallel communication") < part(each, "expert-parallel communication")
 
 
 def test_a_busier_expert_takes_longer_without_counting_as_more_work() -> None:
     steps = [TrainingStep(model=transformer(mixture()), batch=64, expert_load=load) for load in (1.0, 1.5)]
-    even, busy = (ClosedForm().estimate(step, small_cluster(), Mapping(data=32, expert=16)) for step in steps)
+    even, busy = (ClosedForm().estimate(step, small_cluster(), ParallelMapping(data=32, expert=16)) for step in steps)
     assert part(busy, "experts") > 1.3 * part(even, "experts")
     assert busy.work == even.work
     with pytest.raises(DescriptionError, match="busiest expert"):
@@ -260,14 +264,14 @@ def test_a_busier_expert_takes_longer_without_counting_as_more_work() -> None:
 
 def test_dense_layers_ahead_take_places_of_the_first_stage() -> None:
     shape = mixture(layers=8, experts=Experts(count=16, chosen=2, ffn=512, dense_layers=2))
-    found = estimated(shape, Mapping(pipeline=4, data=8, expert=8))
+    found = estimated(shape, ParallelMapping(pipeline=4, data=8, expert=8))
     assert found.feasible
     # Two layers a stage: the first holds both dense ones and no other, so no stage runs more than two of the rest.
     assert found.facts["layers_per_stage"] == 2
 
 
 def test_pieces_need_not_divide_the_layers() -> None:
-    layout = Mapping(tensor=2, pipeline=4, data=4)
+    layout = ParallelMapping(tensor=2, pipeline=4, data=4)
     plain, cut = (estimated(small_gpt(layers=14), replace(layout, interleave=pieces)) for pieces in (1, 2))
     assert cut.feasible
     assert cut.facts["layers_per_stage"] == plain.facts["layers_per_stage"]
@@ -276,9 +280,10 @@ def test_pieces_need_not_divide_the_layers() -> None:
 
 
 def test_communication_beside_computation_borrows_units() -> None:
-    layout = Mapping(tensor=2, data=16)
+    layout = ParallelMapping(tensor=2, data=16)
     kept, lent = (
-        estimated(small_gpt(), layout, chip=replace(small_cluster().chip, lent=share)) for share in (0.0, 0.2)
+        estimated(small_gpt(), layout, chip=replace(small_cluster().chip, communication_sm_share=share))
+        for share in (0.0, 0.2)
     )
     hidden = sum(line.time for line in kept.contributions if not line.exposed)
     assert lent.time - kept.time == pytest.approx(0.2 * hidden)
@@ -286,8 +291,8 @@ def test_communication_beside_computation_borrows_units() -> None:
 
 def test_attention_over_longer_sequences_runs_nearer_to_its_rate() -> None:
     def core(length: int, half: float) -> float:
-        chip = replace(small_cluster().chip, attention_half=half, launch=0.0)
-        found = estimated(small_gpt(sequence=length), Mapping(tensor=2, data=16), chip=chip)
+        chip = replace(small_cluster().chip, attention_kv_half=half, kernel_launch_time=0.0)
+        found = estimated(small_gpt(sequence=length), ParallelMapping(tensor=2, data=16), chip=chip)
         return sum(line.time for line in found.contributions if "attention core" in line.name)
 
     assert core(8192, 1000.0) / core(8192, 0.0) < core(1024, 1000.0) / core(1024, 0.0)

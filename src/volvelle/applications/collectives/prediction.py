@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.catalogue import Catalogue
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.collectives import (
     all_to_all_time,
     pipeline_fill_time,
@@ -138,7 +138,7 @@ def predicted(series: Series, *, links: Mapping[str, Link] | None = None) -> Col
     if row.operation in _MESSAGES:
         return _message_times(cluster, series)
     element = next(iter(cluster.chip.matrix_rates))
-    tiers = Machine.of(cluster, element).tiers(float(row.chips or 1), 1.0)
+    tiers = SustainedRates.of(cluster, element).tiers(float(row.chips or 1), 1.0)
     if row.library.startswith("TransferBench"):
         # Copies without a collective library: nothing is launched, no pipeline filled.
         tier = tiers[0]

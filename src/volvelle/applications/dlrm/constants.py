@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
 from volvelle.applications.dlrm.estimator import DlrmModel
-from volvelle.applications.model_error import ModelDoubt
-from volvelle.applications.model_error_file import DoubtFile
+from volvelle.applications.model_error import ModelError
+from volvelle.applications.model_error_file import ModelErrorFile
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.schema import Datum
@@ -17,7 +17,7 @@ from volvelle.errors import UnknownNameError
 from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.cluster import Cluster
 
-__all__ = ["dlrm_doubt", "dlrm_model", "dlrm_stacks"]
+__all__ = ["dlrm_model", "dlrm_model_error", "dlrm_stacks"]
 
 
 class _Strict(BaseModel):
@@ -27,7 +27,7 @@ class _Strict(BaseModel):
 class _Stack(_Strict):
     gather: Datum
     fixed: Datum
-    doubt: DoubtFile
+    model_error: ModelErrorFile
     fused: bool
 
 
@@ -36,7 +36,7 @@ class _File(_Strict):
 
 
 @cache
-def _models() -> dict[str, tuple[DlrmModel, ModelDoubt]]:
+def _models() -> dict[str, tuple[DlrmModel, ModelError]]:
     file = resources.files("volvelle.catalogue") / "data" / "benchmarks" / "dlrm.yaml"
     written = _File.model_validate(YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
     sources = Catalogue().sources
@@ -48,7 +48,7 @@ def _models() -> dict[str, tuple[DlrmModel, ModelDoubt]]:
             fixed=read_figure(stack.fixed, SECONDS, where=where, sources=sources).value,
             fused=stack.fused,
         )
-        found[name] = model, stack.doubt.read(where=where, sources=sources)
+        found[name] = model, stack.model_error.read(where=where, sources=sources)
     return found
 
 
@@ -57,18 +57,18 @@ def dlrm_stacks() -> tuple[str, ...]:
     return tuple(_models())
 
 
-def dlrm_doubt(stack: str) -> ModelDoubt:
+def dlrm_model_error(stack: str) -> ModelError:
     """How far steps by one kind of software are off, by machine."""
     return _known(stack)[1]
 
 
 def dlrm_model(stack: str, cluster: Cluster | None = None) -> DlrmModel:
     """The model with the constants of one kind of software; as sure of a machine as it is of ones like it."""
-    model, doubt = _known(stack)
-    return replace(model, error=doubt.inside if cluster is None else doubt.on(cluster))
+    model, error = _known(stack)
+    return replace(model, error=error.inside if cluster is None else error.on(cluster))
 
 
-def _known(stack: str) -> tuple[DlrmModel, ModelDoubt]:
+def _known(stack: str) -> tuple[DlrmModel, ModelError]:
     if stack not in _models():
         raise UnknownNameError.among("software for recommendation models", stack, _models())
     return _models()[stack]

@@ -1,6 +1,6 @@
 """One training step of a recommendation model: dense layers on every chip, tables placed over all of them."""
 
-from collections.abc import Mapping as Map
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from math import prod
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from volvelle.applications.dlrm.tables import TableCosts, TableElements, table_costs
 from volvelle.errors import DescriptionError
 from volvelle.estimators.exchange import exchange_time
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, MemoryPart, Range, Violation
 from volvelle.estimators.uncertainty import sampled
 from volvelle.laws.footprint import activation_bytes, weight_bytes
@@ -106,13 +106,13 @@ class DlrmModel:
     level: float = 0.8
 
     def times(
-        self, step: DlrmStep, cluster: Cluster, costs: TableCosts, *, dense: Map[str, Seconds] | None = None
-    ) -> Map[tuple[str, bool], Seconds]:
+        self, step: DlrmStep, cluster: Cluster, costs: TableCosts, *, dense: Mapping[str, Seconds] | None = None
+    ) -> Mapping[tuple[str, bool], Seconds]:
         """Seconds by part and whether it is exposed; the machine's numbers may be samples.
 
         `dense` is what :meth:`dense` answers, where it is known already.
         """
-        machine = Machine.of(cluster, step.matrix_element)
+        machine = SustainedRates.of(cluster, step.matrix_element)
         chips = cluster.accelerators
         dense = self.dense(step, cluster) if dense is None else dense
         gather_rate = cluster.chip.memory.rate * self.gather
@@ -147,9 +147,9 @@ class DlrmModel:
         }
         return found
 
-    def dense(self, step: DlrmStep, cluster: Cluster) -> Map[str, Seconds]:
+    def dense(self, step: DlrmStep, cluster: Cluster) -> Mapping[str, Seconds]:
         """Seconds of dense operations on one chip's samples, by place and phase; no placement changes them."""
-        machine = Machine.of(cluster, step.matrix_element)
+        machine = SustainedRates.of(cluster, step.matrix_element)
         chip = cluster.chip
         pace = chip.matrix_rate(step.matrix_element) / chip.matrix_rate("bf16") if "fp16" in chip.matrix_rates else 1.0
         workload = with_backward(dlrm(step.shape, batch=max(1, round(step.batch / cluster.accelerators))))
@@ -253,7 +253,9 @@ def dense_parameters(shape: Dlrm) -> float:
     return float(dlrm(shape, batch=1).parameters() - sum(each.parameters for each in shape.tables))
 
 
-def _kernel(op: Operation, block: Block, sizes: Map[str, float], machine: Machine, pace: Fraction) -> Seconds:
+def _kernel(
+    op: Operation, block: Block, sizes: Mapping[str, float], machine: SustainedRates, pace: Fraction
+) -> Seconds:
     """One dense operation: a product by its shape, anything else by the bytes it moves."""
     traffic = sum(block.tensor_of[name].bytes(sizes) for name in (*op.inputs, *op.outputs))
     work = op.kind.work().flops(sizes)
@@ -274,9 +276,9 @@ def _kernel(op: Operation, block: Block, sizes: Map[str, float], machine: Machin
             filled = wave_efficiency(rows, columns, pieces, units=machine.units, tile=machine.tile)
             depth = depth / pieces
             # Starting and writing a tile takes as long in every type, so it is worth fewer steps of a slower one.
-            half = machine.depth_half * pace
+            half = machine.gemm_k_half * pace
             rate = rate * filled * depth_efficiency(depth, half=half)
-    return machine.launch + kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)
+    return machine.kernel_launch_time + kernel_time(work, traffic, compute_rate=rate, memory_rate=machine.memory_rate)
 
 
 @cache
@@ -291,5 +293,5 @@ def _activations(shape: Dlrm) -> float:
     )
 
 
-def _points(dims: set[str], sizes: Map[str, float]) -> float:
+def _points(dims: set[str], sizes: Mapping[str, float]) -> float:
     return float(prod(sizes[dim] for dim in dims))

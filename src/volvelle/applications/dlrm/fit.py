@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.calibration_rows import refuse_other_splits
-from volvelle.applications.cross_validation import by_size, by_value, groups_doubt, left_out, rows_doubt
-from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model, dlrm_stacks
+from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
+from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel
 from volvelle.applications.dlrm.measurements import DlrmMeasurement
 from volvelle.applications.dlrm.plan import rank_dlrm
 from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
-from volvelle.applications.fitted_constants import FittedConstant, doubt_constants
-from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.fitted_constants import FittedConstant, model_error_constants
+from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS
@@ -40,7 +40,7 @@ class DlrmFit:
     stack: str
     gather: float
     fixed: float
-    doubt: ModelDoubt
+    model_error: ModelError
     """By rows that were left out: a publication, a chip, the larger and the smaller machines."""
     rows: int
     mean_abs_error: float
@@ -80,7 +80,7 @@ def fit_dlrm(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) 
         stack=stack,
         gather=gather,
         fixed=fixed,
-        doubt=_doubt(stack, cases, [case for case in known if not case.fitted]),
+        model_error=_model_error(stack, cases, [case for case in known if not case.fitted]),
         rows=len(cases),
         mean_abs_error=loss,
     )
@@ -105,7 +105,7 @@ def _weights(cases: Sequence[_Case]) -> NDArray[np.float64]:
     return np.array([1.0 / repeats[case.configuration] for case in cases])
 
 
-def _doubt(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelDoubt:
+def _model_error(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelError:
     def score(rest: Sequence[_Case], out: Sequence[_Case]) -> list[float] | None:
         # Two constants take two configurations at least.
         if len({case.configuration for case in rest}) < 2:
@@ -118,11 +118,11 @@ def _doubt(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelD
     sizes = by_size(cases, lambda case: case.cluster.accelerators)
     others = score(cases, apart) if apart else None
     counts = [case.cluster.accelerators for case in cases]
-    return ModelDoubt(
-        inside=rows_doubt(left_out(cases, publications, score)),
-        chip=groups_doubt(left_out(cases, chips, score)),
-        doubling=groups_doubt(left_out(cases, sizes, score)),
-        link=groups_doubt([others] if others else []),
+    return ModelError(
+        inside=rows_error(cross_validated(cases, publications, score)),
+        chip=groups_error(cross_validated(cases, chips, score)),
+        doubling=groups_error(cross_validated(cases, sizes, score)),
+        link=groups_error([others] if others else []),
         chips=tuple(sorted({case.cluster.chip.name for case in cases})),
         counts=(min(counts), max(counts)),
     )
@@ -174,7 +174,7 @@ def dlrm_constants(
             ("fixed part of a step", fit.fixed, held.fixed, SECONDS),
         ):
             constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
-        constants += doubt_constants(stack, fit.doubt, dlrm_doubt(stack))
+        constants += model_error_constants(stack, fit.model_error, dlrm_model_error(stack))
         notes.append(f"{stack}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
         if stack == "other":
             notes.append(

@@ -1,6 +1,6 @@
 """The model of recommendation steps held against every measured one."""
 
-from volvelle.applications.dlrm.constants import dlrm_doubt, dlrm_model
+from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmStep
 from volvelle.applications.dlrm.measurements import DlrmMeasurement, dlrm_measurements
 from volvelle.applications.dlrm.plan import DlrmRanking, rank_dlrm
@@ -48,7 +48,7 @@ def validate_dlrm(
                 low=answer.time_range.low,
                 high=answer.time_range.high,
                 assumed=(*asked.assumed, *(() if found.best else ("memory: no placement fits",))),
-                unlike=dlrm_doubt(asked.stack).outside(asked.cluster),
+                outside_calibration=dlrm_model_error(asked.stack).outside(asked.cluster),
             )
         )
-    return RowValidation(quantity="seconds a step", rows=tuple(scored), skipped=tuple(skipped))
+    return RowValidation(quantity="seconds per step", rows=tuple(scored), skipped=tuple(skipped))

@@ -1,6 +1,6 @@
 """Transforms of three-dimensional grids over many chips: slabs or pencils, transposed over the real network."""
 
-from collections.abc import Mapping as Map
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.estimators.exchange import exchange_time
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Range, Violation
 from volvelle.estimators.uncertainty import sampled
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
@@ -141,9 +141,9 @@ class FftModel:
 
     def times(
         self, problem: FftProblem, cluster: Cluster, *, rows: Count, columns: Count, slab: bool
-    ) -> Map[str, Seconds]:
+    ) -> Mapping[str, Seconds]:
         """Seconds by part; rows and columns may be tables of layouts, and the machine's numbers samples."""
-        machine = Machine.of(cluster, _matrix_element(cluster.chip))
+        machine = SustainedRates.of(cluster, _matrix_element(cluster.chip))
         local = problem.points / (rows * columns)
         size = local * problem.point_bytes
         found: dict[str, Seconds] = {}
@@ -176,7 +176,7 @@ class FftModel:
 
     def exchange(self, problem: FftProblem, cluster: Cluster, *, group: Count, stride: Count) -> Seconds:
         """One transposition alone, with its packing: among `group` ranks, every `stride`-th."""
-        machine = Machine.of(cluster, _matrix_element(cluster.chip))
+        machine = SustainedRates.of(cluster, _matrix_element(cluster.chip))
         size = problem.points * problem.point_bytes / cluster.accelerators
         moved = exchange_time(size, machine, group=group, stride=stride, pipelined=self.pipelined)
         return moved + _packing_time(size, machine, group)
@@ -216,7 +216,7 @@ class FftModel:
         )
 
 
-def _packing_time(size: Bytes, machine: Machine, group: Count) -> Seconds:
+def _packing_time(size: Bytes, machine: SustainedRates, group: Count) -> Seconds:
     """Packed before and unpacked after an exchange; within one rank it is a transposition, one pass."""
     several = np.minimum(1.0, np.asarray(group) - 1.0)
     return kernel_time(0.0, 2.0 * size * (1.0 + several), compute_rate=1.0, memory_rate=machine.memory_rate)

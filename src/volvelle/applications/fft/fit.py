@@ -11,20 +11,20 @@ from itertools import product
 import numpy as np
 
 from volvelle.applications.calibration_rows import refuse_other_splits
-from volvelle.applications.cross_validation import by_size, by_value, groups_doubt, left_out, rows_doubt
-from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
+from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftModel
 from volvelle.applications.fft.measurements import FftMeasurement
 from volvelle.applications.fft.rows import FftQuestion, fft_question
 from volvelle.applications.fft.validation import answer_fft
-from volvelle.applications.fitted_constants import FittedConstant, doubt_constants
-from volvelle.applications.model_error import ModelDoubt
+from volvelle.applications.fitted_constants import FittedConstant, model_error_constants
+from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import BYTES_PER_SECOND, FRACTION
 from volvelle.system.cluster import Cluster
 
-__all__ = ["TransportFit", "fft_constants", "fit_doubt", "fit_transport"]
+__all__ = ["TransportFit", "fft_constants", "fit_model_error", "fit_transport"]
 
 _STEPS = (0.75, 0.87, 0.93, 1.0, 1.07, 1.15, 1.33)
 
@@ -56,7 +56,7 @@ def fit_transport(
     return TransportFit(transport=transport, **best, rows=len(asked), mean_abs_error=loss)
 
 
-def fit_doubt(rows: Sequence[FftMeasurement], catalogue: Catalogue, *, rounds: int = 2) -> ModelDoubt:
+def fit_model_error(rows: Sequence[FftMeasurement], catalogue: Catalogue, *, rounds: int = 2) -> ModelError:
     """How far transforms are off that their fit did not see; nothing is said of other chips, as all rows are on one.
 
     A publication is left out at a time; where all rows that travel one way are of one publication, a library is.
@@ -78,13 +78,14 @@ def fit_doubt(rows: Sequence[FftMeasurement], catalogue: Catalogue, *, rounds: i
     for transport in dict.fromkeys(case.transport for case in cases):
         mine = [case for case in cases if case.transport == transport]
         one = len({case.publication for case in mine}) == 1
-        seen += left_out(mine, by_value(mine, lambda case, one=one: case.library if one else case.publication), score)  # type: ignore[misc]
-        sizes += left_out(mine, by_size(mine, lambda case: case.question.cluster.accelerators), score)
+        groups = by_value(mine, lambda case, one=one: case.library if one else case.publication)  # type: ignore[misc]
+        seen += cross_validated(mine, groups, score)
+        sizes += cross_validated(mine, by_size(mine, lambda case: case.question.cluster.accelerators), score)
     counts = [case.question.cluster.accelerators for case in cases]
-    return ModelDoubt(
-        inside=rows_doubt(seen),
+    return ModelError(
+        inside=rows_error(seen),
         chip=1.0,
-        doubling=groups_doubt(sizes),
+        doubling=groups_error(sizes),
         chips=tuple(sorted({case.question.cluster.chip.name for case in cases})),
         counts=(1, max(counts)),
     )
@@ -173,5 +174,5 @@ def fft_constants(
                 FittedConstant(of=transport, name=name, fitted=float(value), catalogue=float(held), kind=kind)
             )
         notes.append(f"{transport}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
-    constants += doubt_constants("all", fit_doubt(rows, catalogue), fft_doubt())
+    constants += model_error_constants("all", fit_model_error(rows, catalogue), fft_model_error())
     return tuple(constants), (*notes, "Doubts are factors of one standard deviation, by rows left out of the fit.")

@@ -1,6 +1,6 @@
 """The model of Fourier transforms held against every measured one."""
 
-from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftModel
 from volvelle.applications.fft.measurements import FftMeasurement, fft_measurements
 from volvelle.applications.fft.plan import fft_layouts, rank_fft
@@ -57,7 +57,7 @@ def validate_fft(
             continue
         assert row.seconds is not None, "a row without a time puts no question"
         try:
-            time, low, high = answer_fft(asked, model or FftModel(error=fft_doubt().on(asked.cluster)))
+            time, low, high = answer_fft(asked, model or FftModel(error=fft_model_error().on(asked.cluster)))
         except VolvelleError as error:
             skipped.append(SkippedRow.of(row.head, f"the model refuses: {error}"))
             continue
@@ -70,7 +70,7 @@ def validate_fft(
                 low=low,
                 high=high,
                 assumed=(*asked.assumed, *(("time from a printed rate",) if row.rounded else ())),
-                unlike=fft_doubt().outside(asked.cluster),
+                outside_calibration=fft_model_error().outside(asked.cluster),
             )
         )
     return RowValidation(quantity="seconds a transform", rows=tuple(scored), skipped=tuple(skipped))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.calibration_rows import refuse_other_splits
-from volvelle.applications.cross_validation import REACH, by_value, groups_doubt, left_out, rows_doubt
+from volvelle.applications.cross_validation import REACH, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.measurements import HpcgMeasurement
@@ -88,7 +88,7 @@ def fit_hpcg(rows: Sequence[HpcgMeasurement]) -> HpcgFit:
     seen = np.array([level for name, level in levels.items() if name in _fitted_accelerators()])
     several = len(seen) > 1
     left = [[float((seen.sum() - level) / (len(seen) - 1) - level)] for level in seen] if several else []
-    between = groups_doubt(left)
+    between = groups_error(left)
     return HpcgFit(
         step=step,
         doubling=doubling,
@@ -146,7 +146,7 @@ def _within(points: Sequence[_Point]) -> float:
         levels = _levels(rest, step=step, doubling=doubling, half=0.0)
         return [float(np.median(_left(out, levels, step=step, doubling=doubling, half=0.0)))]
 
-    return rows_doubt(left_out(points, by_value(points, lambda point: (point.level, point.system)), score))
+    return rows_error(cross_validated(points, by_value(points, lambda point: (point.level, point.system)), score))
 
 
 def _fitted_accelerators() -> set[str]:

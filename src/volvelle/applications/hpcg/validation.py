@@ -36,7 +36,7 @@ def validate_hpcg(
                 low=found.low,
                 high=found.high,
                 assumed=asked.assumed,
-                unlike=() if found.factors.fitted else (f"no fitted run was on {asked.family}",),
+                outside_calibration=() if found.factors.fitted else (f"no fitted run was on {asked.family}",),
             )
         )
     return RowValidation(quantity="FLOP/s", rows=tuple(scored), skipped=tuple(skipped))

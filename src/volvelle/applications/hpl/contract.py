@@ -72,7 +72,11 @@ class AbstractHplModel(ABC):
 
     @staticmethod
     def answer(
-        problem: Hpl, cluster: Cluster, grid: ProcessGrid, parts: tuple[Contribution, ...], doubt: Range | None = None
+        problem: Hpl,
+        cluster: Cluster,
+        grid: ProcessGrid,
+        parts: tuple[Contribution, ...],
+        time_range: Range | None = None,
     ) -> HplEstimate:
         """The parts, with what follows from the machine alone."""
         watts = cluster.chip.power
@@ -82,7 +86,7 @@ class AbstractHplModel(ABC):
             contributions=parts,
             peak=float(cluster.chip.matrix_rate(ELEMENT)) * grid.processes,
             power=None if watts is None else float((watts + cluster.host_power) * cluster.pue * grid.processes),
-            time_range=doubt,
+            time_range=time_range,
         )
 
 

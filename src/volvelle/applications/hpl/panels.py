@@ -116,8 +116,8 @@ class PanelByPanel(AbstractHplModel):
         time = sum(part.time for part in parts if part.exposed)
         reach = self.constants.error ** NormalDist().inv_cdf((1 + self.level) / 2)
         told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
-        doubt = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
-        return self.answer(problem, cluster, grid, parts, doubt)
+        time_range = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
+        return self.answer(problem, cluster, grid, parts, time_range)
 
     def _parts(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid, steps: PanelGroups) -> tuple[Contribution, ...]:
         own, chip, block = self.constants, cluster.chip, float(problem.block)

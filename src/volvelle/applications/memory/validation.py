@@ -15,7 +15,7 @@ from volvelle.errors import VolvelleError
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
@@ -214,7 +214,7 @@ class _Judge:
         )
         recompute, sequence_parallel = _VARIANTS[variant]
         pipeline = row.pipeline or 1
-        mapping = Mapping(
+        mapping = ParallelMapping(
             tensor=row.tensor or 1,
             pipeline=pipeline,
             data=row.data or 1,

@@ -5,8 +5,7 @@ stratified samples, each around the best of the round before; it needs no deriva
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from collections.abc import Mapping as Map
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -17,21 +16,21 @@ from volvelle.applications.training.rows import Question, question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.mapping.parallelism import Mapping, MappingTable
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
 __all__ = ["BOUNDS", "FamilyFit", "fit_family", "training_cases", "training_losses", "with_constants"]
 
-BOUNDS: Map[str, tuple[float, float]] = {
+BOUNDS: Mapping[str, tuple[float, float]] = {
     "matrix_efficiency": (0.74, 0.85),
     "memory_efficiency": (0.70, 0.92),
-    "launch": (1e-6, 5e-6),
-    "dispatch": (0.0, 60e-6),
+    "kernel_launch_time": (1e-6, 5e-6),
+    "host_dispatch_time": (0.0, 60e-6),
     "attention_efficiency": (0.3, 1.6),
-    "attention_half": (0.0, 2000.0),
+    "attention_kv_half": (0.0, 2000.0),
     "contention": (0.0, 0.3),
-    "lent": (0.0, 0.3),
+    "communication_sm_share": (0.0, 0.3),
 }
 """What is fitted, and within which bounds: those of single products and copies, where they have been measured."""
 
@@ -43,8 +42,8 @@ class FamilyFit:
     """Fitted constants of a family and how well they do on what they were fitted to."""
 
     family: str
-    constants: Map[str, float]
-    ranges: Map[str, tuple[float, float]]
+    constants: Mapping[str, float]
+    ranges: Mapping[str, tuple[float, float]]
     """Where candidates lie that do nearly as well."""
     runs: int
     mean_abs_error: float
@@ -58,7 +57,7 @@ class _Case:
 
     step: TrainingStep
     cluster: Cluster
-    mappings: tuple[Mapping, ...]
+    mappings: tuple[ParallelMapping, ...]
     seconds: tuple[float, ...]
     weights: tuple[float, ...]
 
@@ -159,7 +158,7 @@ def _links(cluster: Cluster) -> tuple[object, ...]:
     return tuple((dimension.link.name, float(np.max(dimension.link.rate))) for dimension in cluster.dimensions)
 
 
-def _errors(cases: Sequence[_Case], constants: Map[str, Column]) -> Column:
+def _errors(cases: Sequence[_Case], constants: Mapping[str, Column]) -> Column:
     """Relative error of every run (rows) under every candidate (columns)."""
     count = len(next(iter(constants.values())))
     rows = []
@@ -174,14 +173,14 @@ def _errors(cases: Sequence[_Case], constants: Map[str, Column]) -> Column:
     return np.concatenate(rows)
 
 
-def training_losses(cases: Sequence[_Case], constants: Map[str, Column]) -> Column:
+def training_losses(cases: Sequence[_Case], constants: Mapping[str, Column]) -> Column:
     """Weighted mean of absolute log errors, for every candidate."""
     weights = np.concatenate([case.weights for case in cases])
     errors = np.abs(np.log1p(_errors(cases, constants)))
     return np.asarray(weights @ errors / weights.sum())
 
 
-def with_constants(cluster: Cluster, constants: Map[str, Column | float]) -> Cluster:
+def with_constants(cluster: Cluster, constants: Mapping[str, Column | float]) -> Cluster:
     """A cluster with some constants of its chip, and of its outermost network, replaced."""
     of_chip = {name: value for name, value in constants.items() if name != "contention"}
     *inner, outer = cluster.dimensions

@@ -46,7 +46,7 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
-from volvelle.mapping.parallelism import Mapping
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import FatTree
 from volvelle.workload.families.transformer import transformer
@@ -61,7 +61,7 @@ class Question:
 
     step: TrainingStep
     cluster: Cluster
-    mapping: Mapping
+    mapping: ParallelMapping
     assumed: tuple[str, ...]
     """Settings that the source does not state."""
 
@@ -120,7 +120,7 @@ def _gradient_element(row: TrainingMeasurement) -> str:
 # -- layout --------------------------------------------------------------------------------------------------
 
 
-def _mapping(row: TrainingMeasurement, assumed: list[str]) -> Mapping:
+def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
     tensor = stated(row.tensor, "tensor parallelism")
     pipeline = stated(row.pipeline, "pipeline parallelism")
     context = row.context or 1
@@ -134,18 +134,18 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> Mapping:
         assumed.append("recomputation")
     sequence_parallel = tensor > 1 and _sequence_parallel(row, assumed)
     whole = sequence_parallel and _whole_experts(row, data * context)
-    return Mapping(
+    return ParallelMapping(
         tensor=tensor,
         pipeline=pipeline,
         data=data,
         context=context,
         expert=_expert(row, data * context * (tensor if whole else 1), assumed),
-        whole_experts=whole,
-        swap_heads=row.ulysses is not None and context > 1,
+        expert_tensor_parallel=not whole,
+        ulysses=row.ulysses is not None and context > 1,
         micro_batch=micro_batch,
         interleave=_interleave(row, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
         zero=zero,
-        shard=shard,
+        zero_group=shard,
         overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.notes),
         sequence_parallel=sequence_parallel,
         recompute=recompute,

@@ -102,7 +102,7 @@ class TrainingValidation:
 def training_document(found: TrainingValidation) -> dict[str, object]:
     """A validation as plain values, for JSON: numbers that are none are None."""
     return {
-        "unit": "seconds a step",
+        "unit": "seconds per step",
         "overall": {
             **score_numbers(found.overall()),
             **{str(split): score_numbers(found.overall(split)) for split in found.splits},

@@ -14,13 +14,13 @@ from volvelle.estimators.compiled.program import Program, traced
 from volvelle.estimators.compiled.tracer import Recording
 from volvelle.estimators.compiled.vector_code import Kernel, compiled
 from volvelle.estimators.contract import AbstractEstimator
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Estimate, EstimateTable
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.closed_form import ClosedForm, matched
-from volvelle.estimators.training.two_tier_time import filled_price
-from volvelle.mapping.lowered_model import ByIdentity, block_plans, split_dims, step_flops
-from volvelle.mapping.parallelism import Mapping, MappingTable, Structure
+from volvelle.estimators.training.two_tier_time import two_tier_time
+from volvelle.mapping.lowered_model import ByIdentity, lowered_blocks, split_dims, step_flops
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Structure
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -39,11 +39,11 @@ _KEPT = 16
 class CompiledClosedForm(AbstractEstimator):
     """`ClosedForm` for tables of millions: its own arithmetic, written down as it runs, compiled by numba.
 
-    The first table of a kind takes half a second or so for each structure; then a core prices several times as many
+    The first table of a kind takes half a second or so for each structure; then a core times several times as many
     rows a second. Answers are those of `ClosedForm` but for the last bits of logarithms. Needs `volvelle[compiled]`.
     """
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """How one mapping does, explained; as `ClosedForm` does it, because one row is not worth compiling for."""
         return ClosedForm().estimate(workload, system, mapping)
 
@@ -56,7 +56,7 @@ class CompiledClosedForm(AbstractEstimator):
         """
         if breakdown or not len(mappings):
             return ClosedForm().table(workload, system, mappings, breakdown=breakdown)
-        machine = Machine.of(system, workload.element)
+        machine = SustainedRates.of(system, workload.element)
         mappings = matched(mappings, machine)
         return _Filler(workload, system, machine, mappings).fill()
 
@@ -68,7 +68,9 @@ _LOCK = Lock()
 class _Filler:
     """Runs compiled code over a table, block by block, structure by structure."""
 
-    def __init__(self, workload: TrainingStep, system: Cluster, machine: Machine, mappings: MappingTable) -> None:
+    def __init__(
+        self, workload: TrainingStep, system: Cluster, machine: SustainedRates, mappings: MappingTable
+    ) -> None:
         self.workload = workload
         self.system = system
         self.mappings = mappings
@@ -76,7 +78,7 @@ class _Filler:
         rows = len(mappings)
         self.results: dict[str, NDArray[Any]] = {"time": np.empty(rows), "memory_bytes": np.empty(rows)}
         names = (*(check.name for check in CHECKS), "memory")
-        self.struck = {name: np.zeros(rows, dtype=bool) for name in names}
+        self.violated = {name: np.zeros(rows, dtype=bool) for name in names}
         others = [getattr(workload, field.name) for field in fields(workload) if field.name != "model"]
         self.question = (
             ByIdentity(workload.model),
@@ -109,7 +111,7 @@ class _Filler:
             mappings=self.mappings,
             time=self.results["time"],
             memory_bytes=self.results["memory_bytes"],
-            violations=self.struck,
+            violations=self.violated,
             work=step_flops(self.workload),
             chips=float(self.system.accelerators),
             peak=self.system.chip.matrix_rate(self.workload.element),
@@ -132,10 +134,10 @@ class _Group:
         self.columns = np.array([inputs.columns[name].ctypes.data for name in self.program.columns], dtype=np.int64)
         self.found = np.zeros(len(self.program.asked), dtype=np.uint8)
         self.ends = [0, *np.searchsorted(rows, np.arange(_BLOCK, rows[-1] + _BLOCK + 1, _BLOCK)).tolist()]
-        every = {**filler.results, **filler.struck}
+        every = {**filler.results, **filler.violated}
         self.addresses = np.array([every[name].ctypes.data for name in self.program.stored], dtype=np.int64)
         for name, value in constant.items():
-            if name not in filler.struck or value:
+            if name not in filler.violated or value:
                 every[name][rows] = value
 
     def _program(self, known: tuple[bool, ...]) -> tuple[Program, Kernel]:
@@ -156,25 +158,25 @@ class _Group:
 
     def _traced(self) -> Program:
         filler = self.filler
-        plans = block_plans(filler.workload, self.structure)
+        plans = lowered_blocks(filler.workload, self.structure)
         case: Case = (filler.workload, filler.system, split_dims(plans))
 
-        def priced(recording: Recording) -> dict[str, Any]:
+        def timed(recording: Recording) -> dict[str, Any]:
             table, machine = filler.inputs.traced(recording, self.structure)
-            found = filled_price(plans, filler.workload, machine, table)
+            found = two_tier_time(plans, filler.workload, machine, table)
             memory = found.memory_bytes
             return {
                 "time": found.time,
                 "memory_bytes": memory,
                 "memory": memory > machine.holds,
-                **{check.name: check.struck(case, table) for check in CHECKS},
+                **{check.name: check.violated(case, table) for check in CHECKS},
             }
 
         try:
-            return traced(priced, lambda: filler.inputs.rows(self.rows))
+            return traced(timed, lambda: filler.inputs.rows(self.rows))
         except TypeError as found:
             raise OutsideDomainError(
-                f"the price on {filler.system.name} cannot be compiled: {found}; use ClosedForm, which needs no tracing"
+                f"the model of {filler.system.name} cannot be compiled: {found}; use ClosedForm, which needs no tracing"
             ) from found
 
     def run(self, block: int) -> None:
@@ -199,6 +201,6 @@ class _Group:
 
     def again(self) -> "_Group":
         """The same rows with another program."""
-        for struck in self.filler.struck.values():
-            struck[self.rows] = False
+        for violated in self.filler.violated.values():
+            violated[self.rows] = False
         return _Group(self.filler, self.structure, self.rows, self.outcomes())

@@ -1,4 +1,4 @@
-"""What a price depends on, sorted: choices that shape the arithmetic, numbers for all rows, and columns."""
+"""What a time depends on, sorted: choices that shape the arithmetic, numbers for all rows, and columns."""
 
 from collections.abc import Hashable
 from dataclasses import fields, replace
@@ -8,25 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.compiled.tracer import Recording, Tracer
-from volvelle.estimators.rates import Machine, Wire
+from volvelle.estimators.rates import NetworkLevel, SustainedRates
 from volvelle.mapping.parallelism import MappingTable, Structure
 
 __all__ = ["Inputs"]
 
 _STRUCTURE = frozenset(field.name for field in fields(Structure))
-_SHAPING = frozenset({"cast", "units", "tile", "depth_half", "buffer"})
+_SHAPING = frozenset({"cast", "units", "tile", "gemm_k_half", "buffer"})
 """Numbers of a machine that decide which formula applies; a program is for one value of them, or for a column."""
 _RARE = frozenset(
     {
         "context",
         "expert",
         "schedule",
-        "shard",
+        "zero_group",
         "recompute_every",
         "offload_weights",
         "offload_optimiser",
         "offload_activations",
-        "relay_tokens",
+        "hierarchical_dispatch",
     }
 )
 """Choices that few tables vary. Whether a table does is looked up, because without them much arithmetic falls away;
@@ -40,7 +40,7 @@ class Inputs:
     that hold for all rows are arguments of the program, so that one program serves many machines.
     """
 
-    def __init__(self, table: MappingTable, machine: Machine) -> None:
+    def __init__(self, table: MappingTable, machine: SustainedRates) -> None:
         self.table = table
         self.machine = machine
         self.numbers: dict[str, float] = {}
@@ -52,8 +52,8 @@ class Inputs:
                 single = _is_single(column, look=field.name in _RARE)
                 self._sort(field.name, float(column[0]) if single else column, shaping=False)
         self._sort_all("machine", machine)
-        for index, wire in enumerate(machine.wires):
-            self._sort_all(f"wire {index}", wire)
+        for index, level in enumerate(machine.levels):
+            self._sort_all(f"level {index}", level)
 
     @property
     def key(self) -> Hashable:
@@ -61,9 +61,9 @@ class Inputs:
         constants = tuple((name, type(value), value) for name, value in self._constants.items())
         return constants, tuple(self.numbers), tuple(self.columns)
 
-    def _sort_all(self, place: str, part: Machine | Wire) -> None:
+    def _sort_all(self, place: str, part: SustainedRates | NetworkLevel) -> None:
         for field in fields(part):
-            if field.name != "wires":
+            if field.name != "levels":
                 self._sort(f"{place} {field.name}", getattr(part, field.name), shaping=field.name in _SHAPING)
 
     def _sort(self, name: str, value: Any, *, shaping: bool) -> None:
@@ -81,7 +81,7 @@ class Inputs:
         """Numbers, and some rows of the columns."""
         return {**self.numbers, **{name: column[rows] for name, column in self.columns.items()}}
 
-    def traced(self, recording: Recording, structure: Structure) -> tuple[MappingTable, Machine]:
+    def traced(self, recording: Recording, structure: Structure) -> tuple[MappingTable, SustainedRates]:
         """The same table and machine, of tracers."""
         graph = recording.graph
 
@@ -100,12 +100,12 @@ class Inputs:
             return Tracer(recording, node, columnar=True)
 
         def part(place: str, given: Any) -> Any:
-            names = [field.name for field in fields(given) if field.name != "wires"]
+            names = [field.name for field in fields(given) if field.name != "levels"]
             return replace(given, **{name: tracer(f"{place} {name}") for name in names})
 
         table = MappingTable(**{field.name: column(field.name) for field in fields(MappingTable)})
-        wires = tuple(part(f"wire {index}", wire) for index, wire in enumerate(self.machine.wires))
-        machine: Machine = replace(part("machine", self.machine), wires=wires)
+        levels = tuple(part(f"level {index}", level) for index, level in enumerate(self.machine.levels))
+        machine: SustainedRates = replace(part("machine", self.machine), levels=levels)
         return table, machine
 
 

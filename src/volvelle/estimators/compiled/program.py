@@ -1,4 +1,4 @@
-"""A traced price as a program: what is computed once a call, what for every row, and where it goes."""
+"""A traced timing as a program: what is computed once a call, what for every row, and where it goes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,10 +69,10 @@ class Program:
         )
 
 
-def traced(price: Callable[[Recording], Mapping[str, Any]], given: Callable[[], Mapping[str, Any]]) -> Program:
-    """Run a price on tracers, and lay out what it wrote down; `given` are the real numbers and columns."""
+def traced(timing: Callable[[Recording], Mapping[str, Any]], given: Callable[[], Mapping[str, Any]]) -> Program:
+    """Run a timing on tracers, and lay out what it wrote down; `given` are the real numbers and columns."""
     recording = Recording(given)
-    results = price(recording)
+    results = timing(recording)
     graph = recording.graph
     nodes = {
         name: value.node if isinstance(value, Tracer) else graph.constant(value) for name, value in results.items()

@@ -116,7 +116,7 @@ class FusionChoices:
     stream_weights: bool = False
     """Weights are read from DRAM for every micro-batch; else they are amortised and cost nothing."""
     tile_weights: bool = False
-    """A kernel alone on the chip may take its weights in pieces, at the price of passing over its tiles as often."""
+    """A kernel alone on the chip may take its weights in pieces, at the cost of passing over its tiles as often."""
     fuse: bool = True
     """Kernels may share a partition; else each runs by itself."""
     partitions: int | None = None
@@ -131,7 +131,7 @@ class FusionChoices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusionProblem:
-    """A graph, a chip and what may be chosen. Nothing else enters the price of a fusion."""
+    """A graph, a chip and what may be chosen. Nothing else enters the time of a fusion."""
 
     kernels: tuple[ChipKernel, ...]
     tensors: tuple[ChipTensor, ...]

@@ -1,4 +1,4 @@
-"""The one price of kernels run together on a chip: what a partition holds, moves and takes, and a whole fusion."""
+"""The one time of kernels run together on a chip: what a partition holds, moves and takes, and a whole fusion."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from volvelle.laws.onchip_dataflow import (
 from volvelle.mapping.fusion import Fusion
 from volvelle.quantities import BYTES, show
 
-__all__ = ["FusionPrice", "Ledger", "SetPrice", "ledger_of", "price", "price_set"]
+__all__ = ["FusionTime", "PartitionTime", "PartitionTimes", "fusion_time", "partition_time", "partition_times_of"]
 
 ROUNDING = 1e-9
 """Relative excess over a capacity that is put down to rounding."""
@@ -33,7 +33,7 @@ _TIME = {Overlap.ALL: overlapped_time, Overlap.MEMORY: memory_overlapped_time, O
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetPrice:
+class PartitionTime:
     """What kernels that run together take."""
 
     kernels: tuple[str, ...]
@@ -63,10 +63,10 @@ class SetPrice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FusionPrice:
+class FusionTime:
     """What a fusion takes, partition by partition."""
 
-    partitions: tuple[SetPrice, ...]
+    partitions: tuple[PartitionTime, ...]
     dram: float
     """Bytes of DRAM at the fullest moment."""
     violations: tuple[Violation, ...] = ()
@@ -90,7 +90,7 @@ class FusionPrice:
         return found
 
 
-class Ledger:
+class PartitionTimes:
     """A problem with everything that adds up worked out once: kernels by number, in topological order.
 
     Searches add these entries up themselves, kernel by kernel; the laws they come from, and `time`, are the same.
@@ -170,10 +170,10 @@ class Ledger:
             pieces += 1
         return pieces if pieces <= self.kernels[kernel].rows else 0
 
-    def price(
+    def time_of(
         self, members: Collection[int], *, weight_tiles: int | None = None, cores: tuple[int, ...] = ()
-    ) -> SetPrice:
-        """The price of kernels run together; cores as given, or shared out as well as can be."""
+    ) -> PartitionTime:
+        """The time of kernels run together; cores as given, or shared out as well as can be."""
         inside_set, chip = set(members), self.problem.chip
         if weight_tiles is None:
             weight_tiles = (self.pieces(next(iter(inside_set))) or 1) if len(inside_set) == 1 else 1
@@ -218,7 +218,7 @@ class Ledger:
                 violations.append(_crowd(names, sum(taken) or len(names), chip.cores))
         memory = float(traffic_time(traffic, rate=chip.dram_rate))
         network = sum(self.network[member] for member in members)
-        return SetPrice(
+        return PartitionTime(
             kernels=names,
             compute=compute,
             memory=memory,
@@ -264,38 +264,38 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=32)
-def ledger_of(problem: FusionProblem) -> Ledger:
-    """The ledger of a problem, kept for the next question about it."""
-    return Ledger(problem)
+def partition_times_of(problem: FusionProblem) -> PartitionTimes:
+    """The times_of of a problem, kept for the next question about it."""
+    return PartitionTimes(problem)
 
 
-def price_set(problem: FusionProblem, kernels: Iterable[str]) -> SetPrice:
+def partition_time(problem: FusionProblem, kernels: Iterable[str]) -> PartitionTime:
     """What kernels run together take, or why the chip cannot run them."""
-    ledger = ledger_of(problem)
+    times_of = partition_times_of(problem)
     names = tuple(dict.fromkeys(kernels))
     for name in names:
-        if name not in ledger.index:
-            raise UnknownNameError.among("kernel", name, ledger.names)
+        if name not in times_of.index:
+            raise UnknownNameError.among("kernel", name, times_of.names)
     if not names:
-        raise MappingError("a partition without kernels has no price; name at least one")
-    return ledger.price([ledger.index[name] for name in names])
+        raise MappingError("a partition without kernels has no time; name at least one")
+    return times_of.time_of([times_of.index[name] for name in names])
 
 
-def price(problem: FusionProblem, fusion: Fusion) -> FusionPrice:
-    """What a fusion takes: the same price, partition by partition. Refuses one that breaks the problem's choices."""
-    return price_with(ledger_of(problem), fusion)
+def fusion_time(problem: FusionProblem, fusion: Fusion) -> FusionTime:
+    """What a fusion takes: the same time, partition by partition. Refuses one that breaks the problem's choices."""
+    return fusion_time_with(partition_times_of(problem), fusion)
 
 
-def price_with(ledger: Ledger, fusion: Fusion) -> FusionPrice:
-    """The price of a fusion, from a ledger that is there already."""
-    _check_choices(ledger, fusion)
-    parts, violations = list[SetPrice](), list[Violation]()
+def fusion_time_with(times_of: PartitionTimes, fusion: Fusion) -> FusionTime:
+    """The time of a fusion, from a times_of that is there already."""
+    _check_choices(times_of, fusion)
+    parts, violations = list[PartitionTime](), list[Violation]()
     before, peak = set[int](), 0.0
     for place, names in enumerate(fusion.partitions):
         if not names:
             continue
-        members = [ledger.index[name] for name in names]
-        part = ledger.price(
+        members = [times_of.index[name] for name in names]
+        part = times_of.time_of(
             members,
             weight_tiles=fusion.weight_tiles[place] if fusion.weight_tiles else None,
             cores=fusion.cores[place] if fusion.cores else (),
@@ -305,15 +305,15 @@ def price_with(ledger: Ledger, fusion: Fusion) -> FusionPrice:
         own = set(members)
         alive = sum(
             size
-            for producer, consumer, size, *_ in ledger.edges
+            for producer, consumer, size, *_ in times_of.edges
             if (producer in before or producer in own)
             and consumer not in before
             and not (producer in own and consumer in own)
         )
         before |= own
-        peak = max(peak, ledger.dram(alive))
-    if peak > ledger.dram_limit:
-        over = show(peak - ledger.problem.chip.dram_capacity, BYTES)
+        peak = max(peak, times_of.dram(alive))
+    if peak > times_of.dram_limit:
+        over = show(peak - times_of.problem.chip.dram_capacity, BYTES)
         violations.append(
             Violation(
                 name="dram",
@@ -321,12 +321,12 @@ def price_with(ledger: Ledger, fusion: Fusion) -> FusionPrice:
                 cures=(f"DRAM of {show(peak, BYTES)}", "sharding over more chips", "a smaller micro-batch"),
             )
         )
-    return FusionPrice(partitions=tuple(parts), dram=peak, violations=tuple(violations))
+    return FusionTime(partitions=tuple(parts), dram=peak, violations=tuple(violations))
 
 
-def _check_choices(ledger: Ledger, fusion: Fusion) -> None:
-    problem = ledger.problem
-    fusion.check(ledger.names, ((one.producer, one.consumer) for one in problem.tensors))
+def _check_choices(times_of: PartitionTimes, fusion: Fusion) -> None:
+    problem = times_of.problem
+    fusion.check(times_of.names, ((one.producer, one.consumer) for one in problem.tensors))
     if fusion.tiles != problem.tiles:
         raise MappingError(f"the fusion is of {fusion.tiles} tiles, the problem of {problem.tiles}")
     choices, backward_seen = problem.choices, False
@@ -340,7 +340,7 @@ def _check_choices(ledger: Ledger, fusion: Fusion) -> None:
             raise MappingError(
                 f"partition {place} has its weights in {pieces} pieces; only a kernel alone may, where tile_weights"
             )
-        kernels = [ledger.kernels[ledger.index[name]] for name in names]
+        kernels = [times_of.kernels[times_of.index[name]] for name in names]
         for kernel in kernels:
             if kernel.pinned is not None and kernel.pinned != place:
                 raise MappingError(f"kernel {kernel.name!r} is in partition {place} but pinned to {kernel.pinned}")

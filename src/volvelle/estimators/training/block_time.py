@@ -1,11 +1,20 @@
-"""The price of one repetition of a block for one micro-batch."""
+"""The time of one repetition of a block for one micro-batch."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from volvelle.estimators.kernels import KernelPrices, Sizes, counted, total
-from volvelle.estimators.training.lines import CONTEXT, DISPATCH, EXPERT, LENT, REPEATED, REPEATED_HIDDEN, TENSOR, Line
+from volvelle.estimators.kernels import KernelTimes, Sizes, counted, total
+from volvelle.estimators.training.lines import (
+    CONTEXT,
+    DISPATCH,
+    EXPERT,
+    REPEATED,
+    REPEATED_HIDDEN,
+    SLOWED,
+    TENSOR,
+    Line,
+)
 from volvelle.laws.nested_collectives import (
     Tier,
     nested_all_gather_time,
@@ -13,15 +22,15 @@ from volvelle.laws.nested_collectives import (
     nested_all_to_all_time,
     nested_reduce_scatter_time,
 )
-from volvelle.laws.overlap import hidden_time, host_bound_time, lent_time
+from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
 from volvelle.laws.roofline import kernel_time
-from volvelle.mapping.lowering import BlockPlan, Exchange, Kernel
+from volvelle.mapping.lowering import Exchange, Kernel, LoweredBlock
 from volvelle.mapping.symbols import Axis, Term
 from volvelle.quantities import Fraction, Number, Seconds, is_plainly
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["NESTED", "BlockPrice"]
+__all__ = ["NESTED", "BlockTime"]
 
 NESTED: dict[Collective, Callable[..., Seconds]] = {
     Collective.ALL_REDUCE: nested_all_reduce_time,
@@ -33,7 +42,7 @@ _EXCHANGED = {Axis.CONTEXT: "keys and values", Axis.EXPERT: "tokens to experts a
 _PARTS = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
 
 
-class BlockPrice:
+class BlockTime:
     """Seconds of one repetition of a block, by phase and by contribution.
 
     Exchanges of the tensor axis block, but for gathers that the backward pass repeats, which run behind its
@@ -43,38 +52,38 @@ class BlockPrice:
 
     def __init__(
         self,
-        plan: BlockPlan,
+        plan: LoweredBlock,
         sizes: Sizes,
-        kernels: KernelPrices,
+        kernels: KernelTimes,
         tiers: Mapping[Axis, Sequence[Tier]],
         *,
         beside: Number = 0.0,
-        dispatch: Seconds = 0.0,
-        lent: Fraction = 0.0,
+        host_dispatch_time: Seconds = 0.0,
+        communication_sm_share: Fraction = 0.0,
     ) -> None:
         self.plan = plan
-        self.kernels = [(kernel, kernels.price(kernel)) for kernel in plan.kernels]
-        priced: dict[tuple[Axis, Collective, Term], Number] = {}
+        self.kernels = [(kernel, kernels.time_of(kernel)) for kernel in plan.kernels]
+        timed: dict[tuple[Axis, Collective, Term], Number] = {}
         self.exchanges: list[tuple[Exchange, Number]] = []
         for exchange in plan.exchanges:
             if exchange.axis in tiers:
                 key = (exchange.axis, exchange.collective, exchange.size)
-                if key not in priced:
-                    priced[key] = NESTED[exchange.collective](sizes(exchange.size), tiers[exchange.axis])
-                self.exchanges.append((exchange, priced[key]))
+                if key not in timed:
+                    timed[key] = NESTED[exchange.collective](sizes(exchange.size), tiers[exchange.axis])
+                self.exchanges.append((exchange, timed[key]))
 
         work = {phase: self._work(phase) for phase in Phase}
         self.waiting: Number = 0.0
-        if not is_plainly(dispatch, 0.0):
+        if not is_plainly(host_dispatch_time, 0.0):
             for phase in Phase:
                 count = float(sum(kernel.phase is phase for kernel in plan.kernels))
-                idle = host_bound_time(work[phase], count, dispatch=dispatch)
+                idle = host_bound_time(work[phase], count, host_dispatch_time=host_dispatch_time)
                 work[phase] = work[phase] + idle
                 self.waiting = self.waiting + idle
-        self.weight_gradients = counted(price.time for kernel, price in self.kernels if kernel.of_weight)
-        self.once = counted(time for exchange, time in self.exchanges if exchange.once)
-        blocking = {phase: self._exchanged(phase, Axis.TENSOR, again=False) for phase in Phase}
-        repeated = self._exchanged(Phase.BACKWARD, Axis.TENSOR, again=True)
+        self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.of_weight)
+        self.per_step = counted(time for exchange, time in self.exchanges if exchange.per_step)
+        blocking = {phase: self._exchanged(phase, Axis.TENSOR, repeated=False) for phase in Phase}
+        repeated = self._exchanged(Phase.BACKWARD, Axis.TENSOR, repeated=True)
         self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
         self.repeated_exposed: Number = repeated - self.repeated_hidden
         self.exposed: dict[Axis, Number] = {}
@@ -85,7 +94,7 @@ class BlockPrice:
                 continue
             self.exposed[axis], self.behind[axis] = 0.0, 0.0
             for phase in Phase:
-                moved = self._exchanged(phase, axis, again=False) + self._exchanged(phase, axis, again=True)
+                moved = self._exchanged(phase, axis, repeated=False) + self._exchanged(phase, axis, repeated=True)
                 window = self._core(phase) if axis is Axis.CONTEXT else work[phase] * beside
                 hidden = hidden_time(moved, window)
                 later[phase] = later[phase] + moved - hidden
@@ -97,26 +106,33 @@ class BlockPrice:
         self.backward = (
             work[Phase.BACKWARD] + blocking[Phase.BACKWARD] + self.repeated_exposed + later[Phase.BACKWARD] + again
         )
-        self.lent: Number = 0.0
-        if not is_plainly(lent, 0.0):
-            self.lent = lent_time(self.repeated_hidden + total(self.behind.values()), share=lent)
-        self.time = self.forward + self.backward + self.lent
+        self.slowed: Number = 0.0
+        if not is_plainly(communication_sm_share, 0.0):
+            self.slowed = overlap_slowdown_time(
+                self.repeated_hidden + total(self.behind.values()), share=communication_sm_share
+            )
+        self.time = self.forward + self.backward + self.slowed
 
-    def _work(self, phase: Phase, *, core: bool = False) -> Number:
+    def _work(self, phase: Phase, *, attention_core: bool = False) -> Number:
         return counted(
-            price.time for kernel, price in self.kernels if kernel.phase is phase and (kernel.core or not core)
+            timing.time
+            for kernel, timing in self.kernels
+            if kernel.phase is phase and (kernel.attention_core or not attention_core)
         )
 
     def _core(self, phase: Phase) -> Number:
         """Work that keys and values travel behind; positions swapped for heads are waited for."""
         swapped = any(one.axis is Axis.CONTEXT and one.collective is Collective.ALL_TO_ALL for one, _ in self.exchanges)
-        return 0.0 if swapped else self._work(phase, core=True)
+        return 0.0 if swapped else self._work(phase, attention_core=True)
 
-    def _exchanged(self, phase: Phase, axis: Axis, *, again: bool) -> Number:
+    def _exchanged(self, phase: Phase, axis: Axis, *, repeated: bool) -> Number:
         return counted(
             time
             for exchange, time in self.exchanges
-            if exchange.phase is phase and exchange.axis is axis and exchange.again is again and not exchange.once
+            if exchange.phase is phase
+            and exchange.axis is axis
+            and exchange.repeated_in_backward is repeated
+            and not exchange.per_step
         )
 
     def _axis_line(self, axis: Axis, *, exposed: bool) -> Line:
@@ -132,14 +148,14 @@ class BlockPrice:
         def add(line: Line, time: Number) -> None:
             found[line] = found.get(line, 0.0) + time
 
-        for kernel, price in self.kernels:
-            add(_kernel_line(self.plan, kernel), price.time)
+        for kernel, timing in self.kernels:
+            add(_kernel_line(self.plan, kernel), timing.time)
         for exchange, time in self.exchanges:
-            if exchange.axis is Axis.TENSOR and not exchange.again and not exchange.once:
+            if exchange.axis is Axis.TENSOR and not exchange.repeated_in_backward and not exchange.per_step:
                 name = f"{exchange.collective.value} of activations"
                 add(Line(name, TENSOR, True, NESTED[exchange.collective].__name__), time)
         add(DISPATCH, self.waiting)
-        add(LENT, self.lent)
+        add(SLOWED, self.slowed)
         add(REPEATED, self.repeated_exposed)
         add(REPEATED_HIDDEN, self.repeated_hidden)
         for axis, time in self.exposed.items():
@@ -150,15 +166,15 @@ class BlockPrice:
     def resources(self) -> dict[Line, str]:
         """What bounds each line of kernels: the resources of its kernels, longest first."""
         found: dict[Line, dict[str, float]] = {}
-        for kernel, price in self.kernels:
+        for kernel, timing in self.kernels:
             unit = "vector units" if kernel.matrix_work is None else "matrix units"
-            resource = unit if np.max(price.arithmetic) >= np.max(price.memory) else "memory"
+            resource = unit if np.max(timing.arithmetic) >= np.max(timing.memory) else "memory"
             times = found.setdefault(_kernel_line(self.plan, kernel), {})
-            times[resource] = times.get(resource, 0.0) + float(np.max(price.time))
+            times[resource] = times.get(resource, 0.0) + float(np.max(timing.time))
         return {line: " and ".join(sorted(times, key=lambda name: -times[name])) for line, times in found.items()}
 
 
-def _kernel_line(plan: BlockPlan, kernel: Kernel) -> Line:
+def _kernel_line(plan: LoweredBlock, kernel: Kernel) -> Line:
     if kernel.phase is Phase.RECOMPUTE:
         return Line("recomputation", "recomputation", True, kernel_time.__name__)
     return Line(f"{plan.name}: {kernel.name}", kernel.part, True, kernel_time.__name__)

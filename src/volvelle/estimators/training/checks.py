@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.result import Violation
-from volvelle.mapping.parallelism import Mapping, MappingTable, Schedule
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -22,8 +22,8 @@ class Check:
     """One thing a mapping must satisfy."""
 
     name: str
-    struck: Callable[[Case, MappingTable], NDArray[np.bool_]]
-    explain: Callable[[Case, Mapping], Violation]
+    violated: Callable[[Case, MappingTable], NDArray[np.bool_]]
+    explain: Callable[[Case, ParallelMapping], Violation]
 
 
 def divisors(number: int) -> list[int]:
@@ -47,14 +47,14 @@ def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
 # -- chips ---------------------------------------------------------------------------------------------------
 
 
-def _chips_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    struck: NDArray[np.bool_] = table.tensor * table.pipeline * table.data * table.context != float(
+def _chips_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    violated: NDArray[np.bool_] = table.tensor * table.pipeline * table.data * table.context != float(
         case[1].accelerators
     )
-    return struck
+    return violated
 
 
-def _chips_explained(case: Case, mapping: Mapping) -> Violation:
+def _chips_explained(case: Case, mapping: ParallelMapping) -> Violation:
     have = case[1].accelerators
     others = mapping.tensor * mapping.pipeline * mapping.context
     rest = have // others
@@ -77,14 +77,14 @@ def _chips_explained(case: Case, mapping: Mapping) -> Violation:
 # -- batch ---------------------------------------------------------------------------------------------------
 
 
-def _batch_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _batch_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     each = table.data * table.micro_batch
     whole = case[0].batch / each
-    struck: NDArray[np.bool_] = whole != np.floor(whole)
-    return struck
+    violated: NDArray[np.bool_] = whole != np.floor(whole)
+    return violated
 
 
-def _batch_explained(case: Case, mapping: Mapping) -> Violation:
+def _batch_explained(case: Case, mapping: ParallelMapping) -> Violation:
     batch = case[0].batch
     each = mapping.data * mapping.micro_batch
     options = (
@@ -110,7 +110,7 @@ def _split_sizes(case: Case) -> list[tuple[str, int]]:
     return sorted((dim, int(workload.model.sizes[dim])) for dim in dims - _PADDED)
 
 
-def _split_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _split_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     bad = np.zeros(len(table), dtype=bool)
     for size in sorted({size for _, size in _split_sizes(case)}):
         each = size / table.tensor
@@ -118,7 +118,7 @@ def _split_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     return bad
 
 
-def _split_explained(case: Case, mapping: Mapping) -> Violation:
+def _split_explained(case: Case, mapping: ParallelMapping) -> Violation:
     bad = [(dim, size) for dim, size in _split_sizes(case) if size % mapping.tensor]
     common = 0
     for _, size in _split_sizes(case):
@@ -134,11 +134,11 @@ def _split_explained(case: Case, mapping: Mapping) -> Violation:
 # -- stages --------------------------------------------------------------------------------------------------
 
 
-def _stages_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _stages_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     return table.pipeline > float(case[0].model.layers)
 
 
-def _stages_explained(case: Case, mapping: Mapping) -> Violation:
+def _stages_explained(case: Case, mapping: ParallelMapping) -> Violation:
     layers = case[0].model.layers
     return Violation(
         name="stages",
@@ -151,16 +151,16 @@ ENDS = 2
 """Embedding and head may fill a piece each, as in Llama 3: 126 layers in 128 pieces."""
 
 
-def _interleave_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _interleave_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     pieces = table.pipeline * table.interleave
     micro_batches = case[0].batch / (table.data * table.micro_batch)
     rounds = micro_batches / table.pipeline
     uneven = (pieces > case[0].model.layers + ENDS) | (table.pipeline < 2) | (rounds != np.floor(rounds))
-    struck: NDArray[np.bool_] = (table.interleave > 1) & uneven
-    return struck
+    violated: NDArray[np.bool_] = (table.interleave > 1) & uneven
+    return violated
 
 
-def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
+def _interleave_explained(case: Case, mapping: ParallelMapping) -> Violation:
     layers = case[0].model.layers
     options = range(1, max((layers + ENDS) // mapping.pipeline, 1) + 1)
     return Violation(
@@ -175,19 +175,19 @@ def _interleave_explained(case: Case, mapping: Mapping) -> Violation:
 # -- context, experts, schedules, off-load ---------------------------------------------------------------------
 
 
-def _context_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _context_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     length = float(case[0].model.sizes.get("position", 1))
     each = length / (table.context * np.where(table.sequence_parallel, table.tensor, 1.0))
     heads = float(case[0].model.sizes.get("kv_heads", 1)) / (table.tensor * table.context)
-    swapped = table.swap_heads & (heads != np.floor(heads))
-    struck: NDArray[np.bool_] = (table.context > 1) & ((each != np.floor(each)) | swapped)
-    return struck
+    swapped = table.ulysses & (heads != np.floor(heads))
+    violated: NDArray[np.bool_] = (table.context > 1) & ((each != np.floor(each)) | swapped)
+    return violated
 
 
-def _context_explained(case: Case, mapping: Mapping) -> Violation:
+def _context_explained(case: Case, mapping: ParallelMapping) -> Violation:
     length = int(case[0].model.sizes.get("position", 1))
     heads = int(case[0].model.sizes.get("kv_heads", 1))
-    if mapping.swap_heads and heads % (mapping.tensor * mapping.context):
+    if mapping.ulysses and heads % (mapping.tensor * mapping.context):
         return Violation(
             name="context",
             problem=f"{heads} key-value heads do not divide over tensor {mapping.tensor} × context {mapping.context}, "
@@ -202,24 +202,26 @@ def _context_explained(case: Case, mapping: Mapping) -> Violation:
     )
 
 
-def _experts_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _experts_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     experts = float(case[0].model.sizes.get("experts", 1))
     each = experts / table.expert
-    copies = table.data * table.context * np.where(table.whole_experts, table.tensor, 1.0) / table.expert
+    copies = table.data * table.context * np.where(table.expert_tensor_parallel, 1.0, table.tensor) / table.expert
     uneven = (table.expert > 1) & ((each != np.floor(each)) | (copies != np.floor(copies)))
-    struck: NDArray[np.bool_] = uneven | (table.whole_experts & (table.tensor > 1) & ~table.sequence_parallel)
-    return struck
+    violated: NDArray[np.bool_] = uneven | (
+        ~table.expert_tensor_parallel & (table.tensor > 1) & ~table.sequence_parallel
+    )
+    return violated
 
 
-def _experts_explained(case: Case, mapping: Mapping) -> Violation:
+def _experts_explained(case: Case, mapping: ParallelMapping) -> Violation:
     experts = int(case[0].model.sizes.get("experts", 1))
-    copies = mapping.data * mapping.context * (mapping.tensor if mapping.whole_experts else 1)
-    if mapping.whole_experts and mapping.tensor > 1 and not mapping.sequence_parallel:
+    copies = mapping.data * mapping.context * (1 if mapping.expert_tensor_parallel else mapping.tensor)
+    if not mapping.expert_tensor_parallel and mapping.tensor > 1 and not mapping.sequence_parallel:
         return Violation(
             name="experts",
             problem="whole experts on tensor-parallel chips need sequence parallelism: without it those chips hold the "
             "same tokens",
-            cures=("--sequence-parallel", "--split-experts"),
+            cures=("--sequence-parallel", "--expert-tensor-parallel"),
         )
     return Violation(
         name="experts",
@@ -228,14 +230,14 @@ def _experts_explained(case: Case, mapping: Mapping) -> Violation:
     )
 
 
-def _schedule_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _schedule_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     dual = table.schedule == Schedule.DUAL_PIPE
     other = (table.schedule != Schedule.ONE_FORWARD_ONE_BACKWARD) & (table.interleave > 1)
-    struck: NDArray[np.bool_] = (dual & (table.pipeline % 2 != 0)) | other
-    return struck
+    violated: NDArray[np.bool_] = (dual & (table.pipeline % 2 != 0)) | other
+    return violated
 
 
-def _schedule_explained(case: Case, mapping: Mapping) -> Violation:
+def _schedule_explained(case: Case, mapping: ParallelMapping) -> Violation:
     word = mapping.schedule.word
     if mapping.interleave > 1:
         problem = f"the {word} schedule is not defined for stages in {mapping.interleave} pieces"
@@ -244,12 +246,12 @@ def _schedule_explained(case: Case, mapping: Mapping) -> Violation:
     return Violation(name="schedule", problem=problem, cures=("--schedule 1f1b", f"--pp {mapping.pipeline + 1}"))
 
 
-def _host_struck(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+def _host_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
     return (offloaded > 0) & (case[1].host_rate is None)
 
 
-def _host_explained(case: Case, mapping: Mapping) -> Violation:
+def _host_explained(case: Case, mapping: ParallelMapping) -> Violation:
     return Violation(
         name="host memory",
         problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host link for "
@@ -259,14 +261,14 @@ def _host_explained(case: Case, mapping: Mapping) -> Violation:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check(name="chips", struck=_chips_struck, explain=_chips_explained),
-    Check(name="batch", struck=_batch_struck, explain=_batch_explained),
-    Check(name="tensor split", struck=_split_struck, explain=_split_explained),
-    Check(name="stages", struck=_stages_struck, explain=_stages_explained),
-    Check(name="interleaving", struck=_interleave_struck, explain=_interleave_explained),
-    Check(name="context", struck=_context_struck, explain=_context_explained),
-    Check(name="experts", struck=_experts_struck, explain=_experts_explained),
-    Check(name="schedule", struck=_schedule_struck, explain=_schedule_explained),
-    Check(name="host memory", struck=_host_struck, explain=_host_explained),
+    Check(name="chips", violated=_chips_violated, explain=_chips_explained),
+    Check(name="batch", violated=_batch_violated, explain=_batch_explained),
+    Check(name="tensor split", violated=_split_violated, explain=_split_explained),
+    Check(name="stages", violated=_stages_violated, explain=_stages_explained),
+    Check(name="interleaving", violated=_interleave_violated, explain=_interleave_explained),
+    Check(name="context", violated=_context_violated, explain=_context_explained),
+    Check(name="experts", violated=_experts_violated, explain=_experts_explained),
+    Check(name="schedule", violated=_schedule_violated, explain=_schedule_explained),
+    Check(name="host memory", violated=_host_violated, explain=_host_explained),
 )
 """All but memory, which the estimator checks itself."""

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
 from volvelle.estimators.contract import AbstractEstimator
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Violation
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
-from volvelle.estimators.training.step_time import Price
-from volvelle.estimators.training.two_tier_time import filled_price
-from volvelle.mapping.lowered_model import block_plans, split_dims, step_flops
-from volvelle.mapping.lowering import BlockPlan
-from volvelle.mapping.parallelism import Mapping, MappingTable, Recompute
+from volvelle.estimators.training.step_time import StepTime
+from volvelle.estimators.training.two_tier_time import two_tier_time
+from volvelle.mapping.lowered_model import lowered_blocks, split_dims, step_flops
+from volvelle.mapping.lowering import LoweredBlock
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, SECONDS, Count, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
@@ -26,7 +26,7 @@ from volvelle.workload.training import TrainingStep
 __all__ = ["ClosedForm", "matched"]
 
 _CHUNK = 16_384
-"""Rows priced at a time: their columns stay in the processor's cache."""
+"""Rows timed at a time: their columns stay in the processor's cache."""
 
 
 @final
@@ -38,12 +38,12 @@ class ClosedForm(AbstractEstimator):
     get less efficient as they get smaller.
     """
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: Mapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """How one mapping does, explained."""
         table = MappingTable.of([mapping])
-        machine = Machine.of(system, workload.element)
-        plans = block_plans(workload, mapping.structure)
-        found = filled_price(plans, workload, machine, table, breakdown=True)
+        machine = SustainedRates.of(system, workload.element)
+        plans = lowered_blocks(workload, mapping.structure)
+        found = two_tier_time(plans, workload, machine, table, breakdown=True)
         memory = tuple(
             MemoryPart(name=name, bytes=_single(size), law=law)
             for (name, law), size in zip(MEMORY_PARTS, found.memory, strict=True)
@@ -74,12 +74,12 @@ class ClosedForm(AbstractEstimator):
 
         Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
         """
-        machine = Machine.of(system, workload.element)
+        machine = SustainedRates.of(system, workload.element)
         mappings = matched(mappings, machine)
         return _Filler(workload, system, machine, mappings, breakdown=breakdown).fill()
 
     def _overflow(
-        self, workload: TrainingStep, system: Cluster, mapping: Mapping, used: float, capacity: float
+        self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping, used: float, capacity: float
     ) -> Violation:
         """What does not fit, and which one change would make it fit."""
         options = _lighter(workload, system, mapping)
@@ -89,7 +89,7 @@ class ClosedForm(AbstractEstimator):
             fitting = sorted(np.flatnonzero(table.feasible), key=lambda row: float(table.time[row]))
             cures = [
                 f"{options[row][0]} ({show(float(table.memory_bytes[row]), BYTES)}, "
-                f"{show(float(table.time[row]), SECONDS)} a step)"
+                f"{show(float(table.time[row]), SECONDS)}/step)"
                 for row in fitting
             ]
         return Violation(
@@ -99,7 +99,7 @@ class ClosedForm(AbstractEstimator):
         )
 
 
-def matched(mappings: MappingTable, machine: Machine) -> MappingTable:
+def matched(mappings: MappingTable, machine: SustainedRates) -> MappingTable:
     """The table, a single row of it repeated for every variant of the machine."""
     variants = machine.rows()
     if variants > 1 and len(mappings) == 1:
@@ -126,9 +126,9 @@ def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str
     return "no single change fits it; combine more recomputation, a higher ZeRO stage and more tensor parallelism"
 
 
-def _lighter(workload: TrainingStep, system: Cluster, mapping: Mapping) -> list[tuple[str, Mapping]]:
+def _lighter(workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> list[tuple[str, ParallelMapping]]:
     """Mappings one step away that hold less."""
-    options: list[tuple[str, Mapping]] = []
+    options: list[tuple[str, ParallelMapping]] = []
     if mapping.micro_batch > 1:
         options.append(("--micro-batch 1", replace(mapping, micro_batch=1)))
     if not mapping.sequence_parallel and mapping.tensor > 1:
@@ -161,18 +161,18 @@ def _lighter(workload: TrainingStep, system: Cluster, mapping: Mapping) -> list[
 
 
 def _violations(
-    workload: TrainingStep, system: Cluster, mapping: Mapping, plans: Sequence[BlockPlan]
+    workload: TrainingStep, system: Cluster, mapping: ParallelMapping, plans: Sequence[LoweredBlock]
 ) -> tuple[Violation, ...]:
     case: Case = (workload, system, split_dims(plans))
     table = MappingTable.of([mapping])
-    return tuple(check.explain(case, mapping) for check in CHECKS if bool(check.struck(case, table)[0]))
+    return tuple(check.explain(case, mapping) for check in CHECKS if bool(check.violated(case, table)[0]))
 
 
 def _single(value: Count) -> float:
     return float(np.max(value))
 
 
-def _contributions(found: Price) -> tuple[Contribution, ...]:
+def _contributions(found: StepTime) -> tuple[Contribution, ...]:
     return tuple(
         Contribution(
             name=line.name,
@@ -194,7 +194,7 @@ class _Filler:
         self,
         workload: TrainingStep,
         system: Cluster,
-        machine: Machine,
+        machine: SustainedRates,
         mappings: MappingTable,
         *,
         breakdown: bool,
@@ -206,13 +206,13 @@ class _Filler:
         self.time = np.empty(len(mappings))
         self.memory_bytes = np.empty(len(mappings))
         names = (*(check.name for check in CHECKS), "memory")
-        self.struck = {name: np.empty(len(mappings), dtype=bool) for name in names}
+        self.violated = {name: np.empty(len(mappings), dtype=bool) for name in names}
         self.lines: dict[tuple[str, bool], NDArray[np.float64]] | None = {} if breakdown else None
         self.parts = {name: np.empty(len(mappings)) for name, _ in MEMORY_PARTS} if breakdown else None
 
     def fill(self) -> EstimateTable:
         for structure, rows in self.mappings.structures():
-            plans = block_plans(self.workload, structure)
+            plans = lowered_blocks(self.workload, structure)
             case: Case = (self.workload, self.system, split_dims(plans))
             count = len(self.mappings) if isinstance(rows, slice) else len(rows)
             size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK
@@ -223,7 +223,7 @@ class _Filler:
             mappings=self.mappings,
             time=self.time,
             memory_bytes=self.memory_bytes,
-            violations=self.struck,
+            violations=self.violated,
             work=step_flops(self.workload),
             chips=float(self.system.accelerators),
             peak=self.system.chip.matrix_rate(self.workload.element),
@@ -231,16 +231,16 @@ class _Filler:
             memory=self.parts,
         )
 
-    def _fill_chunk(self, plans: Sequence[BlockPlan], case: Case, rows: NDArray[np.intp] | slice) -> None:
+    def _fill_chunk(self, plans: Sequence[LoweredBlock], case: Case, rows: NDArray[np.intp] | slice) -> None:
         chunk = self.mappings.take(rows)
         machine = self.machine.take(rows)
-        found = filled_price(plans, self.workload, machine, chunk, breakdown=self.lines is not None)
+        found = two_tier_time(plans, self.workload, machine, chunk, breakdown=self.lines is not None)
         memory = found.memory_bytes
         self.time[rows] = found.time
         self.memory_bytes[rows] = memory
-        self.struck["memory"][rows] = memory > machine.holds
+        self.violated["memory"][rows] = memory > machine.holds
         for check in CHECKS:
-            self.struck[check.name][rows] = check.struck(case, chunk)
+            self.violated[check.name][rows] = check.violated(case, chunk)
         if self.lines is not None and self.parts is not None:
             for line, time in found.times.items():
                 key = (line.name, line.exposed)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import nested_all_gather_time, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
-from volvelle.laws.overlap import hidden_time, host_bound_time, lent_time, streamed_time
+from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time, streamed_time
 from volvelle.laws.pipeline import bubble_time
 
 __all__ = [
@@ -18,12 +18,12 @@ __all__ = [
     "GRADIENTS_HIDDEN",
     "HAND_OVER",
     "HOST",
-    "LENT",
     "ONCE",
     "OPTIMISER",
     "PIPELINE",
     "REPEATED",
     "REPEATED_HIDDEN",
+    "SLOWED",
     "TENSOR",
     "Line",
 ]
@@ -45,14 +45,16 @@ EXPERT = "expert-parallel communication"
 DATA = "data-parallel communication"
 PIPELINE = "pipeline"
 
-REPEATED = Line("all-gather again", TENSOR, True, nested_all_gather_time.__name__)
-REPEATED_HIDDEN = Line("all-gather again", TENSOR, False, nested_all_gather_time.__name__)
+REPEATED = Line("all-gather (recomputed)", TENSOR, True, nested_all_gather_time.__name__)
+REPEATED_HIDDEN = Line("all-gather (recomputed)", TENSOR, False, nested_all_gather_time.__name__)
 ONCE = Line("all-reduce, shared weights", TENSOR, True, nested_all_reduce_time.__name__)
-HAND_OVER = Line("stage hand-over", PIPELINE, True, point_to_point_time.__name__)
+HAND_OVER = Line("pipeline send/recv", PIPELINE, True, point_to_point_time.__name__)
 BUBBLE = Line("bubble", PIPELINE, True, bubble_time.__name__)
-GRADIENTS = Line("gradients, replicas", DATA, True, nested_all_reduce_time.__name__)
-GRADIENTS_HIDDEN = Line("gradients, replicas", DATA, False, hidden_time.__name__)
+GRADIENTS = Line("gradient reduction (DP)", DATA, True, nested_all_reduce_time.__name__)
+GRADIENTS_HIDDEN = Line("gradient reduction (DP)", DATA, False, hidden_time.__name__)
 HOST = Line("stream to host memory", "off-load", True, streamed_time.__name__)
 DISPATCH = Line("waiting for the host", "host", True, host_bound_time.__name__)
-LENT = Line("units lent to communication", "communication beside", True, lent_time.__name__)
+SLOWED = Line(
+    "compute slowed by overlapped communication", "overlapped communication", True, overlap_slowdown_time.__name__
+)
 OPTIMISER = Line("optimiser step", "optimiser", True, optimiser_step_time.__name__)

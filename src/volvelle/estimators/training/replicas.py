@@ -55,11 +55,11 @@ class Replicas:
 def replicas(
     count: Count, stride: Count, table: MappingTable, tiers: Callable[[Count, Count], Sequence[Tier]]
 ) -> Replicas:
-    """Copies at a distance of `stride` ranks, sharing out among all or among `table.shard` of them."""
+    """Copies at a distance of `stride` ranks, sharing out among all or among `table.zero_group` of them."""
     every = tiers(count, stride)
-    if not np.any(table.shard > 0):
+    if not np.any(table.zero_group > 0):
         return Replicas(count=count, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
-    sharing = np.where(table.shard > 0, np.minimum(table.shard, count), count)
+    sharing = np.where(table.zero_group > 0, np.minimum(table.zero_group, count), count)
     return Replicas(
         count=count,
         sharing=sharing,

@@ -24,7 +24,7 @@ MEMORY_PARTS = (
     ("gradients", gradient_bytes.__name__),
     ("optimiser state", optimiser_bytes.__name__),
     ("activations", activation_bytes.__name__),
-    ("software and gaps", fragmented_bytes.__name__),
+    ("framework and fragmentation", fragmented_bytes.__name__),
 )
 
 

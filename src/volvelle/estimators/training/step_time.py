@@ -1,4 +1,4 @@
-"""The price of a training step: one structure, any number of mappings, array by array.
+"""The time of a training step: one structure, any number of mappings, array by array.
 
 Everything is computed for the slowest pipeline stage and one micro-batch, then multiplied out. A row of the table
 is one mapping (or one variant of the machine); the arithmetic is the same for one row and for a million.
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.kernels import KernelPrices, Sizes, total
-from volvelle.estimators.rates import Machine
-from volvelle.estimators.training.block_time import BlockPrice
+from volvelle.estimators.kernels import KernelTimes, Sizes, total
+from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.training.block_time import BlockTime
 from volvelle.estimators.training.lines import (
     BUBBLE,
     CONTEXT,
@@ -23,9 +23,9 @@ from volvelle.estimators.training.lines import (
     GRADIENTS_HIDDEN,
     HAND_OVER,
     HOST,
-    LENT,
     ONCE,
     OPTIMISER,
+    SLOWED,
     TENSOR,
     Line,
 )
@@ -35,9 +35,9 @@ from volvelle.estimators.training.stages import Around, Slowest, Stages
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
 from volvelle.laws.optimiser import optimiser_step_time
-from volvelle.laws.overlap import hidden_time, lent_time, streamed_time
+from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
 from volvelle.laws.routing import distinct_share
-from volvelle.mapping.lowering import BlockPlan
+from volvelle.mapping.lowering import LoweredBlock
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.symbols import Axis, Term
 from volvelle.quantities import Count, Number, Seconds, is_plainly
@@ -45,11 +45,11 @@ from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Price", "price"]
+__all__ = ["StepTime", "step_time"]
 
 
 @dataclass(slots=True, kw_only=True)
-class Price:
+class StepTime:
     """Columns of one structure's rows."""
 
     time: Number
@@ -73,14 +73,14 @@ class Price:
 class _Model:
     """Blocks by place: the one repeated most, and those around it."""
 
-    layer: BlockPlan
-    lead: tuple[BlockPlan, ...]
+    layer: LoweredBlock
+    lead: tuple[LoweredBlock, ...]
     """Layers of another kind, ahead of those repeated most."""
-    before: tuple[BlockPlan, ...]
-    after: tuple[BlockPlan, ...]
+    before: tuple[LoweredBlock, ...]
+    after: tuple[LoweredBlock, ...]
 
     @classmethod
-    def of(cls, plans: Sequence[BlockPlan]) -> "_Model":
+    def of(cls, plans: Sequence[LoweredBlock]) -> "_Model":
         layer = max(plans, key=lambda plan: plan.repeat)
         place = list(plans).index(layer)
         return cls(
@@ -104,7 +104,7 @@ class _Model:
         """Layers of another kind."""
         return sum(plan.repeat for plan in self.lead)
 
-    def around(self, stages: Stages, of: Callable[[BlockPlan], Number]) -> Around:
+    def around(self, stages: Stages, of: Callable[[LoweredBlock], Number]) -> Around:
         """A quantity of one layer, and of what the first stage holds before and the last after."""
         ahead = total(_often(plan.repeat, of(plan)) for plan in self.before)
         if self.lead:
@@ -121,23 +121,31 @@ def _often(count: int, value: Number) -> Number:
     return value if count == 1 else count * value
 
 
-def price(
-    plans: Sequence[BlockPlan],
+def step_time(
+    plans: Sequence[LoweredBlock],
     workload: TrainingStep,
-    machine: Machine,
+    machine: SustainedRates,
     table: MappingTable,
     *,
     breakdown: bool = False,
-) -> Price:
+) -> StepTime:
     """Price rows that share one structure; with `breakdown` also line by line."""
     model = _Model.of(plans)
     sizes = Sizes(table)
-    kernels = KernelPrices(sizes, machine, alone=breakdown)
+    kernels = KernelTimes(sizes, machine, alone=breakdown)
     axes = _axes(plans, machine, table)
     dual = table.schedule == Schedule.DUAL_PIPE
     beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
     blocks = {
-        plan.name: BlockPrice(plan, sizes, kernels, axes, beside=beside, dispatch=machine.dispatch, lent=machine.lent)
+        plan.name: BlockTime(
+            plan,
+            sizes,
+            kernels,
+            axes,
+            beside=beside,
+            host_dispatch_time=machine.host_dispatch_time,
+            communication_sm_share=machine.communication_sm_share,
+        )
         for plan in plans
     }
     layer = blocks[model.layer.name]
@@ -164,7 +172,7 @@ def price(
     room = stages.least * (layer.backward_work - layer.repeated_hidden)
     window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
     hidden = hidden_time(exchanged, window, overlap=table.overlap)
-    once = model.around(stages, lambda plan: blocks[plan.name].once)
+    once = model.around(stages, lambda plan: blocks[plan.name].per_step)
     bubble = stages.bubble(
         time, slowest.time, forward=layer.forward, backward=layer.backward, weights=layer.weight_gradients
     )
@@ -172,19 +180,21 @@ def price(
     totals: dict[Line, Number] = {
         ONCE: slowest.layers * once.each + slowest.ahead * once.ahead + slowest.behind * once.behind,
         BUBBLE: bubble,
-        HAND_OVER: _hand_over(model.layer.handed, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches),
+        HAND_OVER: _hand_over(
+            model.layer.output_bytes, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches
+        ),
         GRADIENTS: exchanged - hidden,
         OPTIMISER: _optimiser(stepped, workload, machine, table),
     }
-    if not is_plainly(machine.lent, 0.0):
-        totals[LENT] = lent_time(hidden, share=machine.lent)
+    if not is_plainly(machine.communication_sm_share, 0.0):
+        totals[SLOWED] = overlap_slowdown_time(hidden, share=machine.communication_sm_share)
     saved = model.around(stages, lambda plan: sizes.total(plan.saved))
     offloaded = table.offload_weights + table.offload_activations
     if np.any(offloaded > 0):
         totals[HOST] = _stream(saved, held, stages, slowest.time, workload, machine, table, micro_batches)
     working = sizes.total(model.layer.working)
     memory, fullest = stage_memory(stages, saved, working, (held, common), experts, workload, table, micro_batches)
-    found = Price(time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest)
+    found = StepTime(time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest)
     if breakdown:
         found.times = _lines(blocks, model.counts(stages, slowest), micro_batches)
         for line, seconds in (*totals.items(), (GRADIENTS_HIDDEN, hidden)):
@@ -200,43 +210,43 @@ def price(
     return found
 
 
-def _tiers(machine: Machine) -> Callable[[Count, Count], Sequence[Tier]]:
+def _tiers(machine: SustainedRates) -> Callable[[Count, Count], Sequence[Tier]]:
     return lambda group, stride: machine.tiers(group, stride, uniform=False)
 
 
-def _expert_replicas(machine: Machine, table: MappingTable) -> Replicas:
+def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     """Chips that hold the same experts: every so many ranks, or tensor-parallel groups of them if experts are split."""
-    whole = bool(table.whole_experts[0])
+    whole = not table.expert_tensor_parallel[0]
     holders = table.data * table.context * (table.tensor if whole else 1.0)
     stride = table.expert if whole else table.tensor * table.expert
     return replicas(np.maximum(holders / table.expert, 1.0), stride, table, _tiers(machine))
 
 
-def _axes(plans: Sequence[BlockPlan], machine: Machine, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
+def _axes(plans: Sequence[LoweredBlock], machine: SustainedRates, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
     """What the groups of each axis have of the network; axes that no row uses are left out."""
     uniform = any(one.collective is Collective.ALL_TO_ALL for plan in plans for one in plan.exchanges)
     found = {Axis.TENSOR: machine.tiers(table.tensor, 1.0, uniform=uniform)}
     if np.any(table.context > 1):
         found[Axis.CONTEXT] = machine.tiers(table.context, table.tensor, uniform=uniform)
     if np.any(table.expert > 1):
-        tiers = machine.tiers(table.expert, 1.0 if table.whole_experts[0] else table.tensor)
+        tiers = machine.tiers(table.expert, table.tensor if table.expert_tensor_parallel[0] else 1.0)
         found[Axis.EXPERT] = _relayed(tiers, table, max(plan.copies for plan in plans))
     return found
 
 
 def _relayed(tiers: Sequence[Tier], table: MappingTable, copies: float) -> Sequence[Tier]:
     """The same network where tokens cross to a unit once: all but the innermost dimension carry less."""
-    if not np.any(table.relay_tokens > 0):
+    if not np.any(table.hierarchical_dispatch > 0):
         return tiers
     return [
         tier
         if index == 0
-        else replace(tier, crossing=np.where(table.relay_tokens > 0, distinct_share(copies, tier.chips), 1.0))
+        else replace(tier, crossing=np.where(table.hierarchical_dispatch > 0, distinct_share(copies, tier.chips), 1.0))
         for index, tier in enumerate(tiers)
     ]
 
 
-def _lines(blocks: Mapping[str, BlockPrice], counts: Mapping[str, Number], micro_batches: Number) -> dict[Line, Number]:
+def _lines(blocks: Mapping[str, BlockTime], counts: Mapping[str, Number], micro_batches: Number) -> dict[Line, Number]:
     """Contributions of all blocks, as often as the slowest stage runs them in a step."""
     found: dict[Line, Number] = {}
     for name, block in blocks.items():
@@ -246,9 +256,9 @@ def _lines(blocks: Mapping[str, BlockPrice], counts: Mapping[str, Number], micro
 
 
 def _hand_over(
-    handed: Sequence[Term],
+    output_bytes: Sequence[Term],
     sizes: Sizes,
-    machine: Machine,
+    machine: SustainedRates,
     tensor: Sequence[Tier],
     tiers: Sequence[Tier],
     table: MappingTable,
@@ -259,12 +269,12 @@ def _hand_over(
     Tensor-parallel ranks that hold the same activations send a part each, and gather the whole on arrival
     (Narayanan et al. 2021, section 4.1).
     """
-    whole = sizes.total(handed)
-    same = not any(term.powers[Axis.TENSOR.value] for term in handed)
+    whole = sizes.total(output_bytes)
+    same = not any(term.powers[Axis.TENSOR.value] for term in output_bytes)
     part = whole / table.tensor if same else whole
     once: Number = 0.0
-    for wire, tier in zip(machine.wires, tiers, strict=True):
-        found = wire.setup + point_to_point_time(part, rate=wire.rate, latency=wire.latency)
+    for level, tier in zip(machine.levels, tiers, strict=True):
+        found = level.setup + point_to_point_time(part, rate=level.rate, latency=level.latency)
         once = np.where(tier.chips > 1.0, found, once)
     if same:
         once = once + nested_all_gather_time(whole, tensor)
@@ -272,7 +282,7 @@ def _hand_over(
     return np.where(table.pipeline > 1.0, transfers * once, 0.0)
 
 
-def _optimiser(stepped: Number, workload: TrainingStep, machine: Machine, table: MappingTable) -> Seconds:
+def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
     """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
     sizes = {
         "state": workload.optimiser_state,
@@ -293,7 +303,7 @@ def _stream(
     stages: Stages,
     window: Seconds,
     workload: TrainingStep,
-    machine: Machine,
+    machine: SustainedRates,
     table: MappingTable,
     micro_batches: Number,
 ) -> Seconds:
@@ -308,7 +318,7 @@ def _stream(
 
 def _network_resources(
     times: Iterable[Line],
-    machine: Machine,
+    machine: SustainedRates,
     axes: Mapping[Axis, Sequence[Tier]],
     data: Sequence[Tier],
     stage: Sequence[Tier],
@@ -316,8 +326,8 @@ def _network_resources(
     """Name the network dimension that bounds each communication."""
 
     def outermost(tiers: Sequence[Tier]) -> str:
-        spanned = [wire.name for wire, tier in zip(machine.wires, tiers, strict=True) if np.max(tier.chips) > 1]
-        return "network: " + (spanned[-1] if spanned else machine.wires[0].name)
+        spanned = [level.name for level, tier in zip(machine.levels, tiers, strict=True) if np.max(tier.chips) > 1]
+        return "network: " + (spanned[-1] if spanned else machine.levels[0].name)
 
     parts = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
     where = {parts[axis]: outermost(tiers) for axis, tiers in axes.items()} | {DATA: outermost(data)}
@@ -328,5 +338,5 @@ def _network_resources(
         OPTIMISER: "memory",
         HOST: "host link",
         DISPATCH: "host",
-        LENT: "matrix units",
+        SLOWED: "matrix units",
     }

@@ -1,29 +1,29 @@
-"""The price of a step on a machine whose memory has two tiers: what is held decides how fast it is read."""
+"""The time of a step on a machine whose memory has two tiers: what is held decides how fast it is read."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from volvelle.estimators.rates import Machine
-from volvelle.estimators.training.step_time import Price, price
-from volvelle.mapping.lowering import BlockPlan
+from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.training.step_time import StepTime, step_time
+from volvelle.mapping.lowering import LoweredBlock
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.quantities import is_plainly
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["filled_price"]
+__all__ = ["two_tier_time"]
 
 
-def filled_price(
-    plans: Sequence[BlockPlan],
+def two_tier_time(
+    plans: Sequence[LoweredBlock],
     workload: TrainingStep,
-    machine: Machine,
+    machine: SustainedRates,
     table: MappingTable,
     *,
     breakdown: bool = False,
-) -> Price:
-    """Price rows with local memory, and again where a second tier holds part: how much is known only then."""
-    found = price(plans, workload, machine, table, breakdown=breakdown)
+) -> StepTime:
+    """StepTime rows with local memory, and again where a second tier holds part: how much is known only then."""
+    found = step_time(plans, workload, machine, table, breakdown=breakdown)
     if is_plainly(machine.expansion, 0.0) or not np.any(found.memory_bytes > machine.capacity):
         return found
-    return price(plans, workload, machine.filled(found.memory_bytes), table, breakdown=breakdown)
+    return step_time(plans, workload, machine.filled(found.memory_bytes), table, breakdown=breakdown)

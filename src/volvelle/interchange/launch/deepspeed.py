@@ -17,7 +17,7 @@ from volvelle.interchange.launch.expressible import (
     plainly_routed,
     refusal,
 )
-from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
@@ -26,7 +26,7 @@ __all__ = ["emit"]
 _NAME = "the DeepSpeed configuration file"
 
 
-def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
+def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The configuration file for one layout."""
     check_model(shape, step)
     check_optimiser_state(_NAME, step)
@@ -56,7 +56,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
     return json.dumps(settings, indent=2) + "\n"
 
 
-def _check_degrees(shape: Transformer, mapping: Mapping) -> None:
+def _check_degrees(shape: Transformer, mapping: ParallelMapping) -> None:
     if mapping.pipeline > 1:
         raise refusal(
             _NAME, f"{mapping.pipeline} pipeline stages", "they are an argument of PipelineModule in the model's code"
@@ -100,7 +100,7 @@ def _precision(step: TrainingStep) -> dict[str, object]:
     }
 
 
-def _zero(mapping: Mapping) -> dict[str, object]:
+def _zero(mapping: ParallelMapping) -> dict[str, object]:
     zero: dict[str, object] = {"stage": mapping.zero, "overlap_comm": mapping.overlap}
     groups = hybrid_groups(_NAME, mapping)
     if groups > 1:
@@ -108,7 +108,7 @@ def _zero(mapping: Mapping) -> dict[str, object]:
             raise refusal(
                 _NAME, f"hybrid sharding at ZeRO stage {mapping.zero}", "set zero to 3, or shard over all (0)"
             )
-        zero["mics_shard_size"] = mapping.shard
+        zero["mics_shard_size"] = mapping.zero_group
     if mapping.offload_optimiser:
         if mapping.zero == 0:
             raise refusal(_NAME, "off-loaded optimiser state without ZeRO", "set zero to 1 or more")

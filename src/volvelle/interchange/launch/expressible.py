@@ -3,7 +3,7 @@
 from typing import Final
 
 from volvelle.errors import MappingError
-from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
@@ -29,12 +29,14 @@ def refusal(framework: str, what: str, instead: str) -> MappingError:
     return MappingError(f"{framework} cannot express {what}; {instead}")
 
 
-def plainly_routed(framework: str, mapping: Mapping) -> None:
+def plainly_routed(framework: str, mapping: ParallelMapping) -> None:
     """Refuse ways to route tokens and share sequences that only Megatron-LM has settings for."""
-    if mapping.relay_tokens:
-        raise refusal(framework, "tokens that cross to a node once", "turn relay_tokens off, or use Megatron-LM")
-    if mapping.swap_heads and mapping.context > 1:
-        raise refusal(framework, "positions swapped for heads", "turn swap_heads off, or use Megatron-LM")
+    if mapping.hierarchical_dispatch:
+        raise refusal(
+            framework, "tokens that cross to a node once", "turn hierarchical_dispatch off, or use Megatron-LM"
+        )
+    if mapping.ulysses and mapping.context > 1:
+        raise refusal(framework, "positions swapped for heads", "turn ulysses off, or use Megatron-LM")
 
 
 def one_line(name: str) -> str:
@@ -58,7 +60,7 @@ def sequence_length(shape: Transformer, step: TrainingStep) -> int:
     return int(step.model.sizes.get("position", shape.sequence))
 
 
-def accumulation(framework: str, step: TrainingStep, mapping: Mapping) -> int:
+def accumulation(framework: str, step: TrainingStep, mapping: ParallelMapping) -> int:
     """Micro-batches a replica works on in one step."""
     at_once = mapping.data * mapping.micro_batch
     if step.batch % at_once:
@@ -70,18 +72,18 @@ def accumulation(framework: str, step: TrainingStep, mapping: Mapping) -> int:
     return step.batch // at_once
 
 
-def hybrid_groups(framework: str, mapping: Mapping) -> int:
+def hybrid_groups(framework: str, mapping: ParallelMapping) -> int:
     """Groups of ranks that each hold a whole copy between them: 1 where ZeRO shares out among all."""
     copies = mapping.data * mapping.context
-    if mapping.zero == 0 or mapping.shard in (0, copies):
+    if mapping.zero == 0 or mapping.zero_group in (0, copies):
         return 1
-    if mapping.shard > copies or copies % mapping.shard:
+    if mapping.zero_group > copies or copies % mapping.zero_group:
         raise refusal(
             framework,
-            f"sharding over {mapping.shard} of {copies} replicas",
+            f"sharding over {mapping.zero_group} of {copies} replicas",
             f"shard over a divisor of {copies}, or over all (0)",
         )
-    return copies // mapping.shard
+    return copies // mapping.zero_group
 
 
 def check_optimiser_state(framework: str, step: TrainingStep) -> None:
@@ -95,6 +97,6 @@ def check_optimiser_state(framework: str, step: TrainingStep) -> None:
         )
 
 
-def recomputes_core(mapping: Mapping) -> bool:
+def recomputes_core(mapping: ParallelMapping) -> bool:
     """Whether the attention core has to be told to run again: a fused one does so by itself, in its own kernel."""
     return mapping.recompute is Recompute.SELECTIVE and not mapping.fused_attention

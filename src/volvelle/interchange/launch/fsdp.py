@@ -15,7 +15,7 @@ from volvelle.interchange.launch.expressible import (
     refusal,
     sequence_length,
 )
-from volvelle.mapping.parallelism import Mapping, Recompute
+from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
@@ -24,7 +24,7 @@ __all__ = ["emit"]
 _NAME = "FSDP under Accelerate"
 
 
-def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
+def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The launch file for one layout."""
     check_model(shape, step)
     check_optimiser_state(_NAME, step)
@@ -35,7 +35,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
     if mapping.data % groups:
         raise refusal(
             _NAME,
-            f"sharding over {mapping.shard} ranks where {mapping.context} split each sequence",
+            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
             "shard over a multiple of context",
         )
     length = sequence_length(shape, step)
@@ -69,7 +69,7 @@ def _yaml(truth: bool) -> str:
     return "true" if truth else "false"
 
 
-def _check_degrees(mapping: Mapping) -> None:
+def _check_degrees(mapping: ParallelMapping) -> None:
     plainly_routed(_NAME, mapping)
     if mapping.pipeline > 1 or mapping.interleave > 1:
         raise refusal(
@@ -85,7 +85,7 @@ def _check_degrees(mapping: Mapping) -> None:
         raise refusal(_NAME, f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
 
 
-def _check_run(mapping: Mapping) -> None:
+def _check_run(mapping: ParallelMapping) -> None:
     """What FSDP always does, or never."""
     if not mapping.fused_attention:
         raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")

@@ -17,7 +17,7 @@ from volvelle.interchange.launch.expressible import (
     refusal,
     sequence_length,
 )
-from volvelle.mapping.parallelism import Mapping, Recompute, Schedule
+from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
@@ -27,7 +27,7 @@ _NAME = "Megatron-LM"
 _Flags = list[tuple[str, str]]
 
 
-def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
+def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The arguments for one layout."""
     check_model(shape, step)
     accumulation(_NAME, step, mapping)
@@ -54,7 +54,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
     return "\n".join([*lines, ")"]) + "\n"
 
 
-def _network(shape: Transformer, length: int, mapping: Mapping) -> _Flags:
+def _network(shape: Transformer, length: int, mapping: ParallelMapping) -> _Flags:
     if shape.parallel_block:
         raise refusal(_NAME, "attention and feed-forward side by side (parallel_block)", "use a model without it")
     if shape.norms_per_layer != 2:
@@ -92,7 +92,7 @@ def _network(shape: Transformer, length: int, mapping: Mapping) -> _Flags:
     return flags
 
 
-def _attention(shape: Transformer, mapping: Mapping) -> _Flags:
+def _attention(shape: Transformer, mapping: ParallelMapping) -> _Flags:
     places = {"learned": "learned_absolute", "rotary": "rope", "none": "none"}
     if shape.positions not in places:
         raise refusal(_NAME, f"{shape.positions} positions", "it has learned and rotary ones, or none")
@@ -121,13 +121,13 @@ def _attention(shape: Transformer, mapping: Mapping) -> _Flags:
     return flags
 
 
-def _experts(shape: Transformer, step: TrainingStep, mapping: Mapping) -> _Flags:
+def _experts(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     experts = shape.experts
     if experts is None:
         if mapping.expert > 1:
             raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
         return []
-    copies = mapping.data * mapping.context * (mapping.tensor if mapping.whole_experts else 1)
+    copies = mapping.data * mapping.context * (1 if mapping.expert_tensor_parallel else mapping.tensor)
     if experts.count % mapping.expert or copies % mapping.expert:
         raise refusal(
             _NAME,
@@ -140,11 +140,11 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: Mapping) -> _Flags
         ("--num-experts", str(experts.count)),
         ("--moe-router-topk", str(experts.chosen)),
         ("--moe-ffn-hidden-size", str(experts.ffn)),
-        ("--moe-token-dispatcher-type", "flex" if mapping.relay_tokens else "alltoall"),
+        ("--moe-token-dispatcher-type", "flex" if mapping.hierarchical_dispatch else "alltoall"),
         ("--expert-model-parallel-size", str(mapping.expert)),
-        ("--expert-tensor-parallel-size", str(1 if mapping.whole_experts else mapping.tensor)),
+        ("--expert-tensor-parallel-size", str(mapping.tensor if mapping.expert_tensor_parallel else 1)),
     ]
-    if mapping.relay_tokens:
+    if mapping.hierarchical_dispatch:
         flags.append(("--moe-enable-deepep", ""))
     if experts.shared_ffn:
         flags.append(("--moe-shared-expert-intermediate-size", str(experts.shared_ffn)))
@@ -156,7 +156,7 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: Mapping) -> _Flags
     return flags
 
 
-def _parallelism(shape: Transformer, mapping: Mapping, length: int) -> _Flags:
+def _parallelism(shape: Transformer, mapping: ParallelMapping, length: int) -> _Flags:
     if mapping.pipeline > 1 and mapping.schedule is not Schedule.ONE_FORWARD_ONE_BACKWARD:
         raise refusal(_NAME, f"the schedule {mapping.schedule.word}", "it runs 1f1b, interleaved or not")
     if mapping.interleave > 1 and mapping.pipeline == 1:
@@ -179,7 +179,7 @@ def _parallelism(shape: Transformer, mapping: Mapping, length: int) -> _Flags:
         ("--pipeline-model-parallel-size", str(mapping.pipeline)),
         ("--context-parallel-size", str(mapping.context)),
     ]
-    if mapping.context > 1 and mapping.swap_heads:
+    if mapping.context > 1 and mapping.ulysses:
         flags.append(("--cp-comm-type", "a2a"))
     if mapping.interleave > 1:
         flags.append(("--num-virtual-stages-per-pipeline-rank", str(mapping.interleave)))
@@ -188,11 +188,11 @@ def _parallelism(shape: Transformer, mapping: Mapping, length: int) -> _Flags:
     return flags
 
 
-def _batch(step: TrainingStep, mapping: Mapping) -> _Flags:
+def _batch(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     return [("--micro-batch-size", str(mapping.micro_batch)), ("--global-batch-size", str(step.batch))]
 
 
-def _sharing(step: TrainingStep, mapping: Mapping) -> _Flags:
+def _sharing(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     flags: _Flags = []
     if mapping.zero >= 1:
         flags.append(("--use-distributed-optimizer", ""))
@@ -212,7 +212,7 @@ def _sharing(step: TrainingStep, mapping: Mapping) -> _Flags:
     return flags
 
 
-def _recomputation(mapping: Mapping) -> _Flags:
+def _recomputation(mapping: ParallelMapping) -> _Flags:
     if mapping.recompute is Recompute.FULL:
         return [
             ("--recompute-granularity", "full"),
@@ -224,7 +224,7 @@ def _recomputation(mapping: Mapping) -> _Flags:
     return []
 
 
-def _precision(step: TrainingStep, mapping: Mapping) -> _Flags:
+def _precision(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     flags: _Flags
     match step.element:
         case "fp32":
@@ -247,7 +247,7 @@ def _precision(step: TrainingStep, mapping: Mapping) -> _Flags:
     raise refusal(_NAME, f"gradients in {step.gradient_element} beside weights in {step.element}", "use fp32")
 
 
-def _offload(mapping: Mapping) -> _Flags:
+def _offload(mapping: ParallelMapping) -> _Flags:
     if mapping.offload_weights:
         raise refusal(_NAME, "weights in host memory", "off-load the optimiser state only")
     if mapping.offload_activations:

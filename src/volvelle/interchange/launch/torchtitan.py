@@ -16,7 +16,7 @@ from volvelle.interchange.launch.expressible import (
     refusal,
     sequence_length,
 )
-from volvelle.mapping.parallelism import Mapping, Recompute, Schedule
+from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
@@ -36,7 +36,7 @@ _FLAVORS = {
 }
 
 
-def emit(shape: Transformer, step: TrainingStep, mapping: Mapping) -> str:
+def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The job configuration for one layout."""
     check_model(shape, step)
     check_optimiser_state(_NAME, step)
@@ -70,7 +70,7 @@ def _toml(value: str | int | bool | list[str]) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def _check_run(mapping: Mapping) -> None:
+def _check_run(mapping: ParallelMapping) -> None:
     """What its trainer always does, or never."""
     if not mapping.fused_attention:
         raise refusal(_NAME, "attention that is not one kernel", "set fused_attention")
@@ -110,7 +110,7 @@ def _model(shape: Transformer, step: TrainingStep) -> _Table:
     return table
 
 
-def _training(shape: Transformer, step: TrainingStep, mapping: Mapping, rounds: int) -> _Table:
+def _training(shape: Transformer, step: TrainingStep, mapping: ParallelMapping, rounds: int) -> _Table:
     elements = {"bf16": "bfloat16", "fp8": "bfloat16", "fp32": "float32"}
     if step.element not in elements:
         raise refusal(_NAME, f"the element type {step.element}", "it has bf16, fp32 and fp8")
@@ -128,7 +128,7 @@ def _training(shape: Transformer, step: TrainingStep, mapping: Mapping, rounds: 
     }
 
 
-def _parallelism(shape: Transformer, mapping: Mapping) -> _Table:
+def _parallelism(shape: Transformer, mapping: ParallelMapping) -> _Table:
     table: _Table = {}
     replicate, shard = _replicas(mapping)
     table["data_parallel_replicate_degree"] = replicate
@@ -139,8 +139,8 @@ def _parallelism(shape: Transformer, mapping: Mapping) -> _Table:
     plainly_routed(_NAME, mapping)
     table["context_parallel_degree"] = mapping.context
     if mapping.expert > 1:
-        if mapping.tensor > 1 and mapping.whole_experts:
-            raise refusal(_NAME, "whole experts on tensor ranks", "turn whole_experts off, or use Megatron-LM")
+        if mapping.tensor > 1 and not mapping.expert_tensor_parallel:
+            raise refusal(_NAME, "whole experts on tensor ranks", "turn expert_tensor_parallel on, or use Megatron-LM")
         among = shard * mapping.context
         if shape.experts is None:
             raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
@@ -154,7 +154,7 @@ def _parallelism(shape: Transformer, mapping: Mapping) -> _Table:
     return {**table, **_pipeline(shape, mapping)}
 
 
-def _replicas(mapping: Mapping) -> tuple[int, int]:
+def _replicas(mapping: ParallelMapping) -> tuple[int, int]:
     """Degrees of plain and of sharing replicas."""
     copies = mapping.data * mapping.context
     if copies == 1:
@@ -169,13 +169,13 @@ def _replicas(mapping: Mapping) -> tuple[int, int]:
     if mapping.data % groups:
         raise refusal(
             _NAME,
-            f"sharding over {mapping.shard} ranks where {mapping.context} split each sequence",
+            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
             "shard over a multiple of context",
         )
     return groups, mapping.data // groups
 
 
-def _pipeline(shape: Transformer, mapping: Mapping) -> _Table:
+def _pipeline(shape: Transformer, mapping: ParallelMapping) -> _Table:
     if mapping.pipeline == 1:
         if mapping.interleave > 1:
             raise refusal(_NAME, f"{mapping.interleave} pieces of a single stage", "set interleave to 1")

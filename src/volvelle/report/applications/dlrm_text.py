@@ -110,5 +110,5 @@ def dlrm_document(found: DlrmRanking, cluster: Cluster, *, outside: Sequence[str
         "placements": [entry(each) for each in found.best],
         "nearest": None if found.nearest is None else entry(found.nearest),
         "notes": list(cluster.notes),
-        "unlike_fitted_runs": list(outside),
+        "outside_calibration": list(outside),
     }

@@ -93,5 +93,5 @@ def fft_document(found: FftRanking, cluster: Cluster, *, outside: Sequence[str] 
             for each in found.refused
         ],
         "notes": list(cluster.notes),
-        "unlike_fitted_runs": list(outside),
+        "outside_calibration": list(outside),
     }

@@ -124,7 +124,7 @@ def _local(local: Local) -> dict[str, object]:
         },
         "ranges": [
             {"measure": one.name, "value": one.value, "low": one.low, "high": one.high, "level": one.level}
-            for one in local.doubts
+            for one in local.ranges
         ],
         "assumptions": [
             {

@@ -99,7 +99,7 @@ def _head(answers: Answers) -> dict[str, Any]:
 
 def _best(answers: Answers, design: Design, local: Local | None) -> dict[str, Any]:
     study = answers.study
-    ranges = {one.name: one for one in local.doubts} if local is not None else {}
+    ranges = {one.name: one for one in local.ranges} if local is not None else {}
     shown = list(dict.fromkeys([*(one.name for one in study.objectives), *study.measures]))
     own = next((one for one in answers.breakdowns if one.design.number == design.number), None)
     layouts = {} if own is None else own.layouts
@@ -181,7 +181,7 @@ def _rest(answers: Answers) -> dict[str, Any]:
     spreads = {one.path: spread_of(one) for one in answers.profiles}
     line = None if local is None else local.break_even
     says = ""
-    listed = local.doubts if local is not None else ()
+    listed = local.ranges if local is not None else ()
     if line is not None:
         says = (
             f"Pairs at which {measure_name(line.goal.name)} is {measure_text(line.goal.name, line.reference)}, "
@@ -193,7 +193,7 @@ def _rest(answers: Answers) -> dict[str, Any]:
     return {
         "matters": None if local is None else _matters(answers, local),
         "break_even_says": says,
-        "doubts": [
+        "ranges": [
             {
                 "name": measure_name(one.name),
                 "value": measure_text(one.name, one.value),
@@ -204,9 +204,9 @@ def _rest(answers: Answers) -> dict[str, Any]:
             }
             for place, one in enumerate(listed)
         ],
-        "doubts_say": f"Time: {100 * local.doubts[0].level:.0f} % of sampled inputs end inside. Prices: all at their "
+        "ranges_say": f"Time: {100 * local.ranges[0].level:.0f} % of sampled inputs end inside. Prices: all at their "
         "low or all at their high end at once."
-        if local is not None and local.doubts
+        if local is not None and local.ranges
         else "",
         "setting": _setting(answers),
         "profile_head": f"{measure_name(goal.name)}: worst over best value" if answers.profiles else "",
@@ -220,7 +220,7 @@ def _rest(answers: Answers) -> dict[str, Any]:
             for axis in study.axes
             for place, (path, values) in enumerate(axis.columns.items())
         ],
-        "struck": [
+        "violated": [
             *(
                 {"name": f"cannot run: {name}", "count": f"{count:,}", "why": WHY[name][0] if name in WHY else ""}
                 for name, count in answers.census.reasons.items()

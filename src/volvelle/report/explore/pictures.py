@@ -236,7 +236,7 @@ def time_picture(answers: Answers) -> str | None:
         [BarPanel(title="", groups=(BarGroup(label="", slots=tuple(slots)),))],
         title="Where the time goes, along the front",
         about="Exposed seconds of a step by part, for the best design and others of the front.",
-        y_title="seconds a step",
+        y_title="seconds per step",
         x_title="",
         colours=colours,
         marks={},

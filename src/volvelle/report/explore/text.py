@@ -51,7 +51,7 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     if study.form.question:
         console.print(Text(study.form.question, style="italic"))
     console.print(Text(explored_words(answers) + ".", style="dim"))
-    _print_struck(answers, console)
+    _print_violated(answers, console)
     _print_best(answers.best, study, console)
     if answers.facets:
         heads, rows = facet_rows(answers)
@@ -84,7 +84,7 @@ def _print_list(title: str, lines: Sequence[str], console: Console) -> None:
             console.print(Text(f"  {line}"))
 
 
-def _print_struck(answers: Answers, console: Console) -> None:
+def _print_violated(answers: Answers, console: Console) -> None:
     counted = answers.census
     lines = [
         f"{count:,} cannot run ({name}): {WHY[name][0] if name in WHY else name}"
@@ -186,13 +186,13 @@ def _some(designs: Sequence[Design], most: int) -> list[Design]:
 
 def _print_doubts(local: Local, console: Console) -> None:
     lines = []
-    for one in local.doubts:
+    for one in local.ranges:
         ends = f"{measure_text(one.name, one.low)} … {measure_text(one.name, one.high)}"
         name = "" if one.name == "days" else f"{measure_name(one.name)} "
         lines.append(f"{name}{measure_text(one.name, one.value)}, {ends}")
         if one.note:
             lines.append(f"  ({one.note})")
-    level = f" (time: {100 * local.doubts[0].level:.0f} % range; prices: all low to all high)" if local.doubts else ""
+    level = f" (time: {100 * local.ranges[0].level:.0f} % range; prices: all low to all high)" if local.ranges else ""
     _print_list(f"How sure{level}", lines, console)
 
 

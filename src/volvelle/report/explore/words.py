@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from volvelle.mapping.parallelism import Mapping as Layout
+from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import (
     DOLLARS,
     show,
@@ -54,7 +54,7 @@ _MEASURES = {
     "usd_per_mtoken": "cost of a million tokens",
     "tokens_per_s": "tokens a second",
     "samples_per_s": "sequences a second",
-    "watts": "power",
+    "power": "power",
     "joules_per_sample": "energy a sequence",
     "tokens_per_joule": "tokens a joule",
     "flops_per_usd": "FLOP/s a dollar",

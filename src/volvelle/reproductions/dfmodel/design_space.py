@@ -85,11 +85,11 @@ class FoundPoint:
     @property
     def breakdown(self) -> tuple[float, float, float]:
         """Shares of compute, memory and network in the time of one interval, nothing overlapped."""
-        price = self.apart.price
-        assert price is not None, "every point has a mapping"
-        compute = sum(part.compute for part in price.partitions)
-        memory = sum(part.memory for part in price.partitions)
-        network = sum(part.network for part in price.partitions)
+        timing = self.apart.timing
+        assert timing is not None, "every point has a mapping"
+        compute = sum(part.compute for part in timing.partitions)
+        memory = sum(part.memory for part in timing.partitions)
+        network = sum(part.network for part in timing.partitions)
         whole = compute + memory + network
         return compute / whole, memory / whole, network / whole
 

@@ -70,12 +70,12 @@ class TrainingRun:
 
     def interval(self, name: str, forward: bool | None = None) -> float:
         """Seconds of ``compute``, ``memory`` or ``network`` for one layer and sample, of one side or both."""
-        price = self.answer.price
-        assert price is not None, "kernels by themselves always run"
+        timing = self.answer.timing
+        assert timing is not None, "kernels by themselves always run"
         sides = {kernel.name: kernel.forward for kernel in self.problem.kernels}
         return sum(
             float(getattr(part, name))
-            for part in price.partitions
+            for part in timing.partitions
             if forward is None or sides[part.kernels[0]] is forward
         )
 

@@ -119,7 +119,7 @@ class DesignMachine:
                 yield float(connected_links(units, size=float(size))), ports
 
     @property
-    def stock(self) -> Inventory:
+    def inventory(self) -> Inventory:
         """Its parts, counted as the authors do; a link of the first dimension has a technology of its own."""
         kinds, rates = self.topology.kinds, self.rates
         return Inventory(
@@ -150,7 +150,7 @@ class DesignMachine:
             chip_price=_given(chip.price),
             chip_power=_given(chip.power),
             memories={
-                self.stock.memory_kind: MemoryPrice(rate_price=_given(memory.price), energy=_given(memory.energy))
+                self.inventory.memory_kind: MemoryPrice(rate_price=_given(memory.price), energy=_given(memory.energy))
             },
             networks={
                 reach: NetworkPrice(
@@ -166,12 +166,12 @@ class DesignMachine:
     @property
     def price(self) -> float:
         """Dollars."""
-        return float(sum(self.prices.capital(self.stock).values()))
+        return float(sum(self.prices.capex_by_part(self.inventory).values()))
 
     @property
     def power(self) -> float:
         """Watts."""
-        return float(sum(self.prices.watts(self.stock).values()))
+        return float(sum(self.prices.power_by_part(self.inventory).values()))
 
 
 def all_reduce(size: float, chips: int, *, rate: float, connected: bool = False, passes: int = 2) -> float:

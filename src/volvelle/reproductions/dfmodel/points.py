@@ -31,7 +31,7 @@ class PublishedPoints:
 
     def __init__(self, study: DesignStudy) -> None:
         self.study = study
-        self.priced = 0
+        self.evaluated = 0
         missing = [part for part in _PARTS if part not in {path for axis in study.axes for path in axis.columns}]
         if missing:
             raise DescriptionError(
@@ -62,12 +62,12 @@ class PublishedPoints:
                 for path, values in axis.columns.items()
             }
             found = self._solver.solve(self._known[tuple(parts[part] for part in _PARTS)])
-            self.priced += 1
+            self.evaluated += 1
             values = {
                 "time": found.answer.time,
                 "mfu": found.utilisation,
                 "machine_usd": found.cost,
-                "watts": found.power,
+                "power": found.power,
                 "flops_per_usd": found.measure("per_dollar"),
                 "flops_per_joule": found.measure("per_watt"),
                 "chips": float(found.machine.chips),
@@ -85,7 +85,7 @@ class _Space:
     """DFModel's 80 machines under four workloads."""
 
     package = "volvelle.reproductions.dfmodel"
-    measures = ("mfu", "machine_usd", "watts", "flops_per_usd", "flops_per_joule")
+    measures = ("mfu", "machine_usd", "power", "flops_per_usd", "flops_per_joule")
 
     def values(self, path: str, values: Sequence[object] | None, where: str) -> tuple[str, ...]:
         """Values of an axis, checked against what was published."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 
 __all__ = ["AssignmentModel", "assignment_model", "model_size"]
 
@@ -56,48 +56,48 @@ class AssignmentModel:
         chosen = np.asarray(values)[self.places].argmax(axis=1)
         return tuple(tuple(int(k) for k in np.flatnonzero(chosen == slot)) for slot in range(self.slots))
 
-    def values_of(self, ledger: Ledger, partitions: Sequence[Sequence[int]]) -> list[float]:
+    def values_of(self, times_of: PartitionTimes, partitions: Sequence[Sequence[int]]) -> list[float]:
         """The solution a fusion stands for, to start a solver from."""
         values = np.zeros(len(self.cost))
         for slot, members in enumerate(partitions):
             if not members:
                 continue
-            found = ledger.price(members)
+            found = times_of.time_of(members)
             values[self.times[slot]] = found.time / self.unit
             values[self.computes[slot]] = found.compute / self.unit
             for member in members:
                 values[self.places[member, slot]] = 1.0
             if found.weight_tiles > 1:
                 values[self.pieces[members[0]][slot]] = 1.0
-            if ledger.shares is not None:
+            if times_of.shares is not None:
                 for member, cores in zip(members, found.cores, strict=True):
-                    option = ledger.shares.options[member].cores.index(cores)
+                    option = times_of.shares.options[member].cores.index(cores)
                     values[self.options[member, slot][option]] = 1.0
-            for edge, (producer, consumer, *_) in enumerate(ledger.edges):
+            for edge, (producer, consumer, *_) in enumerate(times_of.edges):
                 if producer in members and consumer in members:
                     values[self.inside[edge, slot]] = 1.0
         if self.sides:
-            backward = [any(not ledger.kernels[member].forward for member in members) for members in partitions]
+            backward = [any(not times_of.kernels[member].forward for member in members) for members in partitions]
             first = backward.index(True) if True in backward else self.slots
             values[list(self.sides[first:])] = 1.0
         return values.tolist()
 
 
-def model_size(ledger: Ledger, slots: int) -> int:
+def model_size(times_of: PartitionTimes, slots: int) -> int:
     """Number of entries of the model's rows, without building it."""
-    options = sum(len(one.cycles) for one in ledger.shares.options) if ledger.shares else 0
-    kernels, edges = len(ledger.names), len(ledger.edges)
+    options = sum(len(one.cycles) for one in times_of.shares.options) if times_of.shares else 0
+    kernels, edges = len(times_of.names), len(times_of.edges)
     return slots * (3 * options + 6 * kernels + edges * (slots + 12))
 
 
-def assignment_model(ledger: Ledger, slots: int, *, unit: float, tight: bool = False) -> AssignmentModel:
+def assignment_model(times_of: PartitionTimes, slots: int, *, unit: float, tight: bool = False) -> AssignmentModel:
     """The model for so many slots. `tight` adds what every fusion satisfies and a solver would have to find out."""
-    return _Builder(ledger, slots, unit, tight=tight).build()
+    return _Builder(times_of, slots, unit, tight=tight).build()
 
 
 class _Builder:
-    def __init__(self, ledger: Ledger, slots: int, unit: float, *, tight: bool) -> None:
-        self.ledger, self.slots, self.unit, self.tight = ledger, slots, unit, tight
+    def __init__(self, times_of: PartitionTimes, slots: int, unit: float, *, tight: bool) -> None:
+        self.times_of, self.slots, self.unit, self.tight = times_of, slots, unit, tight
         self.bounds: list[tuple[float, float, bool, float]] = []
         self.starts, self.columns, self.values = [0], list[int](), list[float]()
         self.rows: list[tuple[float, float, float]] = []
@@ -115,13 +115,13 @@ class _Builder:
         self.rows.append((lower, upper, scale))
 
     def build(self) -> AssignmentModel:
-        ledger, slots = self.ledger, range(self.slots)
-        kernels = range(len(ledger.names))
+        times_of, slots = self.times_of, range(self.slots)
+        kernels = range(len(times_of.names))
         self.x = [[self.column(upper=self._allowed(kernel, slot)) for slot in slots] for kernel in kernels]
-        self.z = [[self.column(integer=False) for _ in slots] for _ in ledger.edges]
+        self.z = [[self.column(integer=False) for _ in slots] for _ in times_of.edges]
         self.t = [self.column(upper=inf, integer=False, cost=1.0) for _ in slots]
         self.c = [self.column(upper=inf, integer=False) for _ in slots]
-        self.pieces = {kernel: [self.column() for _ in slots] for kernel in kernels if ledger.pieces(kernel) > 1}
+        self.pieces = {kernel: [self.column() for _ in slots] for kernel in kernels if times_of.pieces(kernel) > 1}
         self.options: dict[tuple[int, int], tuple[int, ...]] = {}
         for kernel in kernels:
             self.row(((self.x[kernel][slot], 1.0) for slot in slots), lower=1.0, upper=1.0)
@@ -147,7 +147,7 @@ class _Builder:
             row_scale=np.array(scale, dtype=float),
             unit=self.unit,
             places=np.array(self.x, dtype=np.int32).reshape(len(kernels), self.slots),
-            inside=np.array(self.z, dtype=np.int32).reshape(len(ledger.edges), self.slots),
+            inside=np.array(self.z, dtype=np.int32).reshape(len(times_of.edges), self.slots),
             options=self.options,
             pieces=self.pieces,
             sides=tuple(self.sides),
@@ -157,11 +157,11 @@ class _Builder:
         )
 
     def _allowed(self, kernel: int, slot: int) -> float:
-        pinned = self.ledger.kernels[kernel].pinned
+        pinned = self.times_of.kernels[kernel].pinned
         return 1.0 if pinned in (None, slot) else 0.0
 
     def _precedence(self) -> None:
-        for edge, (producer, consumer, *_) in enumerate(self.ledger.edges):
+        for edge, (producer, consumer, *_) in enumerate(self.times_of.edges):
             for slot in range(self.slots):
                 if slot < self.slots - 1:
                     earlier = [(self.x[producer][one], 1.0) for one in range(slot + 1)]
@@ -172,11 +172,11 @@ class _Builder:
                 self.row(((both, 1.0), (first, -1.0), (second, -1.0)), lower=-1.0)
 
     def _compute(self) -> None:
-        ledger, shares = self.ledger, self.ledger.shares
+        times_of, shares = self.times_of, self.times_of.shares
         for slot in range(self.slots):
             if shares is None or self.tight:
                 # With whole cores this follows from the options, but not where they are taken in fractions.
-                work = [(self.x[kernel][slot], -time / self.unit) for kernel, time in enumerate(ledger.balanced)]
+                work = [(self.x[kernel][slot], -time / self.unit) for kernel, time in enumerate(times_of.balanced)]
                 self.row(((self.c[slot], 1.0), *work), lower=0.0, scale=0.0)
             if shares is None:
                 continue
@@ -186,39 +186,39 @@ class _Builder:
                 self.options[kernel, slot] = made
                 self.row(((self.x[kernel][slot], -1.0), *((column, 1.0) for column in made)), lower=0.0, upper=0.0)
                 taken += zip(made, map(float, one.cores), strict=True)
-                spent = [-ledger.compute_time(cycles) / self.unit for cycles in one.cycles]
+                spent = [-times_of.compute_time(cycles) / self.unit for cycles in one.cycles]
                 self.row(((self.c[slot], 1.0), *zip(made, spent, strict=True)), lower=0.0, scale=0.0)
-            cores = float(ledger.problem.chip.cores)
+            cores = float(times_of.problem.chip.cores)
             self.row(((column, count / cores) for column, count in taken), upper=1.0, scale=cores)
 
     def _sram(self, slot: int) -> None:
-        ledger, limit = self.ledger, self.ledger.limit
-        terms = {self.x[kernel][slot]: weight for kernel, weight in enumerate(ledger.weights)}
-        for edge, (producer, consumer, _, inside, crossing) in enumerate(ledger.edges):
+        times_of, limit = self.times_of, self.times_of.limit
+        terms = {self.x[kernel][slot]: weight for kernel, weight in enumerate(times_of.weights)}
+        for edge, (producer, consumer, _, inside, crossing) in enumerate(times_of.edges):
             terms[self.x[producer][slot]] += crossing
             terms[self.x[consumer][slot]] += crossing
             terms[self.z[edge][slot]] = inside - 2.0 * crossing
         for kernel, columns in self.pieces.items():
-            terms[columns[slot]] = -ledger.weights[kernel] * (1.0 - 1.0 / ledger.pieces(kernel))
+            terms[columns[slot]] = -times_of.weights[kernel] * (1.0 - 1.0 / times_of.pieces(kernel))
         self.row(((column, value / limit) for column, value in terms.items()), upper=1.0, scale=limit)
 
     def _times(self, slot: int) -> None:
-        ledger, problem = self.ledger, self.ledger.problem
+        times_of, problem = self.times_of, self.times_of.problem
         per_byte = 1.0 / problem.chip.dram_rate / self.unit
         memory = {
-            self.x[kernel][slot]: (ledger.extra[kernel] + ledger.streamed[kernel]) * per_byte
-            for kernel in range(len(ledger.names))
+            self.x[kernel][slot]: (times_of.extra[kernel] + times_of.streamed[kernel]) * per_byte
+            for kernel in range(len(times_of.names))
         }
-        for edge, (producer, consumer, size, *_) in enumerate(ledger.edges):
+        for edge, (producer, consumer, size, *_) in enumerate(times_of.edges):
             moved = size * problem.tiles * per_byte
             memory[self.x[producer][slot]] += moved
             memory[self.x[consumer][slot]] += moved
             memory[self.z[edge][slot]] = -2.0 * moved
         for kernel, columns in self.pieces.items():
-            ends = (*ledger.inputs[kernel], *ledger.outputs[kernel])
-            again = problem.tiles * sum(size for _, size, *_ in ends) + ledger.extra[kernel]
-            memory[columns[slot]] = (ledger.pieces(kernel) - 1) * again * per_byte
-        network = {self.x[kernel][slot]: time / self.unit for kernel, time in enumerate(ledger.network) if time}
+            ends = (*times_of.inputs[kernel], *times_of.outputs[kernel])
+            again = problem.tiles * sum(size for _, size, *_ in ends) + times_of.extra[kernel]
+            memory[columns[slot]] = (times_of.pieces(kernel) - 1) * again * per_byte
+        network = {self.x[kernel][slot]: time / self.unit for kernel, time in enumerate(times_of.network) if time}
         total, compute = self.t[slot], {self.c[slot]: 1.0}
         if problem.choices.overlap is Overlap.ALL:
             parts = [[compute], [memory], [network]]
@@ -235,12 +235,12 @@ class _Builder:
                 self.row(((total, 1.0), *joined.items()), lower=0.0, scale=0.0)
 
     def _dram(self, slot: int) -> None:
-        ledger, limit = self.ledger, self.ledger.dram_limit
+        times_of, limit = self.times_of, self.times_of.dram_limit
         if limit == inf:
             return
-        base, each = ledger.dram(0.0), ledger.dram(1.0) - ledger.dram(0.0)
+        base, each = times_of.dram(0.0), times_of.dram(1.0) - times_of.dram(0.0)
         terms: dict[int, float] = {}
-        for edge, (producer, consumer, size, *_) in enumerate(ledger.edges):
+        for edge, (producer, consumer, size, *_) in enumerate(times_of.edges):
             for one in range(slot + 1):
                 terms[self.x[producer][one]] = terms.get(self.x[producer][one], 0.0) + size * each
             for one in range(slot):
@@ -249,8 +249,8 @@ class _Builder:
         self.row(((column, value / limit) for column, value in terms.items()), upper=1.0 - base / limit, scale=limit)
 
     def _choices(self) -> None:
-        ledger, choices = self.ledger, self.ledger.problem.choices
-        everything = range(len(ledger.names))
+        times_of, choices = self.times_of, self.times_of.problem.choices
+        everything = range(len(times_of.names))
         self.sides = sides = [self.column() for _ in range(self.slots)] if choices.forward_first else []
         for slot in range(self.slots):
             if not choices.fuse:
@@ -260,7 +260,7 @@ class _Builder:
                 others = [(self.x[other][slot], 1.0) for other in everything if other != kernel]
                 self.row(((columns[slot], float(len(others))), *others), upper=float(len(others)))
             for kernel in everything if sides else ():
-                if ledger.kernels[kernel].forward:
+                if times_of.kernels[kernel].forward:
                     self.row(((self.x[kernel][slot], 1.0), (sides[slot], 1.0)), upper=1.0)
                 else:
                     self.row(((self.x[kernel][slot], 1.0), (sides[slot], -1.0)), upper=0.0)

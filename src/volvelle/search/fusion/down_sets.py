@@ -1,6 +1,6 @@
 """The best fusion as a shortest path over down-sets: exact, with a bound whenever it is stopped.
 
-Every part of a partition's price depends on its kernels alone, so the best sequence of partitions is the shortest path
+Every part of a partition's time depends on its kernels alone, so the best sequence of partitions is the shortest path
 from the empty set to all kernels, each step adding the kernels of one partition. The path is found best first (A*),
 the rest being bounded from below by its arithmetic at perfect balance, its collectives, and the tensors it must read.
 The bound rises along every path (it is consistent), so a down-set is settled when it is first looked at.
@@ -14,10 +14,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.laws.onchip_dataflow import dram_demand, partition_traffic, traffic_time
 from volvelle.search.fusion.lattice import Lattice, members_of
-from volvelle.search.fusion.next_partitions import Growth, NextPartitions
+from volvelle.search.fusion.next_partitions import NextPartitions, PartitionCandidates
 
 __all__ = ["Budget", "DownSetPath", "shortest_path"]
 
@@ -32,9 +32,9 @@ class Budget:
     states: float = inf
     """Down-sets kept."""
     steps: float = inf
-    """Partitions priced."""
+    """Partitions timed."""
     breadth: float = inf
-    """Partitions priced from a single down-set."""
+    """Partitions timed from a single down-set."""
     deadline: float = inf
     """By `time.perf_counter`."""
 
@@ -67,7 +67,7 @@ class _State:
 
 
 def shortest_path(
-    ledger: Ledger,
+    times_of: PartitionTimes,
     lattice: Lattice,
     *,
     upper: float = inf,
@@ -75,24 +75,26 @@ def shortest_path(
     budget: Budget | None = None,
 ) -> DownSetPath:
     """The best sequence of partitions that takes less than `upper`; with `slots`, one that keeps pins and the limit."""
-    return _Search(ledger, lattice, upper=upper, slots=slots, budget=budget or Budget()).run()
+    return _Search(times_of, lattice, upper=upper, slots=slots, budget=budget or Budget()).run()
 
 
 class _Search:
-    def __init__(self, ledger: Ledger, lattice: Lattice, *, upper: float, slots: bool, budget: Budget) -> None:
-        self.ledger, self.lattice, self.budget = ledger, lattice, budget
-        self.growth = Growth(ledger, lattice)
+    def __init__(
+        self, times_of: PartitionTimes, lattice: Lattice, *, upper: float, slots: bool, budget: Budget
+    ) -> None:
+        self.times_of, self.lattice, self.budget = times_of, lattice, budget
+        self.growth = PartitionCandidates(times_of, lattice)
         self.pinned: dict[int, int] = {}
         """Slot → mask of the kernels pinned to it."""
         for number, slot in enumerate(self.growth.tables.pins):
             if slot >= 0 and lattice.goal & lattice.bits[number]:
                 self.pinned[slot] = self.pinned.get(slot, 0) | lattice.bits[number]
         self.upper, self.slots = upper, slots
-        problem = ledger.problem
+        problem = times_of.problem
         self.tiles, self.rate = float(problem.tiles), problem.chip.dram_rate
         self.most = problem.choices.partitions or inf
         self.low = (1 << lattice.count) - 1
-        self.bounded = ledger.dram_limit < inf and lattice.start == 0 and lattice.goal == self.low
+        self.bounded = times_of.dram_limit < inf and lattice.start == 0 and lattice.goal == self.low
         self.states: dict[int, _State] = {}
         self.fronts: dict[int, list[tuple[int, float]]] = {}
         self.heap: list[tuple[float, int, int]] = []
@@ -134,7 +136,7 @@ class _Search:
         return self._answer(-1, self.upper, complete=True)
 
     def _root(self) -> _State:
-        ledger, lattice = self.ledger, self.lattice
+        times_of, lattice = self.times_of, self.lattice
         inner = members_of(lattice.inner)
         return _State(
             time=0.0,
@@ -142,12 +144,12 @@ class _Search:
             cut=sum(
                 size
                 for number in inner
-                for producer, size, *_ in ledger.inputs[number]
+                for producer, size, *_ in times_of.inputs[number]
                 if lattice.start & lattice.bits[producer]
             ),
-            compute=sum(ledger.balanced[number] for number in inner),
-            fixed=sum(ledger.extra[number] + ledger.streamed[number] for number in inner),
-            network=sum(ledger.network[number] for number in inner),
+            compute=sum(times_of.balanced[number] for number in inner),
+            fixed=sum(times_of.extra[number] + times_of.streamed[number] for number in inner),
+            network=sum(times_of.network[number] for number in inner),
         )
 
     def _spent(self) -> bool:
@@ -184,19 +186,19 @@ class _Search:
     ) -> NDArray[np.float64]:
         """What is left takes at least this: each of its parts at its least, combined as those of one partition."""
         traffic = partition_traffic(cut, fixed, 0.0, tiles=self.tiles)
-        return np.asarray(self.ledger.time(compute, traffic_time(traffic, rate=self.rate), network))
+        return np.asarray(self.times_of.time(compute, traffic_time(traffic, rate=self.rate), network))
 
     def _keep(self, key: int, mask: int, state: _State, found: NextPartitions) -> None:
         """Price the partitions by the laws, and remember the down-sets they lead to where none better is known."""
         if not found.sets:
             return
-        ledger = self.ledger
+        times_of = self.times_of
         compute, network, fixed = np.array(found.compute), np.array(found.network), np.array(found.fixed)
         read, written = np.array(found.read), np.array(found.written)
         traffic = np.asarray(partition_traffic(read + written, fixed, 0.0, tiles=self.tiles))
         for place, kernel in found.pieces.items():
-            traffic[place] = ledger.price([kernel]).traffic
-        times = state.time + np.asarray(ledger.time(compute, traffic_time(traffic, rate=self.rate), network))
+            traffic[place] = times_of.time_of([kernel]).traffic
+        times = state.time + np.asarray(times_of.time(compute, traffic_time(traffic, rate=self.rate), network))
         cut = state.cut - read + written - np.array(found.beyond)
         left, fixed = state.compute - np.array(found.balanced), state.fixed - fixed
         network = state.network - network
@@ -206,8 +208,8 @@ class _Search:
         larger = np.flatnonzero(smaller >= 0)
         kept[smaller[larger[times[larger] <= times[smaller[larger]]]]] = False
         if self.bounded:
-            alive = dram_demand(sum(ledger.weights), state.cut + written, ledger.problem.resident, tiles=self.tiles)
-            kept &= np.asarray(alive) <= ledger.dram_limit
+            alive = dram_demand(sum(times_of.weights), state.cut + written, times_of.problem.resident, tiles=self.tiles)
+            kept &= np.asarray(alive) <= times_of.dram_limit
         for place in np.flatnonzero(kept).tolist():
             reached = mask | found.sets[place]
             after = self._slotted(key, reached, found.pins[place]) if self.slots else reached

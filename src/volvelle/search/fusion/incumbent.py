@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import inf
 from time import perf_counter
 
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.search.fusion.down_sets import Budget, shortest_path
 from volvelle.search.fusion.lattice import Lattice
 
@@ -15,39 +15,39 @@ __all__ = ["Partitions", "along_orders", "improved", "topological_orders"]
 Partitions = tuple[tuple[int, ...], ...]
 
 _WINDOW_STEPS = 30_000
-"""Partitions priced in one window before the next is tried."""
+"""Partitions timed in one window before the next is tried."""
 
 
-def topological_orders(ledger: Ledger) -> Iterator[list[int]]:
+def topological_orders(times_of: PartitionTimes) -> Iterator[list[int]]:
     """Orders that tend to keep what is cut small: least bytes waiting first, newest first, level by level."""
     waiting = [
         sum(size for _, size, *_ in written) - sum(size for _, size, *_ in read)
-        for read, written in zip(ledger.inputs, ledger.outputs, strict=True)
+        for read, written in zip(times_of.inputs, times_of.outputs, strict=True)
     ]
-    step = iter(range(len(ledger.names)))
+    step = iter(range(len(times_of.names)))
     # A kernel that frees as many bytes as it makes goes first; among equals the one whose inputs are newest.
     newest: dict[int, int] = {}
 
     def freed(number: int) -> tuple[float, int]:
-        return (waiting[number], -max((newest[other] for other, *_ in ledger.inputs[number]), default=-1))
+        return (waiting[number], -max((newest[other] for other, *_ in times_of.inputs[number]), default=-1))
 
     def depth_first(number: int) -> tuple[float, int]:
-        return (-max((newest[other] for other, *_ in ledger.inputs[number]), default=-1), number)
+        return (-max((newest[other] for other, *_ in times_of.inputs[number]), default=-1), number)
 
     for rule in (freed, depth_first):
         newest.clear()
-        step = iter(range(len(ledger.names)))
-        yield list(_ordered(ledger, rule, newest, step))
-    yield list(range(len(ledger.names)))
+        step = iter(range(len(times_of.names)))
+        yield list(_ordered(times_of, rule, newest, step))
+    yield list(range(len(times_of.names)))
 
 
 def _ordered(
-    ledger: Ledger, rule: Callable[[int], tuple[float, int]], newest: dict[int, int], step: Iterator[int]
+    times_of: PartitionTimes, rule: Callable[[int], tuple[float, int]], newest: dict[int, int], step: Iterator[int]
 ) -> Iterator[int]:
-    sided = ledger.problem.choices.forward_first
-    needs = [len(read) for read in ledger.inputs]
+    sided = times_of.problem.choices.forward_first
+    needs = [len(read) for read in times_of.inputs]
     ready = [
-        ((sided and not ledger.kernels[number].forward), rule(number), number)
+        ((sided and not times_of.kernels[number].forward), rule(number), number)
         for number, count in enumerate(needs)
         if not count
     ]
@@ -56,23 +56,23 @@ def _ordered(
         *_, number = heapq.heappop(ready)
         newest[number] = next(step)
         yield number
-        for other, *_ in ledger.outputs[number]:
+        for other, *_ in times_of.outputs[number]:
             needs[other] -= 1
             if not needs[other]:
-                heapq.heappush(ready, ((sided and not ledger.kernels[other].forward), rule(other), other))
+                heapq.heappush(ready, ((sided and not times_of.kernels[other].forward), rule(other), other))
 
 
 def along_orders(
-    ledger: Ledger, *, slots: bool, upper: float = inf, deadline: float = inf
+    times_of: PartitionTimes, *, slots: bool, upper: float = inf, deadline: float = inf
 ) -> tuple[float, Partitions | None]:
     """The best fusion whose partitions are stretches of one of a few topological orders."""
     best: Partitions | None = None
-    for order in topological_orders(ledger):
+    for order in topological_orders(times_of):
         if perf_counter() > deadline:
             break
         found = shortest_path(
-            ledger,
-            Lattice(ledger, after=pairwise(order), twins=False),
+            times_of,
+            Lattice(times_of, after=pairwise(order), twins=False),
             upper=upper,
             slots=slots,
             budget=Budget(deadline=deadline),
@@ -82,12 +82,12 @@ def along_orders(
     return upper, best
 
 
-def improved(ledger: Ledger, partitions: Partitions, *, deadline: float, steps: float = inf) -> Partitions:
+def improved(times_of: PartitionTimes, partitions: Partitions, *, deadline: float, steps: float = inf) -> Partitions:
     """The fusion with windows of two, three and more neighbouring partitions solved exactly, until none gives more.
 
     Windows know neither pins nor the most partitions nor how much DRAM holds; use it where these do not bind.
     """
-    times = [ledger.price(members).time for members in partitions]
+    times = [times_of.time_of(members).time for members in partitions]
     spent, current = 0, list(partitions)
     for width in (2, 3, 4, 6):
         place, quiet = 0, 0
@@ -99,8 +99,8 @@ def improved(ledger: Ledger, partitions: Partitions, *, deadline: float, steps: 
             start = sum(1 << number for members in current[:place] for number in members)
             goal = start | sum(1 << number for members in current[window] for number in members)
             found = shortest_path(
-                ledger,
-                Lattice(ledger, start=start, goal=goal),
+                times_of,
+                Lattice(times_of, start=start, goal=goal),
                 upper=sum(times[window]),
                 budget=Budget(steps=_WINDOW_STEPS, deadline=deadline),
             )
@@ -108,7 +108,7 @@ def improved(ledger: Ledger, partitions: Partitions, *, deadline: float, steps: 
             quiet += 1
             if found.partitions is not None:
                 current[window] = found.partitions
-                times[window] = [ledger.price(members).time for members in found.partitions]
+                times[window] = [times_of.time_of(members).time for members in found.partitions]
                 quiet = 0
             place += 1
     return tuple(current)

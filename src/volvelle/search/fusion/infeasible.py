@@ -2,21 +2,21 @@
 
 from math import inf
 
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 
 __all__ = ["reasons"]
 
 
-def reasons(ledger: Ledger) -> tuple[Violation, ...]:
+def reasons(times_of: PartitionTimes) -> tuple[Violation, ...]:
     """What stands in the way: kernels too large alone, pins that overflow together, too few partitions, DRAM."""
-    alone = [ledger.price([number]).violations for number in range(len(ledger.names))]
+    alone = [times_of.time_of([number]).violations for number in range(len(times_of.names))]
     found = [violation for violations in alone for violation in violations]
     if found:
         return tuple(found)
     together: dict[int, list[int]] = {}
-    for number, kernel in enumerate(ledger.kernels):
+    for number, kernel in enumerate(times_of.kernels):
         if kernel.pinned is not None:
             together.setdefault(kernel.pinned, []).append(number)
     for slot, members in sorted(together.items()):
@@ -26,11 +26,11 @@ def reasons(ledger: Ledger) -> tuple[Violation, ...]:
                 problem=f"pinned to slot {slot}: {violation.problem}",
                 cures=("pin them to different slots", *violation.cures),
             )
-            for violation in ledger.price(members).violations
+            for violation in times_of.time_of(members).violations
         ]
     if found:
         return tuple(found)
-    choices, chip = ledger.problem.choices, ledger.problem.chip
+    choices, chip = times_of.problem.choices, times_of.problem.chip
     if together:
         found.append(
             Violation(
@@ -40,7 +40,7 @@ def reasons(ledger: Ledger) -> tuple[Violation, ...]:
             )
         )
     if choices.partitions is not None:
-        needs = sum(ledger.weights) / chip.sram
+        needs = sum(times_of.weights) / chip.sram
         found.append(
             Violation(
                 name="partitions",
@@ -49,12 +49,12 @@ def reasons(ledger: Ledger) -> tuple[Violation, ...]:
                 cures=("more partitions", "smaller tiles", "more SRAM"),
             )
         )
-    if ledger.dram_limit < inf:
+    if times_of.dram_limit < inf:
         found.append(
             Violation(
                 name="dram",
                 problem=f"what lives between partitions overflows the DRAM of {show(chip.dram_capacity, BYTES)} "
-                f"({show(ledger.dram(0.0), BYTES)} of it weights and what is resident)",
+                f"({show(times_of.dram(0.0), BYTES)} of it weights and what is resident)",
                 cures=("more DRAM", "a smaller micro-batch", "more SRAM, so that less lives in DRAM"),
             )
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 
 __all__ = ["Lattice", "members_of"]
 
@@ -29,14 +29,14 @@ class Lattice:
 
     def __init__(
         self,
-        ledger: Ledger,
+        times_of: PartitionTimes,
         *,
         after: Iterable[tuple[int, int]] = (),
         start: int = 0,
         goal: int | None = None,
         twins: bool = True,
     ) -> None:
-        count = len(ledger.names)
+        count = len(times_of.names)
         self.start = start
         self.goal = (1 << count) - 1 if goal is None else goal
         self.count = count
@@ -48,13 +48,13 @@ class Lattice:
         self.data = [0] * count
         """Kernel → mask of those it reads from."""
         for consumer in members_of(self.inner):
-            for producer, *_ in ledger.inputs[consumer]:
+            for producer, *_ in times_of.inputs[consumer]:
                 self.data[consumer] |= self.bits[producer]
                 self._precede(producer, consumer)
-        for first, second in (*after, *(_twins(ledger) if twins else ())):
+        for first, second in (*after, *(_twins(times_of) if twins else ())):
             self._precede(first, second)
-        self.sided = ledger.problem.choices.forward_first
-        self.forward = sum(self.bits[number] for number, kernel in enumerate(ledger.kernels) if kernel.forward)
+        self.sided = times_of.problem.choices.forward_first
+        self.forward = sum(self.bits[number] for number, kernel in enumerate(times_of.kernels) if kernel.forward)
 
     def _precede(self, first: int, second: int) -> None:
         if self.inner & self.bits[second] and not self.before[second] & self.bits[first]:
@@ -86,15 +86,15 @@ class Lattice:
 
 
 @lru_cache(maxsize=8)
-def _twins(ledger: Ledger) -> tuple[tuple[int, int], ...]:
+def _twins(times_of: PartitionTimes) -> tuple[tuple[int, int], ...]:
     """Pairs of kernels that differ in nothing but the name, each with the next of its kind."""
     found, last = list[tuple[int, int]](), dict[object, int]()
-    for number, kernel in enumerate(ledger.kernels):
+    for number, kernel in enumerate(times_of.kernels):
         likeness = (
             (kernel.unit, kernel.rows, kernel.depth, kernel.columns, kernel.work, kernel.weight_bytes),
             (kernel.network_time, kernel.extra_bytes, kernel.pinned, kernel.forward),
-            tuple((other, size) for other, size, *_ in ledger.inputs[number]),
-            tuple((other, size) for other, size, *_ in ledger.outputs[number]),
+            tuple((other, size) for other, size, *_ in times_of.inputs[number]),
+            tuple((other, size) for other, size, *_ in times_of.outputs[number]),
         )
         if likeness in last:
             found.append((last[likeness], number))

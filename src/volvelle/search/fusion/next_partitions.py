@@ -13,10 +13,10 @@ from time import perf_counter
 import numpy as np
 
 from volvelle.estimators.dataflow.on_chip import Overlap
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.search.fusion.lattice import Lattice, members_of
 
-__all__ = ["Growth", "NextPartitions"]
+__all__ = ["NextPartitions", "PartitionCandidates"]
 
 _CHECKED = 4096
 """Partitions between two looks at the clock."""
@@ -63,46 +63,46 @@ class NextPartitions:
 
 
 class _Tables:
-    """What every search of a ledger looks up, by kernel."""
+    """What every search of a times_of looks up, by kernel."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.pins = [-1 if kernel.pinned is None else kernel.pinned for kernel in ledger.kernels]
-        self.pieces = [ledger.pieces(number) for number in range(len(ledger.names))]
-        self.read = [sum(size for _, size, *_ in one) for one in ledger.inputs]
-        self.written = [sum(size for _, size, *_ in one) for one in ledger.outputs]
-        self.fixed = [extra + streamed for extra, streamed in zip(ledger.extra, ledger.streamed, strict=True)]
+    def __init__(self, times_of: PartitionTimes) -> None:
+        self.pins = [-1 if kernel.pinned is None else kernel.pinned for kernel in times_of.kernels]
+        self.pieces = [times_of.pieces(number) for number in range(len(times_of.names))]
+        self.read = [sum(size for _, size, *_ in one) for one in times_of.inputs]
+        self.written = [sum(size for _, size, *_ in one) for one in times_of.outputs]
+        self.fixed = [extra + streamed for extra, streamed in zip(times_of.extra, times_of.streamed, strict=True)]
         self.sram = [
-            weight + sum(edge[3] for edge in (*ledger.inputs[number], *ledger.outputs[number]))
-            for number, weight in enumerate(ledger.weights)
+            weight + sum(edge[3] for edge in (*times_of.inputs[number], *times_of.outputs[number]))
+            for number, weight in enumerate(times_of.weights)
         ]
         # A kernel that writes no more than it reads is no loss to the partition it is taken from: all that falls there
         # but the tensors it hands on inside, and those are no more than what it read. If it joins an earlier partition
         # at no cost to that one, leaving it for later is no gain. What DRAM holds may rise: not where that is bounded.
         self.shrinks = [
-            read >= written and pin < 0 and ledger.dram_limit == inf
+            read >= written and pin < 0 and times_of.dram_limit == inf
             for read, written, pin in zip(self.read, self.written, self.pins, strict=True)
         ]
-        shares = ledger.shares
-        self.times = [ledger.compute_time(float(cycles)) for cycles in shares.grid] if shares is not None else []
+        shares = times_of.shares
+        self.times = [times_of.compute_time(float(cycles)) for cycles in shares.grid] if shares is not None else []
         """Place in the grid of cycles → compute time."""
 
 
 @lru_cache(maxsize=8)
-def _tables(ledger: Ledger) -> _Tables:
-    return _Tables(ledger)
+def _tables(times_of: PartitionTimes) -> _Tables:
+    return _Tables(times_of)
 
 
-class Growth:
+class PartitionCandidates:
     """Grows partitions on one lattice."""
 
-    def __init__(self, ledger: Ledger, lattice: Lattice) -> None:
-        self.ledger, self.lattice, self.tables = ledger, lattice, _tables(ledger)
+    def __init__(self, times_of: PartitionTimes, lattice: Lattice) -> None:
+        self.times_of, self.lattice, self.tables = times_of, lattice, _tables(times_of)
         bits, goal = lattice.bits, lattice.goal
         self.beyond = [
             0.0 if goal & bits[-1] and not lattice.start else sum(edge[1] for edge in one if not goal & bits[edge[0]])
-            for one in ledger.outputs
+            for one in times_of.outputs
         ]
-        overlap = ledger.problem.choices.overlap
+        overlap = times_of.problem.choices.overlap
         self.all_at_once, self.memory_hidden = overlap is Overlap.ALL, overlap is Overlap.MEMORY
 
     def grow(  # noqa: PLR0915 - one loop, run millions of times, so nothing in it is called that need not be
@@ -113,17 +113,17 @@ class Growth:
         Each set is made once: from a list of what may join, one kernel is taken and all before it in the list are left
         out for good, and with them what depends on them; what the kernel makes ready joins the end of the list.
         """
-        ledger, lattice, tables, found = self.ledger, self.lattice, self.tables, NextPartitions()
+        times_of, lattice, tables, found = self.times_of, self.lattice, self.tables, NextPartitions()
         bits, before, following, data = lattice.bits, lattice.before, lattice.following, lattice.data
-        inputs, network_of, balanced_of, fixed_of = ledger.inputs, ledger.network, ledger.balanced, tables.fixed
+        inputs, network_of, balanced_of, fixed_of = times_of.inputs, times_of.network, times_of.balanced, tables.fixed
         sram_of, read_of, written_of, beyond_of = tables.sram, tables.read, tables.written, self.beyond
         pieces_of, pins_of, shrinks, times = tables.pieces, tables.pins, tables.shrinks, tables.times
-        limit, tiles, per_byte = ledger.limit, float(ledger.problem.tiles), 1.0 / ledger.problem.chip.dram_rate
-        fuse, all_at_once, memory_hidden = ledger.problem.choices.fuse, self.all_at_once, self.memory_hidden
+        limit, tiles, per_byte = times_of.limit, float(times_of.problem.tiles), 1.0 / times_of.problem.chip.dram_rate
+        fuse, all_at_once, memory_hidden = times_of.problem.choices.fuse, self.all_at_once, self.memory_hidden
         barred = 0
         if lattice.sided and lattice.forward & lattice.inner & ~done:
             barred = ~lattice.forward  # the backward pass waits for all of the forward
-        shares = ledger.shares
+        shares = times_of.shares
         line = np.zeros(1, dtype=np.int64) if shares is None else shares.empty
         places = len(times)
         cores = 0 if shares is None else -shares.cores
@@ -161,7 +161,7 @@ class Growth:
                         continue
                     compute = times[reached]
                     if shares.stride > 1:
-                        compute = ledger.compute_time(shares.least_of(line, members_of(now)))
+                        compute = times_of.compute_time(shares.least_of(line, members_of(now)))
                 low = (tiles * now_read + now_fixed) * per_byte
                 if all_at_once:
                     low = max(low, compute, now_talk)

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
-from volvelle.estimators.dataflow.partition_time import FusionPrice, Ledger, ledger_of, price_with
+from volvelle.estimators.dataflow.partition_time import FusionTime, PartitionTimes, fusion_time_with, partition_times_of
 from volvelle.estimators.result import Violation
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN, gap_of
@@ -23,14 +23,14 @@ __all__ = ["FusionAnswer", "Method", "TileAnswer", "TileTried", "best_tile", "fu
 Method = Literal["auto", "exact", "highs", "cp-sat", "gurobi"]
 
 _FIRST_STEPS = 20_000
-"""Partitions priced before an upper bound is looked for: small and narrow graphs need none."""
+"""Partitions timed before an upper bound is looked for: small and narrow graphs need none."""
 _WINDOW_STEPS = 60_000
 _STATES = 4_000_000
 """Down-sets kept at most: a few gigabytes."""
 _MODEL_ENTRIES = 100_000
 """Entries of the largest model handed to a solver when the search gives up; larger ones none proved in a minute."""
 _BREADTH = 100_000
-"""Partitions priced from one down-set before a graph counts as too wide, if a solver could take over."""
+"""Partitions timed from one down-set before a graph counts as too wide, if a solver could take over."""
 _SEARCH_SHARE = 0.6
 """Share of the time limit the search over down-sets may take before a solver takes over."""
 
@@ -41,7 +41,7 @@ class FusionAnswer:
 
     fusion: Fusion | None
     """None: there is none, or none was found."""
-    price: FusionPrice | None
+    timing: FusionTime | None
     bound: float
     """No fusion takes less."""
     method: str
@@ -49,7 +49,7 @@ class FusionAnswer:
     states: int = 0
     """Down-sets kept."""
     steps: int = 0
-    """Partitions priced on the way."""
+    """Partitions timed on the way."""
     nodes: int = 0
     """Nodes of a solver's tree."""
     violations: tuple[Violation, ...] = ()
@@ -58,7 +58,7 @@ class FusionAnswer:
     @property
     def time(self) -> float:
         """Seconds of all partitions; infinite without a fusion."""
-        return self.price.time if self.price is not None else inf
+        return self.timing.time if self.timing is not None else inf
 
     @property
     def gap(self) -> float:
@@ -80,7 +80,7 @@ class FusionAnswer:
 class _Work:
     """One problem on its way to an answer."""
 
-    ledger: Ledger
+    times_of: PartitionTimes
     deadline: float
     begun: float
     upper: float
@@ -94,11 +94,11 @@ class _Work:
     @property
     def slots(self) -> bool:
         """Whether it matters in which slot a kernel runs."""
-        return any(kernel.pinned is not None for kernel in self.ledger.kernels)
+        return any(kernel.pinned is not None for kernel in self.times_of.kernels)
 
     @property
     def most(self) -> float:
-        return self.ledger.problem.choices.partitions or inf
+        return self.times_of.problem.choices.partitions or inf
 
     def learn(self, found: DownSetPath) -> None:
         self.states, self.steps = max(self.states, found.states), self.steps + found.steps
@@ -109,7 +109,7 @@ class _Work:
         """Keep a fusion if it is better, and fits."""
         if partitions is None or len(partitions) > self.most:
             return
-        time = price_with(self.ledger, decoded(self.ledger, partitions))
+        time = fusion_time_with(self.times_of, decoded(self.times_of, partitions))
         if time.feasible and time.time < self.upper:
             self.upper, self.best = time.time, partitions
 
@@ -118,30 +118,30 @@ class _Work:
         return self.bound >= self.upper * (1.0 - PROVEN)
 
     def answer(self) -> FusionAnswer:
-        fusion = decoded(self.ledger, self.best) if self.best is not None else None
-        price = price_with(self.ledger, fusion) if fusion is not None else None
+        fusion = decoded(self.times_of, self.best) if self.best is not None else None
+        timing = fusion_time_with(self.times_of, fusion) if fusion is not None else None
         none = fusion is None and self.settled and self.upper == inf
         return FusionAnswer(
             fusion=fusion,
-            price=price,
-            bound=min(self.bound, price.time) if price is not None else self.bound,
+            timing=timing,
+            bound=min(self.bound, timing.time) if timing is not None else self.bound,
             method=self.method,
             seconds=perf_counter() - self.begun,
             states=self.states,
             steps=self.steps,
             nodes=self.nodes,
-            violations=reasons(self.ledger) if none else (),
+            violations=reasons(self.times_of) if none else (),
         )
 
 
-def decoded(ledger: Ledger, partitions: Sequence[Sequence[int]]) -> Fusion:
-    """Kernels by number → the mapping, with the cores and weight pieces its price rests on."""
-    parts = [ledger.price(members) if members else None for members in partitions]
-    names = tuple(tuple(ledger.names[member] for member in members) for members in partitions)
-    whole = ledger.shares is not None and all(part is None or part.feasible for part in parts)
+def decoded(times_of: PartitionTimes, partitions: Sequence[Sequence[int]]) -> Fusion:
+    """Kernels by number → the mapping, with the cores and weight pieces its time rests on."""
+    parts = [times_of.time_of(members) if members else None for members in partitions]
+    names = tuple(tuple(times_of.names[member] for member in members) for members in partitions)
+    whole = times_of.shares is not None and all(part is None or part.feasible for part in parts)
     return Fusion(
         partitions=names,
-        tiles=ledger.problem.tiles,
+        tiles=times_of.problem.tiles,
         cores=tuple(part.cores if part else () for part in parts) if whole else (),
         weight_tiles=tuple(part.weight_tiles if part else 1 for part in parts),
     )
@@ -157,8 +157,8 @@ def fuse(
     only fusions that take less count; where there are none, none is given and the bound is the cutoff.
     """
     begun = perf_counter()
-    work = _Work(ledger=ledger_of(problem), deadline=begun + time_limit, begun=begun, upper=cutoff)
-    if any(not work.ledger.pieces(number) for number in range(len(work.ledger.names))):
+    work = _Work(times_of=partition_times_of(problem), deadline=begun + time_limit, begun=begun, upper=cutoff)
+    if any(not work.times_of.pieces(number) for number in range(len(work.times_of.names))):
         work.bound, work.upper = inf, inf
     elif method in ("auto", "exact"):
         _exact(work, solver=method == "auto", limit=time_limit)
@@ -169,36 +169,36 @@ def fuse(
 
 
 def _exact(work: _Work, *, solver: bool, limit: float) -> None:
-    ledger = work.ledger
-    lattice, slots = Lattice(ledger), work.slots
-    if not ledger.problem.choices.fuse and not slots:
+    times_of = work.times_of
+    lattice, slots = Lattice(times_of), work.slots
+    if not times_of.problem.choices.fuse and not slots:
         # Where sides matter, forward kernels first: they depend on no other.
-        order = sorted(range(len(ledger.names)), key=lambda at: lattice.sided and not ledger.kernels[at].forward)
+        order = sorted(range(len(times_of.names)), key=lambda at: lattice.sided and not times_of.kernels[at].forward)
         work.offer(tuple((number,) for number in order))
         if work.best is not None:
             # One by one, kernels take the same in every order.
             work.bound = work.upper
             return
     budget = Budget(steps=_FIRST_STEPS, deadline=work.deadline, states=_STATES)
-    found = shortest_path(ledger, lattice, upper=work.upper, slots=slots, budget=budget)
+    found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
     work.learn(found)
     if found.complete and found.partitions is not None and len(found.partitions) > work.most:
         # The most partitions bind: the bound holds, but slots must be counted.
         slots = True
-        found = shortest_path(ledger, lattice, upper=work.upper, slots=slots, budget=budget)
+        found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
         work.learn(found)
     if found.complete:
         _close(work, found)
         return
     _incumbent(work, slots=slots, steps=_WINDOW_STEPS)
-    ask = solver and highs_is_installed() and model_size(ledger, _slots_for(work)) <= _MODEL_ENTRIES
+    ask = solver and highs_is_installed() and model_size(times_of, _slots_for(work)) <= _MODEL_ENTRIES
     budget = Budget(
         states=_STATES,
         breadth=_BREADTH if ask else inf,
         deadline=min(work.deadline, work.begun + (_SEARCH_SHARE if ask else 0.9) * limit),
     )
     while True:
-        found = shortest_path(ledger, lattice, upper=work.upper, slots=slots, budget=budget)
+        found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
         work.learn(found)
         if slots or not found.complete or found.partitions is None or len(found.partitions) <= work.most:
             break
@@ -218,32 +218,32 @@ def _close(work: _Work, found: DownSetPath) -> None:
 
 
 def _incumbent(work: _Work, *, slots: bool, steps: float) -> None:
-    ledger = work.ledger
+    times_of = work.times_of
     if work.best is None:
-        _, first = along_orders(ledger, slots=slots, upper=work.upper, deadline=work.deadline)
+        _, first = along_orders(times_of, slots=slots, upper=work.upper, deadline=work.deadline)
         if not slots and first is not None and len(first) > work.most:
-            _, first = along_orders(ledger, slots=True, upper=work.upper, deadline=work.deadline)
+            _, first = along_orders(times_of, slots=True, upper=work.upper, deadline=work.deadline)
         work.offer(first)
     if work.best is not None and not slots:
-        work.offer(improved(ledger, work.best, deadline=work.deadline, steps=steps))
+        work.offer(improved(times_of, work.best, deadline=work.deadline, steps=steps))
 
 
 def _slots_for(work: _Work) -> int:
     """Slots of the model: as many as may be, and as pins need."""
-    count = len(work.ledger.names)
+    count = len(work.times_of.names)
     if work.most < inf:
         return int(work.most)
-    return count + max((kernel.pinned or 0 for kernel in work.ledger.kernels), default=0)
+    return count + max((kernel.pinned or 0 for kernel in work.times_of.kernels), default=0)
 
 
 def _ask(work: _Work, solver: Solver, name: str) -> None:
-    ledger = work.ledger
-    singles = sum(ledger.price([number]).time for number in range(len(ledger.names)))
+    times_of = work.times_of
+    singles = sum(times_of.time_of([number]).time for number in range(len(times_of.names)))
     unit = work.upper if work.upper < inf else singles or 1.0
-    model = assignment_model(ledger, _slots_for(work), unit=unit, tight=True)
+    model = assignment_model(times_of, _slots_for(work), unit=unit, tight=True)
     start = None
     if work.best is not None and len(work.best) <= model.slots:
-        start = model.values_of(ledger, work.best)
+        start = model.values_of(times_of, work.best)
     found: SolverAnswer = solver.solve(model, time_limit=max(0.1, work.deadline - perf_counter()), start=start)
     work.method, work.nodes = name, found.nodes
     if found.bound < inf:
@@ -292,7 +292,7 @@ def best_tile(
     deadline = perf_counter() + time_limit
     tile, best, tried = None, None, []
     # Fewest kernels' worth of arithmetic first: what is likely best cuts the others short.
-    order = sorted(problems, key=lambda size: sum(ledger_of(problems[size]).balanced))
+    order = sorted(problems, key=lambda size: sum(partition_times_of(problems[size]).balanced))
     for place, size in enumerate(order):
         share = max(0.1, (deadline - perf_counter()) / (len(order) - place))
         cutoff = best.time if best is not None else inf

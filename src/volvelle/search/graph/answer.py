@@ -6,12 +6,12 @@ from math import inf
 from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
-from volvelle.estimators.dataflow.partition_time import FusionPrice
+from volvelle.estimators.dataflow.partition_time import FusionTime
 from volvelle.estimators.result import Contribution, MemoryPart, Violation
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN, gap_of
-from volvelle.workload.tensor_layout import Layout
+from volvelle.workload.tensor_layout import TensorLayout
 
 __all__ = [
     "Axis",
@@ -82,7 +82,7 @@ class MappedBlock:
 
     sharded: ShardedBlock
     fusion: Fusion
-    price: FusionPrice
+    timing: FusionTime
     """Of one copy and one micro-batch: compute, memory and network of every partition."""
     problem: FusionProblem
     """The kernels and tensors of one chip that `fusion` fuses."""
@@ -97,7 +97,7 @@ class MappedBlock:
 
     @property
     def gradients(self) -> float:
-        """Seconds of `price`'s network that exchange gradients of weights between replicas, for one micro-batch."""
+        """Seconds of `timing`'s network that exchange gradients of weights between replicas, for one micro-batch."""
         return sum(self.gradients_of.values())
 
     @property
@@ -152,10 +152,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPlan:
-    """A mapping of a graph to a machine, priced."""
+    """A mapping of a graph to a machine, timed."""
 
     degrees: Degrees
-    boundary: Layout
+    boundary: TensorLayout
     """Of activations handed from block to block, over the chips of a tensor group."""
     blocks: tuple[MappedBlock, ...]
     stages: tuple[Stage, ...]
@@ -226,7 +226,7 @@ class SearchCounts:
     full: int = 0
     """Those ruled out by the capacity of DRAM."""
     shardings: int = 0
-    """Shardings priced, distinct in cost."""
+    """Shardings timed, distinct in cost."""
     dominated: int = 0
     """Of these, those no better in anything than one that was solved."""
     fusions: int = 0

@@ -6,7 +6,7 @@ from itertools import count
 from math import inf
 from time import perf_counter
 
-from volvelle.estimators.dataflow.partition_time import ledger_of
+from volvelle.estimators.dataflow.partition_time import partition_times_of
 from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 from volvelle.search.fusion.infeasible import reasons
@@ -14,7 +14,7 @@ from volvelle.search.graph.answer import GraphPlan, MappedBlock, SearchCounts
 from volvelle.search.graph.block_search import CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell, Question
 from volvelle.search.graph.explain import contributions, limits
-from volvelle.search.graph.staged_plan import Machinery, StagedPlan
+from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]
 
@@ -31,14 +31,14 @@ class BestFirst:
     def __init__(
         self,
         question: Question,
-        machineries: Sequence[Machinery],
+        placements: Sequence[PlacedDegrees],
         *,
         deadline: float,
         progress: Progress | None,
     ) -> None:
         self.question, self.deadline, self.progress = question, deadline, progress
         self.effort, self._number = Effort(), count()
-        self.total, self.opened, self.full = len(machineries), 0, 0
+        self.total, self.opened, self.full = len(placements), 0, 0
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
         self.polished = False
@@ -48,9 +48,9 @@ class BestFirst:
         """The least step and the least bytes of what the DRAM cannot hold."""
         self.waiting: list[tuple[float, int, Candidate]] = []
         self.cells: list[tuple[float, int, Cell]] = []
-        self.candidates = [Candidate(question, machinery) for machinery in machineries]
+        self.candidates = [Candidate(question, placed) for placed in placements]
         for candidate in self.candidates:
-            if candidate.least_held > candidate.machinery.capacity:
+            if candidate.least_held > candidate.placed.capacity:
                 self._refused(candidate.bound, candidate.least_held)
                 self.full += 1
             else:
@@ -155,10 +155,10 @@ class BestFirst:
         if self.best is None:
             return None
         staged, cell = self.best
-        machinery, question = staged.machinery, self.question
+        placed, question = staged.placed, self.question
         blocks = []
-        for number, (solved, price, memory) in enumerate(
-            zip(staged.solved, staged.prices, staged.memories, strict=True)
+        for number, (solved, timing, memory) in enumerate(
+            zip(staged.solved, staged.times, staged.memories, strict=True)
         ):
             asked = cell.candidate.block_question(number, cell.tile, cell.boundary)
             plain = asked.problem(solved.sharding.sharded, replicas=False)
@@ -171,7 +171,7 @@ class BestFirst:
                 MappedBlock(
                     sharded=solved.sharding.sharded,
                     fusion=solved.fusion,
-                    price=price,
+                    timing=timing,
                     problem=solved.problem,
                     tile=cell.tile,
                     weights=memory.weights,
@@ -179,7 +179,7 @@ class BestFirst:
                     gradients_of=gradients,
                 )
             )
-        stages, own = staged.stages, machinery.micro_batches
+        stages, own = staged.stages, placed.micro_batches
         flops = sum(
             block.repeat * op.kind.work().flops(question.workload.sizes)
             for block in question.workload.blocks
@@ -187,7 +187,7 @@ class BestFirst:
         )
         chip = question.chip
         return GraphPlan(
-            degrees=machinery.degrees,
+            degrees=placed.degrees,
             boundary=staged.solved[0].sharding.boundary,
             blocks=tuple(blocks),
             stages=stages,
@@ -197,16 +197,16 @@ class BestFirst:
                 stages,
                 micro_batches=own,
                 overlap=question.choices.overlap,
-                idle=machinery.degrees.pipeline - 1,
+                idle=placed.degrees.pipeline - 1,
             ),
             limits=limits(
                 blocks,
                 stages,
                 micro_batches=own,
-                pipeline=machinery.degrees.pipeline,
+                pipeline=placed.degrees.pipeline,
                 least_full=self.least_full,
             ),
-            capacity=machinery.capacity,
+            capacity=placed.capacity,
             work=flops * micro_batches,
             peak=2.0 * chip.cores * chip.width * chip.height * chip.clock,
         )
@@ -237,9 +237,9 @@ class BestFirst:
 
     def _misfits(self) -> list[Violation]:
         """What of a block does not fit the chip, split as far and tiled as finely as may be."""
-        widest = max(self.candidates, key=lambda one: one.machinery.degrees.tensor)
+        widest = max(self.candidates, key=lambda one: one.placed.degrees.tensor)
         found: list[Violation] = []
         for number in range(len(self.question.workload.blocks)):
             asked = widest.block_question(number, self.question.tiles[0], None)
-            found += reasons(ledger_of(asked.problem(asked.likely().sharded)))
+            found += reasons(partition_times_of(asked.problem(asked.likely().sharded)))
         return [one for one in found if one.name in ("sram", "cores", "pins", "partitions")]

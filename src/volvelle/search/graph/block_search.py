@@ -15,12 +15,12 @@ from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import Sharpest, sharpest_bound
-from volvelle.search.graph.priced_splits import PricedSplits
+from volvelle.search.graph.dual import LagrangianBound, lagrangian_bound
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
-from volvelle.search.graph.split_costs import SplitCosts, Weights
+from volvelle.search.graph.sharding_times import ShardingTimes, Weights
+from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation
-from volvelle.workload.tensor_layout import Layout
+from volvelle.workload.tensor_layout import TensorLayout
 
 __all__ = ["AT_ONCE", "CLOSE", "BlockQuestion", "BlockSearch", "Effort", "Solved", "Solver", "fused"]
 
@@ -63,7 +63,7 @@ class BlockQuestion:
     ends: bool = False
     """What enters and leaves the block passes through DRAM."""
     refused: tuple[str, ...] = ()
-    boundary: Layout | None = None
+    boundary: TensorLayout | None = None
     """The layout between blocks; None: any."""
     held: Callable[[Operation, str | None], float] | None = None
     """Bytes that an operation makes a chip hold, by the dimension it splits."""
@@ -76,9 +76,9 @@ class BlockQuestion:
         return self.table.degree
 
     @property
-    def costs(self) -> SplitCosts:
+    def costs(self) -> ShardingTimes:
         """The bound on what a sharding takes."""
-        return SplitCosts(
+        return ShardingTimes(
             work=self.table.work,
             memory=self.table.memory,
             exchange=self.exchange,
@@ -90,9 +90,9 @@ class BlockQuestion:
             room=self.room,
         )
 
-    def priced(self, *, fits: bool = True) -> PricedSplits:
-        """Every split with its price; without `fits` whatever the tile size, so whatever does not fit the chip."""
-        return self.sharder.priced(
+    def timed(self, *, fits: bool = True) -> TimedSplits:
+        """Every split with its time; without `fits` whatever the tile size, so whatever does not fit the chip."""
+        return self.sharder.timed(
             self.degree,
             self.costs if fits else replace(self.costs, alone=None),
             splits=self.splits,
@@ -101,9 +101,9 @@ class BlockQuestion:
             boundary=self.boundary,
         )
 
-    def sharpest(self) -> Sharpest:
+    def lagrangian(self) -> LagrangianBound:
         """The best bound whatever the tile size, and how it weighs."""
-        return sharpest_bound(self.priced(fits=False), self.choices.overlap)
+        return lagrangian_bound(self.timed(fits=False), self.choices.overlap)
 
     def least_sent(self) -> Sharding:
         """The sharding that sends the fewest bytes."""
@@ -121,8 +121,8 @@ class BlockQuestion:
 
     def likely(self) -> Sharding:
         """The best sharding if everything fitted the chip."""
-        priced = replace(self, held=None).priced(fits=False)
-        return next(self.sharder.decoded_in_order(priced, Weights()))
+        timed = replace(self, held=None).timed(fits=False)
+        return next(self.sharder.decoded_in_order(timed, Weights()))
 
     def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:
         """The fusion problem of a sharding."""
@@ -175,12 +175,12 @@ class BlockSearch:
     ) -> None:
         self.question, self.effort, self._solver = question, effort, solver
         self.best: Solved | None = None
-        self._priced = question.priced()
-        found = sharpest_bound(self._priced, question.choices.overlap)
-        search = self._priced.eliminated(found.weights)
+        self._timed = question.timed()
+        found = lagrangian_bound(self._timed, question.choices.overlap)
+        search = self._timed.eliminated(found.weights)
         self.lower = max(found.bound, search.bound)
         """No sharding not yet looked at takes less."""
-        self.doubt = inf
+        self.undecided = inf
         """No sharding looked at takes less than this or the best."""
         self.exhausted = self.lower == inf
         self._hints = list(dict.fromkeys((*found.hints, *hints)))
@@ -196,7 +196,7 @@ class BlockSearch:
     @property
     def bound(self) -> float:
         """No sharding takes less."""
-        return min(self.time, self.doubt, inf if self.exhausted else self.lower)
+        return min(self.time, self.undecided, inf if self.exhausted else self.lower)
 
     def closed(self, cutoff: float) -> bool:
         """Whether nothing left can be better than the best, nor than `cutoff`."""
@@ -228,11 +228,11 @@ class BlockSearch:
                 self.lower = max(self.lower, cost)
                 if self.closed(cutoff):
                     return None
-            least = self._priced.least(chosen, self.question.choices.overlap)
+            least = self._timed.least(chosen, self.question.choices.overlap)
             if least >= limit * (1.0 - CLOSE):
-                self.doubt = min(self.doubt, least)
+                self.undecided = min(self.undecided, least)
                 continue
-            sharding = self.question.sharder.decoded(cost, chosen, self._priced.allowed)
+            sharding = self.question.sharder.decoded(cost, chosen, self._timed.allowed)
             found = self._look(sharding, limit, deadline, fits)
             if found is not None:
                 return found
@@ -242,7 +242,7 @@ class BlockSearch:
         """Forget the best: it turned out not to fit. Another fusion of it might, so its bound still counts."""
         if self.best is found:
             self.best = None
-        self.doubt = min(self.doubt, found.bound)
+        self.undecided = min(self.undecided, found.bound)
 
     def _look(
         self, sharding: Sharding, limit: float, deadline: float, fits: Callable[[Sharding], bool]
@@ -261,12 +261,12 @@ class BlockSearch:
         found = self._solver(sharding, problem, limit, deadline)
         self.effort.fusions += 1
         if not isinstance(found, Solved):
-            self.doubt = min(self.doubt, found)
+            self.undecided = min(self.undecided, found)
             if found >= limit * (1.0 - CLOSE):
                 self._solved.append(mark)
             return None
         if found.bound < found.time * (1.0 - PROVEN):
-            self.doubt = min(self.doubt, found.bound)
+            self.undecided = min(self.undecided, found.bound)
         else:
             self._solved.append(mark)
         if found.time < limit:
@@ -276,7 +276,7 @@ class BlockSearch:
 
 
 def _mark(problem: FusionProblem) -> NDArray[np.float64]:
-    """All that enters the price: what is nowhere more than another's takes no more time, however it is fused."""
+    """All that enters the time: what is nowhere more than another's takes no more time, however it is fused."""
     kernels = [
         (one.rows, one.depth, one.columns, one.work, one.weight_bytes, one.network_time, one.extra_bytes)
         for one in problem.kernels

@@ -18,15 +18,15 @@ from volvelle.search.graph.block_search import (
     fused,
 )
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import Sharpest
+from volvelle.search.graph.dual import LagrangianBound
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
-from volvelle.search.graph.memory import Holding, block_memory
+from volvelle.search.graph.memory import MemoryLowerBound, block_memory
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
-from volvelle.search.graph.staged_plan import Machinery, StagedPlan
+from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 from volvelle.search.graph.stages import Crossing, crossing_bytes
 from volvelle.workload.graph import Block, Workload
 from volvelle.workload.operations import Phase, Unit
-from volvelle.workload.tensor_layout import Collective, Layout
+from volvelle.workload.tensor_layout import Collective, TensorLayout
 
 __all__ = ["Candidate", "Cell", "Question"]
 
@@ -52,7 +52,7 @@ class Question:
     """What crosses the cheapest cuts of an unsplit layer; nothing known: none."""
     tables: dict[tuple[int, int, int | None], ChipTable]
     """Made so far: by block, degree and tile."""
-    bounds: dict[tuple[int, object, int], Sharpest]
+    bounds: dict[tuple[int, object, int], LagrangianBound]
     """Known so far: by block, network and degree, the bound and how it weighs."""
 
     def table(self, number: int, degree: int, tile: int | None) -> ChipTable:
@@ -88,28 +88,28 @@ class Question:
 class Candidate:
     """Degrees on the network, with a bound that is made sharper when asked."""
 
-    def __init__(self, question: Question, machinery: Machinery) -> None:
-        self.question, self.machinery = question, machinery
-        degrees = machinery.degrees
-        self.stages, self.rounds = degrees.pipeline, machinery.micro_batches + degrees.pipeline - 1
-        self.hand_over = machinery.least_hand_over(question.cuts)
+    def __init__(self, question: Question, placed: PlacedDegrees) -> None:
+        self.question, self.placed = question, placed
+        degrees = placed.degrees
+        self.stages, self.rounds = degrees.pipeline, placed.micro_batches + degrees.pipeline - 1
+        self.hand_over = placed.least_hand_over(question.cuts)
         group = degrees.group("tensor")
-        self.exchange = machinery.network.exchange(group)
+        self.exchange = placed.network.exchange(group)
         self.replicas = self._replicas()
         self.level = 0
         self.made: list[Cell] = []
         """Its cells, once they are asked for."""
-        self.guides: list[Sharpest] = []
+        self.guides: list[LagrangianBound] = []
         blocks = question.workload.blocks
         # Where vector units have their own width a FLOP may cost less than a share of the peak: no bound then.
         works = [question.work(block) / question.rate if question.chip.utilisation else 0.0 for block in blocks]
         self.bound = self.step([work / degrees.tensor for work in works])
 
     def _replicas(self) -> Exchange | None:
-        machinery = self.machinery
-        if machinery.degrees.data == 1:
+        placed = self.placed
+        if placed.degrees.data == 1:
             return None
-        exchange, count = machinery.network.exchange(machinery.degrees.group("data")), machinery.micro_batches
+        exchange, count = placed.network.exchange(placed.degrees.group("data")), placed.micro_batches
 
         def seconds(collective: Collective, size: float) -> float:
             return exchange(collective, size) / count
@@ -126,34 +126,34 @@ class Candidate:
         self.level += 1
         found = []
         for number in range(len(self.question.workload.blocks)):
-            group = self.machinery.degrees.group("tensor")
+            group = self.placed.degrees.group("tensor")
             key = (number, group.spans, group.degree)
             if self.level == 1:
                 if key not in self.question.bounds:
-                    self.question.bounds[key] = self.block_question(number, None, None, whole=False).sharpest()
+                    self.question.bounds[key] = self.block_question(number, None, None, whole=False).lagrangian()
                 found.append(self.question.bounds[key])
             else:
-                found.append(self.block_question(number, None, None).sharpest())
+                found.append(self.block_question(number, None, None).lagrangian())
         self.guides = found
         self.bound = max(self.bound, self.step([one.bound for one in found]))
 
     def block_question(
-        self, number: int, tile: int | None, boundary: Layout | None, *, whole: bool = True
+        self, number: int, tile: int | None, boundary: TensorLayout | None, *, whole: bool = True
     ) -> BlockQuestion:
         """What is asked of one block; unless `whole` without replicas and without the limit of DRAM."""
         question, block = self.question, self.question.workload.blocks[number]
         held, room = None, inf
         if whole:
-            room = self.machinery.capacity - self.least_held + self._holdings[number].least
+            room = self.placed.capacity - self.least_held + self._holdings[number].least
             held = self._holdings[number].within(room)
         return BlockQuestion(
             sharder=question.sharders[number],
-            table=question.table(number, self.machinery.degrees.tensor, tile),
+            table=question.table(number, self.placed.degrees.tensor, tile),
             chip=replace(question.chip, dram_capacity=inf),
             choices=question.choices,
             exchange=self.exchange,
             replicas=self.replicas if whole else None,
-            micro_batches=self.machinery.micro_batches,
+            micro_batches=self.placed.micro_batches,
             pins=question.pins.get(block.name, {}),
             splits=question.splits.get(block.name, {}),
             refused=question.refused,
@@ -166,18 +166,18 @@ class Candidate:
         )
 
     @cached_property
-    def _holdings(self) -> list[Holding]:
+    def _holdings(self) -> list[MemoryLowerBound]:
         """Bytes that operations make a chip hold: exact if all stages are alike, else as stages hold on average."""
-        machinery, blocks = self.machinery, self.question.workload.blocks
+        placed, blocks = self.placed, self.question.workload.blocks
         alike = len(blocks) == 1 and blocks[0].repeat % self.stages == 0
         return [
-            Holding(
+            MemoryLowerBound(
                 block,
-                machinery.workload.sizes,
-                machinery.degrees.tensor,
-                bytes_per_parameter=machinery.bytes_per_parameter,
+                placed.workload.sizes,
+                placed.degrees.tensor,
+                bytes_per_parameter=placed.bytes_per_parameter,
                 copies=block.repeat / self.stages,
-                flight=min(machinery.micro_batches, self.stages) if alike else 1,
+                flight=min(placed.micro_batches, self.stages) if alike else 1,
             )
             for block in blocks
         ]
@@ -189,8 +189,8 @@ class Candidate:
 
     def cells(self) -> list["Cell"]:
         """One for every tile size and, where blocks differ, for every layout between them."""
-        question, degree = self.question, self.machinery.degrees.tensor
-        boundaries: Sequence[Layout | None] = (None,)
+        question, degree = self.question, self.placed.degrees.tensor
+        boundaries: Sequence[TensorLayout | None] = (None,)
         if len(question.workload.blocks) > 1:
             sharder = question.sharders[0]
             boundaries = [
@@ -205,7 +205,7 @@ class Candidate:
 class Cell:
     """A tile size and a layout between blocks: every block searched for its best sharding and fusion."""
 
-    def __init__(self, candidate: Candidate, tile: int | None, boundary: Layout | None) -> None:
+    def __init__(self, candidate: Candidate, tile: int | None, boundary: TensorLayout | None) -> None:
         self.candidate, self.tile, self.boundary = candidate, tile, boundary
         self.searches: list[BlockSearch] = []
         self.bound = candidate.bound
@@ -246,8 +246,8 @@ class Cell:
         plan = None
         solved = [one.best for one in self.searches if one.best is not None]
         if found is not None and len(solved) == len(self.searches):
-            plan = StagedPlan(machinery=self.candidate.machinery, solved=tuple(solved))
-            if plan.memory_bytes > self.candidate.machinery.capacity * (1.0 + CLOSE):
+            plan = StagedPlan(placed=self.candidate.placed, solved=tuple(solved))
+            if plan.memory_bytes > self.candidate.placed.capacity * (1.0 + CLOSE):
                 self.least_full = min(self.least_full, plan.memory_bytes)
                 search.refuse(found)
                 plan = None
@@ -273,19 +273,17 @@ class Cell:
 
     def _fits(self, number: int, sharding: Sharding) -> bool:
         """Whether DRAM can hold it at all; exact where every stage has as many copies."""
-        machinery, blocks = self.candidate.machinery, self.candidate.question.workload.blocks
+        placed, blocks = self.candidate.placed, self.candidate.question.workload.blocks
         held = block_memory(
             sharding.sharded,
-            machinery.workload.sizes,
-            machinery.degrees.tensor,
-            bytes_per_parameter=machinery.bytes_per_parameter,
+            placed.workload.sizes,
+            placed.degrees.tensor,
+            bytes_per_parameter=placed.bytes_per_parameter,
         )
         copies = blocks[number].repeat / self.candidate.stages
         alike = len(blocks) == 1 and copies == int(copies)
-        need = copies * (
-            held.state + held.saved * (min(machinery.micro_batches, self.candidate.stages) if alike else 1)
-        )
-        if need > machinery.capacity * (1.0 + CLOSE):
+        need = copies * (held.state + held.saved * (min(placed.micro_batches, self.candidate.stages) if alike else 1))
+        if need > placed.capacity * (1.0 + CLOSE):
             self.least_full = min(self.least_full, need)
             return False
         return True
@@ -306,15 +304,15 @@ class Cell:
         )
 
     def _cutter(self) -> Solver:
-        machinery, stages = self.candidate.machinery, self.candidate.stages
+        placed, stages = self.candidate.placed, self.candidate.stages
 
         def cut(sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float) -> Solved | float:
             size = block_memory(
-                sharding.sharded, machinery.workload.sizes, machinery.degrees.tensor, bytes_per_parameter=None
+                sharding.sharded, placed.workload.sizes, placed.degrees.tensor, bytes_per_parameter=None
             ).size_of
 
             def hand_over(done: frozenset[str]) -> float:
-                return machinery.hand_over(crossing_bytes(sharding.sharded.block, size.__getitem__, done))
+                return placed.hand_over(crossing_bytes(sharding.sharded.block, size.__getitem__, done))
 
             try:
                 found = cut_graph(problem, stages, hand_over, upper=cutoff / stages, deadline=deadline)

@@ -5,13 +5,13 @@ from math import ceil, inf, prod
 
 from volvelle.estimators.dataflow.chip_graph import ChipGraph
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip, Overlap
-from volvelle.estimators.dataflow.partition_time import Ledger
+from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.laws.onchip_dataflow import partition_traffic, sram_demand, traffic_time
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block
 from volvelle.workload.operations import Operation
-from volvelle.workload.tensor_layout import REPLICATED, Layout, split
+from volvelle.workload.tensor_layout import REPLICATED, TensorLayout, split
 
 __all__ = ["ChipTable"]
 
@@ -34,7 +34,7 @@ class ChipTable:
         self.block, self.sizes, self.degree = block, sizes, degree
         self.stream, self.tile, self.chip, self.choices = stream, tile, chip, choices
         self.vector_cost = vector_cost
-        self._ledgers: dict[str | None, Ledger] = {}
+        self._partition_times_by_dim: dict[str | None, PartitionTimes] = {}
         self._work: dict[tuple[str, str | None], float] = {}
         self._alone: dict[tuple[str, str | None], float | None] = {}
         self.handed = {
@@ -47,18 +47,18 @@ class ChipTable:
         """Seconds an operation adds to compute time at the very least."""
         key = (op.name, dim)
         if key not in self._work:
-            ledger = self._ledger(dim)
-            self._work[key] = ledger.balanced[ledger.index[op.name]]
+            times_of = self._partition_times(dim)
+            self._work[key] = times_of.balanced[times_of.index[op.name]]
         return self._work[key]
 
     def memory(self, op: Operation, dim: str | None) -> float:
         """Seconds of DRAM traffic that an operation causes however it is fused."""
-        ledger = self._ledger(dim)
-        number = ledger.index[op.name]
+        times_of = self._partition_times(dim)
+        number = times_of.index[op.name]
         if op.of and dim is None:
             # Its weights may be split though it does not split anything itself.
             return 0.0
-        return float(traffic_time(ledger.extra[number] + ledger.streamed[number], rate=self.chip.dram_rate))
+        return float(traffic_time(times_of.extra[number] + times_of.streamed[number], rate=self.chip.dram_rate))
 
     def alone(self, op: Operation, dim: str | None) -> float | None:
         """Seconds at least of one that cannot share the chip; infinite if it does not fit; None: it may share."""
@@ -69,38 +69,38 @@ class ChipTable:
         return self._alone[key]
 
     def _by_itself(self, op: Operation, dim: str | None) -> float | None:
-        ledger, choices = self._ledger(dim), self.choices
-        number, tiles = ledger.index[op.name], float(ledger.problem.tiles)
+        times_of, choices = self._partition_times(dim), self.choices
+        number, tiles = times_of.index[op.name], float(times_of.problem.tiles)
         written = self.handed[op.name] / self.degree / tiles
-        read = sum(size for _, size, *_ in ledger.inputs[number])
-        buffers = sum(edge[3] for edge in ledger.inputs[number]) + float(sram_demand(0.0, 0.0, written))
-        weights, pieces = ledger.weights[number], 1
-        if weights + buffers > ledger.limit:
-            if not choices.tile_weights or not weights or buffers >= ledger.limit:
+        read = sum(size for _, size, *_ in times_of.inputs[number])
+        buffers = sum(edge[3] for edge in times_of.inputs[number]) + float(sram_demand(0.0, 0.0, written))
+        weights, pieces = times_of.weights[number], 1
+        if weights + buffers > times_of.limit:
+            if not choices.tile_weights or not weights or buffers >= times_of.limit:
                 return inf
-            pieces = max(2, ceil(weights / (ledger.limit - buffers) * (1.0 - 1e-12)))
-            if pieces > ledger.kernels[number].rows:
+            pieces = max(2, ceil(weights / (times_of.limit - buffers) * (1.0 - 1e-12)))
+            if pieces > times_of.kernels[number].rows:
                 return inf
         elif choices.fuse:
             return None
         traffic = partition_traffic(
             read + written,
-            ledger.extra[number],
-            ledger.streamed[number],
+            times_of.extra[number],
+            times_of.streamed[number],
             tiles=tiles,
             weight_tiles=float(pieces),
         )
         memory = float(traffic_time(traffic, rate=self.chip.dram_rate))
-        compute = ledger.price([number], weight_tiles=1).compute
+        compute = times_of.time_of([number], weight_tiles=1).compute
         return compute + memory if choices.overlap is Overlap.NONE else max(compute, memory)
 
     def _bytes(self, tensor: str) -> float:
         found = self.block.tensor_of[tensor]
         return prod(self.sizes[dim] for dim in found.dims) * element_bytes(found.element)
 
-    def _ledger(self, dim: str | None) -> Ledger:
+    def _partition_times(self, dim: str | None) -> PartitionTimes:
         """Of the block with that dimension split wherever it can be."""
-        if dim not in self._ledgers:
+        if dim not in self._partition_times_by_dim:
             graph = ChipGraph(
                 sharded=self._uniform(dim),
                 sizes=self.sizes,
@@ -109,12 +109,14 @@ class ChipTable:
                 exchange=lambda collective, size: 0.0,
                 vector_cost=self.vector_cost,
             )
-            self._ledgers[dim] = Ledger(graph.problem(self.chip, tile=self.tile, choices=self.choices))
-        return self._ledgers[dim]
+            self._partition_times_by_dim[dim] = PartitionTimes(
+                graph.problem(self.chip, tile=self.tile, choices=self.choices)
+            )
+        return self._partition_times_by_dim[dim]
 
     def _uniform(self, dim: str | None) -> ShardedBlock:
         dims: dict[str, str | None] = {}
-        layouts: dict[str, Layout] = {}
+        layouts: dict[str, TensorLayout] = {}
         for op in self.block.operations:
             dims[op.name] = dim if any(choice.dim == dim for choice in op.kind.choices()) else None
             ends = zip((*op.inputs, *op.outputs), (*op.kind.signature.inputs, *op.kind.signature.outputs), strict=True)

@@ -1,4 +1,4 @@
-"""The weights of work, memory, network and bytes held that give the sharpest bound on every sharding.
+"""The weights of work, memory, network and bytes held that give the lagrangian bound on every sharding.
 
 For any weights the cheapest sharding is a bound, and the bound is concave in the weights: each sharding found is a
 plane above it. Planes are gathered until the highest point below all of them (on a fine grid) is one that was tried
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
-from volvelle.search.graph.priced_splits import PricedSplits
-from volvelle.search.graph.split_costs import Weights
+from volvelle.search.graph.sharding_times import Weights
+from volvelle.search.graph.timed_splits import TimedSplits
 
-__all__ = ["Sharpest", "sharpest_bound"]
+__all__ = ["LagrangianBound", "lagrangian_bound"]
 
 _SLIGHT = 1e-7
 """Share of what hardly counts: enough to tell apart what is equal in the rest."""
@@ -54,7 +54,7 @@ def _grid(overlap: Overlap) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharpest:
+class LagrangianBound:
     """The best bound on what any sharding takes for which there is room."""
 
     bound: float
@@ -63,10 +63,10 @@ class Sharpest:
     """Options of shardings that looked good on the way."""
 
 
-def sharpest_bound(priced: PricedSplits, overlap: Overlap) -> Sharpest:
+def lagrangian_bound(timed: TimedSplits, overlap: Overlap) -> LagrangianBound:
     """The best bound, and the weights that give it."""
-    room = priced.costs.room
-    limited = priced.costs.held is not None and room < inf
+    room = timed.costs.room
+    limited = timed.costs.held is not None and room < inf
     shares = _grid(overlap)
     best = (-inf, Weights())
     planes: list[NDArray[np.float64]] = []
@@ -83,16 +83,16 @@ def sharpest_bound(priced: PricedSplits, overlap: Overlap) -> Sharpest:
             rent=float(rents[at]),
         )
         tried.add(at)
-        search = priced.eliminated(weights, strict=False)
+        search = timed.eliminated(weights, strict=False)
         if search.bound > best[0]:
             best = (search.bound, weights)
         if search.bound == inf:
-            return Sharpest(bound=inf, weights=weights)
+            return LagrangianBound(bound=inf, weights=weights)
         chosen = next(search.assignments())[1]
-        over = priced.holds(chosen) - room if limited else 0.0
-        planes.append(np.array([*priced.parts(chosen), over]))
+        over = timed.holds(chosen) - room if limited else 0.0
+        planes.append(np.array([*timed.parts(chosen), over]))
         if over <= 0.0:
-            seen[chosen] = priced.least(chosen, overlap)
+            seen[chosen] = timed.least(chosen, overlap)
         if limited and not unit and over > 0.0:
             # What is cheapest does not fit: a rent may make the bound sharper.
             unit = max(search.bound, 1e-12) / room
@@ -108,4 +108,4 @@ def sharpest_bound(priced: PricedSplits, overlap: Overlap) -> Sharpest:
         if heights[at] <= best[0] * (1.0 + 1e-6):
             break
     hints = sorted(seen, key=seen.__getitem__)[:_HINTS]
-    return Sharpest(bound=best[0], weights=best[1], hints=tuple(hints))
+    return LagrangianBound(bound=best[0], weights=best[1], hints=tuple(hints))

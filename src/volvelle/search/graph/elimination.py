@@ -119,12 +119,12 @@ class Elimination:
                 yield cost, chosen
                 continue
             variable = self.order[depth]
-            for option, price in enumerate(self._options(variable, cost, chosen)):
+            for option, timing in enumerate(self._options(variable, cost, chosen)):
                 taken = used + (float(self.held[variable][option]) if self.held else 0.0)
-                if price < inf and taken + rest[depth + 1] <= room:
+                if timing < inf and taken + rest[depth + 1] <= room:
                     after = (*chosen[:variable], option, *chosen[variable + 1 :])
                     extra = sum(one.cost(after) for one in due[depth])
-                    heapq.heappush(heap, (price + extra, -depth - 1, next(number), taken, after))
+                    heapq.heappush(heap, (timing + extra, -depth - 1, next(number), taken, after))
 
     def _due(self) -> list[list[Correction]]:
         """Depth → the corrections whose last variable is assigned there."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import inf
 
 from volvelle.estimators.dataflow.on_chip import Overlap
-from volvelle.estimators.dataflow.partition_time import SetPrice, ledger_of
+from volvelle.estimators.dataflow.partition_time import PartitionTime, partition_times_of
 from volvelle.estimators.result import Contribution
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import nested_all_reduce_time
@@ -40,7 +40,7 @@ def contributions(
     if slowest.hand_over:
         found.append(
             Contribution(
-                name="stage hand-over",
+                name="pipeline send/recv",
                 part="pipeline hand-over",
                 time=slowest.hand_over * micro_batches,
                 exposed=True,
@@ -66,8 +66,8 @@ def _line(name: str, part: str, time: float, resource: str, exposed: bool) -> Co
     return Contribution(name=name, part=part, time=time, exposed=exposed, resource=resource, law=_LAWS[resource])
 
 
-def _parts(blocks: Sequence[MappedBlock], stage: Stage) -> list[tuple[MappedBlock, int, SetPrice, int]]:
-    """The partitions a stage runs: block, place, price and how many copies."""
+def _parts(blocks: Sequence[MappedBlock], stage: Stage) -> list[tuple[MappedBlock, int, PartitionTime, int]]:
+    """The partitions a stage runs: block, place, time and how many copies."""
     count: dict[tuple[str, int], int] = {}
     for piece in stage.pieces:
         block = next(one for one in blocks if one.name == piece.block)
@@ -77,13 +77,13 @@ def _parts(blocks: Sequence[MappedBlock], stage: Stage) -> list[tuple[MappedBloc
     found = []
     for block in blocks:
         used = [place for place, names in enumerate(block.fusion.partitions) if names]
-        for place, part in zip(used, block.price.partitions, strict=True):
+        for place, part in zip(used, block.timing.partitions, strict=True):
             if (block.name, place) in count:
                 found.append((block, place, part, count[block.name, place]))
     return found
 
 
-def _split(part: SetPrice, overlap: Overlap) -> list[tuple[str, float, bool]]:
+def _split(part: PartitionTime, overlap: Overlap) -> list[tuple[str, float, bool]]:
     """Compute, memory and network of a partition: seconds, and whether they show."""
     times = {"compute": part.compute, "memory": part.memory, "network": part.network}
     shown = set(times)
@@ -94,7 +94,7 @@ def _split(part: SetPrice, overlap: Overlap) -> list[tuple[str, float, bool]]:
     return [(name, time, name in shown) for name, time in times.items()]
 
 
-def _gradient_share(block: MappedBlock, part: SetPrice) -> float:
+def _gradient_share(block: MappedBlock, part: PartitionTime) -> float:
     """Share of a partition's network time that exchanges gradients between replicas."""
     if not block.gradients or not part.network:
         return 0.0
@@ -123,20 +123,24 @@ def limits(
         left = 0.0
         for block, _, part, copies in parts:
             times = {"compute": part.compute, "memory": part.memory, "network": part.network, resource: 0.0}
-            left += copies * float(ledger_of(block.problem).time(times["compute"], times["memory"], times["network"]))
+            left += copies * float(
+                partition_times_of(block.problem).time(times["compute"], times["memory"], times["network"])
+            )
         return rounds * (now - left)
 
     free = 0.0
     for block in blocks:
-        ledger = ledger_of(block.problem)
-        fixed = sum(ledger.extra) + sum(ledger.streamed)
+        times_of = partition_times_of(block.problem)
+        fixed = sum(times_of.extra) + sum(times_of.streamed)
         roomy = float(
-            ledger.time(
-                sum(ledger.balanced), float(traffic_time(fixed, rate=block.problem.chip.dram_rate)), sum(ledger.network)
+            times_of.time(
+                sum(times_of.balanced),
+                float(traffic_time(fixed, rate=block.problem.chip.dram_rate)),
+                sum(times_of.network),
             )
         )
-        share = sum(part.time * copies for one, _, part, copies in parts if one is block) / block.price.time
-        free += share * max(0.0, block.price.time - roomy)
+        share = sum(part.time * copies for one, _, part, copies in parts if one is block) / block.timing.time
+        free += share * max(0.0, block.timing.time - roomy)
     found = [
         Limit(name="compute", gain=without("compute")),
         Limit(name="DRAM rate", gain=without("memory")),

@@ -13,18 +13,18 @@ from time import perf_counter
 import numpy as np
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
-from volvelle.estimators.dataflow.partition_time import Ledger, ledger_of
+from volvelle.estimators.dataflow.partition_time import PartitionTimes, partition_times_of
 from volvelle.laws.onchip_dataflow import partition_traffic, traffic_time
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.fusion.lattice import Lattice, members_of
-from volvelle.search.fusion.next_partitions import Growth
+from volvelle.search.fusion.next_partitions import PartitionCandidates
 from volvelle.search.fusion.solve import decoded
 
 __all__ = ["GraphCut", "TooWideError", "cut_graph"]
 
 _CLOSE = 1e-9
 _STEPS = 400_000
-"""Partitions priced before a graph counts as too wide for this."""
+"""Partitions timed before a graph counts as too wide for this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,23 +70,23 @@ def cut_graph(
     `hand_over` is what it takes to hand over where these kernels are done. Raises :class:`TooWideError` where the graph
     has too many down-sets; cut the best fusion's chain then (:func:`volvelle.search.graph.stages.cut_chain`).
     """
-    return _Walk(ledger_of(problem), stages, hand_over, deadline).best(upper)
+    return _Walk(partition_times_of(problem), stages, hand_over, deadline).best(upper)
 
 
 class _Walk:
     def __init__(
-        self, ledger: Ledger, stages: int, hand_over: Callable[[frozenset[str]], float], deadline: float
+        self, times_of: PartitionTimes, stages: int, hand_over: Callable[[frozenset[str]], float], deadline: float
     ) -> None:
-        self.ledger, self.stages, self.deadline = ledger, stages, deadline
-        self.lattice = Lattice(ledger, twins=False)
-        self.growth = Growth(ledger, self.lattice)
+        self.times_of, self.stages, self.deadline = times_of, stages, deadline
+        self.lattice = Lattice(times_of, twins=False)
+        self.growth = PartitionCandidates(times_of, self.lattice)
         self.hand_over = hand_over
         self.hands: dict[int, float] = {0: 0.0, self.lattice.goal: 0.0}
         self.steps_from: dict[int, list[tuple[int, float]]] = {}
         self.steps = 0
 
     def best(self, upper: float) -> GraphCut | None:
-        total = sum(self.ledger.balanced)
+        total = sum(self.times_of.balanced)
         low, high, found = total / self.stages, upper, None
         first = self._reach(inf if upper == inf else upper * (1.0 - _CLOSE))
         if first is None:
@@ -109,7 +109,7 @@ class _Walk:
 
     def _hand(self, mask: int) -> float:
         if mask not in self.hands:
-            self.hands[mask] = self.hand_over(frozenset(self.ledger.names[one] for one in members_of(mask)))
+            self.hands[mask] = self.hand_over(frozenset(self.times_of.names[one] for one in members_of(mask)))
         return self.hands[mask]
 
     def _partitions(self, mask: int) -> list[tuple[int, float]]:
@@ -117,7 +117,7 @@ class _Walk:
         known = self.steps_from.get(mask)
         if known is not None:
             return known
-        ledger = self.ledger
+        times_of = self.times_of
         found, complete = self.growth.grow(
             mask, self.lattice.ready(mask), room=inf, most=_STEPS - self.steps, deadline=self.deadline
         )
@@ -129,13 +129,13 @@ class _Walk:
                 np.array(found.read) + np.array(found.written),
                 np.array(found.fixed),
                 0.0,
-                tiles=float(ledger.problem.tiles),
+                tiles=float(times_of.problem.tiles),
             )
         )
         for place, kernel in found.pieces.items():
-            traffic[place] = ledger.price([kernel]).traffic
-        memory = traffic_time(traffic, rate=ledger.problem.chip.dram_rate)
-        times = np.asarray(ledger.time(np.array(found.compute), memory, np.array(found.network)))
+            traffic[place] = times_of.time_of([kernel]).traffic
+        memory = traffic_time(traffic, rate=times_of.problem.chip.dram_rate)
+        times = np.asarray(times_of.time(np.array(found.compute), memory, np.array(found.network)))
         known = self.steps_from[mask] = [
             (mask | reached, float(time)) for reached, time in zip(found.sets, times, strict=True)
         ]
@@ -196,11 +196,11 @@ class _Walk:
         partitions.reverse()
         starts = tuple(at for at, one in enumerate(reversed(fresh)) if one)
         ends.reverse()
-        prices = [self.ledger.price(members).time for members in partitions]
+        times = [self.times_of.time_of(members).time for members in partitions]
         slowest = 0.0
         for start, end in zip(starts, [*starts[1:], len(partitions)], strict=True):
             hand = max(self._hand(ends[start - 1]) if start else 0.0, self._hand(ends[end - 1]))
-            slowest = max(slowest, sum(prices[start:end]) + hand)
+            slowest = max(slowest, sum(times[start:end]) + hand)
         return GraphCut(
-            fusion=decoded(self.ledger, partitions), starts=starts, slowest=slowest, bound=0.0, steps=self.steps
+            fusion=decoded(self.times_of, partitions), starts=starts, slowest=slowest, bound=0.0, steps=self.steps
         )

@@ -18,7 +18,7 @@ from volvelle.search.graph.candidate import Question
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.sharding import Objective, Sharder
 from volvelle.search.graph.split_tables import handed_layouts
-from volvelle.search.graph.staged_plan import Machinery, handed_bytes
+from volvelle.search.graph.staged_plan import PlacedDegrees, handed_bytes
 from volvelle.search.graph.stages import Crossing, least_crossings
 from volvelle.system.cluster import Cluster
 from volvelle.workload.graph import Workload
@@ -89,8 +89,8 @@ def map_graph(
         ends,
     )
     network = Network(cluster, element)
-    machineries = [
-        Machinery(
+    placed_degrees = [
+        PlacedDegrees(
             workload=workload,
             degrees=placed,
             network=network,
@@ -100,7 +100,7 @@ def map_graph(
         )
         for placed in placements(cluster, degrees)
     ]
-    search = BestFirst(question, machineries, deadline=begun + time_limit, progress=progress)
+    search = BestFirst(question, placed_degrees, deadline=begun + time_limit, progress=progress)
     search.run()
     return GraphMapping(
         workload=workload.name,

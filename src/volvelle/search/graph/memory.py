@@ -9,9 +9,9 @@ from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Operation, Phase
-from volvelle.workload.tensor_layout import PARTIAL, Layout
+from volvelle.workload.tensor_layout import PARTIAL, TensorLayout
 
-__all__ = ["BlockMemory", "Holding", "block_memory", "trains"]
+__all__ = ["BlockMemory", "MemoryLowerBound", "block_memory", "trains"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +52,11 @@ def block_memory(
     """What one copy of a block holds; without `bytes_per_parameter` its weights are all its state."""
     block = sharded.block
 
-    def local(tensor: str, layout: Layout) -> float:
+    def local(tensor: str, layout: TensorLayout) -> float:
         dims = block.tensor_of[tensor].dims
         return prod(ceil(sizes[dim] / degree) if dim == layout.dim else sizes[dim] for dim in dims)
 
-    settled: dict[str, Layout] = {}
+    settled: dict[str, TensorLayout] = {}
     for one in sharded.conversions:
         settled.setdefault(one.tensor, one.wanted)
     home: dict[str, str] = {}
@@ -100,7 +100,7 @@ def block_memory(
     )
 
 
-class Holding:
+class MemoryLowerBound:
     """What each operation makes a chip hold: state of weights it is first to read, and what is saved of its results.
 
     For so many copies of the block and micro-batches in flight.

@@ -7,7 +7,7 @@ from math import prod
 
 from volvelle.errors import MappingError
 from volvelle.estimators.dataflow.chip_graph import Exchange
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.checks import divisors
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import (
@@ -94,7 +94,7 @@ class Network:
     """Prices of a cluster's network, by group."""
 
     def __init__(self, cluster: Cluster, element: str) -> None:
-        self.machine = Machine.of(cluster, element)
+        self.machine = SustainedRates.of(cluster, element)
         self._known: dict[tuple[int, int], Exchange] = {}
 
     def exchange(self, group: Group) -> Exchange:
@@ -122,7 +122,7 @@ class Network:
             return 0.0
         names = {name for name, _ in group.spans}
         return max(
-            float(wire.setup + point_to_point_time(size, rate=wire.rate, latency=wire.latency))
-            for wire in self.machine.wires
-            if wire.name in names
+            float(level.setup + point_to_point_time(size, rate=level.rate, latency=level.latency))
+            for level in self.machine.levels
+            if level.name in names
         )

@@ -1,6 +1,6 @@
 """The best split of every operation over one group of chips, proven; and all others in order of cost.
 
-Every operation offers the splits its declaration allows, every conversion between layouts has its price, and the sum is
+Every operation offers the splits its declaration allows, every conversion between layouts has its time, and the sum is
 minimised exactly. Nothing here knows Megatron: its tensor parallelism is what comes out where it is best.
 """
 
@@ -11,12 +11,12 @@ from typing import Literal
 
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.mapping.sharding import ShardedBlock, shard
-from volvelle.search.graph.priced_splits import PricedSplits
-from volvelle.search.graph.split_costs import SplitCosts, Weights
+from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.split_tables import BlockTables, handed_layouts, leader_of
+from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Phase, Unit
-from volvelle.workload.tensor_layout import REPLICATED, Collective, Layout
+from volvelle.workload.tensor_layout import REPLICATED, Collective, TensorLayout
 
 __all__ = ["Objective", "Sharder", "Sharding", "best_sharding", "shardings_in_order"]
 
@@ -31,7 +31,7 @@ class Sharding:
     """A split of every operation, and what it costs."""
 
     sharded: ShardedBlock
-    boundary: Layout
+    boundary: TensorLayout
     """Of the activations taken from the block before and handed to the one after."""
     cost: float
 
@@ -40,10 +40,10 @@ def best_sharding(
     block: Block,
     sizes: Mapping[str, float],
     degree: int,
-    costs: SplitCosts,
+    costs: ShardingTimes,
     *,
     objective: Objective = "time",
-    boundaries: Sequence[Layout] | None = None,
+    boundaries: Sequence[TensorLayout] | None = None,
     splits: Mapping[str, str | None] | None = None,
     refused: Sequence[str] = (),
     uneven: bool = False,
@@ -62,10 +62,10 @@ def shardings_in_order(
     block: Block,
     sizes: Mapping[str, float],
     degree: int,
-    costs: SplitCosts,
+    costs: ShardingTimes,
     *,
     objective: Objective = "time",
-    boundaries: Sequence[Layout] | None = None,
+    boundaries: Sequence[TensorLayout] | None = None,
     splits: Mapping[str, str | None] | None = None,
     refused: Sequence[str] = (),
     uneven: bool = False,
@@ -82,23 +82,25 @@ def shardings_in_order(
 class Sharder:
     """A block with its tables made once, for any degree, network and objective."""
 
-    def __init__(self, block: Block, sizes: Mapping[str, float], *, boundaries: Sequence[Layout] | None = None) -> None:
+    def __init__(
+        self, block: Block, sizes: Mapping[str, float], *, boundaries: Sequence[TensorLayout] | None = None
+    ) -> None:
         self.block, self.sizes = block, sizes
         self.tables = BlockTables(block, sizes, handed_layouts(block) if boundaries is None else boundaries)
 
     def in_order(
         self,
         degree: int,
-        costs: SplitCosts,
+        costs: ShardingTimes,
         *,
         objective: Objective = "time",
         splits: Mapping[str, str | None] | None = None,
         refused: Sequence[str] = (),
         uneven: bool = False,
-        boundary: Layout | None = None,
+        boundary: TensorLayout | None = None,
     ) -> Iterator[Sharding]:
         """Splits from the cheapest on; of those that send as many bytes, up to so many, the one of least work first."""
-        priced = self.priced(
+        timed = self.timed(
             degree,
             costs,
             objective=objective,
@@ -107,42 +109,42 @@ class Sharder:
             uneven=uneven,
             boundary=boundary,
         )
-        return self.decoded_in_order(priced, Weights(), ties=_TIES if objective == "bytes" else 0)
+        return self.decoded_in_order(timed, Weights(), ties=_TIES if objective == "bytes" else 0)
 
-    def priced(
+    def timed(
         self,
         degree: int,
-        costs: SplitCosts,
+        costs: ShardingTimes,
         *,
         objective: Objective = "time",
         splits: Mapping[str, str | None] | None = None,
         refused: Sequence[str] = (),
         uneven: bool = False,
-        boundary: Layout | None = None,
-    ) -> PricedSplits:
-        """The splits that are allowed, with their prices."""
+        boundary: TensorLayout | None = None,
+    ) -> TimedSplits:
+        """The splits that are allowed, with their times."""
         allowed = self._allowed(degree, objective, splits or {}, refused, uneven=uneven, boundary=boundary)
         if objective == "bytes":
-            costs = SplitCosts(work=costs.work, exchange=_sent)
-        return PricedSplits(self.tables, degree, costs, allowed)
+            costs = ShardingTimes(work=costs.work, exchange=_sent)
+        return TimedSplits(self.tables, degree, costs, allowed)
 
-    def decoded_in_order(self, priced: PricedSplits, weights: Weights, *, ties: int = 0) -> Iterator[Sharding]:
+    def decoded_in_order(self, timed: TimedSplits, weights: Weights, *, ties: int = 0) -> Iterator[Sharding]:
         """Splits from the cheapest on; with `ties` work counts only among so many that are equally cheap."""
         if ties:
             weights = replace(weights, work=0.0)
         held: list[tuple[float, tuple[int, ...]]] = []
-        for cost, chosen in priced.eliminated(weights).assignments():
+        for cost, chosen in timed.eliminated(weights).assignments():
             if held and (cost > held[0][0] * (1.0 + 1e-12) or len(held) > ties):
-                yield from self._all_decoded(held, priced, ties)
+                yield from self._all_decoded(held, timed, ties)
                 held.clear()
             held.append((cost, chosen))
-        yield from self._all_decoded(held, priced, ties)
+        yield from self._all_decoded(held, timed, ties)
 
     def _all_decoded(
-        self, held: Sequence[tuple[float, tuple[int, ...]]], priced: PricedSplits, ties: int
+        self, held: Sequence[tuple[float, tuple[int, ...]]], timed: TimedSplits, ties: int
     ) -> Iterator[Sharding]:
-        order = sorted(held, key=lambda one: priced.works(one[1])) if ties else held
-        return (self.decoded(cost, chosen, priced.allowed) for cost, chosen in order)
+        order = sorted(held, key=lambda one: timed.works(one[1])) if ties else held
+        return (self.decoded(cost, chosen, timed.allowed) for cost, chosen in order)
 
     # -- what may be chosen --------------------------------------------------------------------------------------
 
@@ -154,7 +156,7 @@ class Sharder:
         refused: Sequence[str],
         *,
         uneven: bool,
-        boundary: Layout | None,
+        boundary: TensorLayout | None,
     ) -> list[list[int]]:
         tables, block = self.tables, self.block
         for name in splits:
@@ -210,7 +212,7 @@ class Sharder:
         for number, name in enumerate(self.tables.names):
             option = self.tables.options[number][allowed[number][chosen[number]]]
             if not name:
-                assert isinstance(option, Layout)
+                assert isinstance(option, TensorLayout)
                 boundary = option
             elif leader_of(self.block.operation_of[name]) is not None:
                 assert option is None or isinstance(option, str)
@@ -223,7 +225,7 @@ def _sent(collective: Collective, size: float) -> float:
     return (2.0 if collective is Collective.ALL_REDUCE else 1.0) * size
 
 
-def _mark(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int, costs: SplitCosts) -> Hashable:
+def _mark(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int, costs: ShardingTimes) -> Hashable:
     """Everything that costs anything: work of every operation, layouts of what is kept, collectives."""
     block = sharded.block
     works = tuple(costs.work(op, sharded.dims[op.name]) for op in block.operations)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from volvelle.errors import GraphError
 from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Operation, Phase
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Layout, conversion, split
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
 __all__ = ["COLLECTIVES", "BlockTables", "Source", "TensorTable", "handed_layouts", "leader_of"]
@@ -31,7 +31,7 @@ class Source:
     """A layout that one variable decides."""
 
     variable: int
-    layouts: tuple[Layout, ...]
+    layouts: tuple[TensorLayout, ...]
     """By option."""
 
 
@@ -68,7 +68,7 @@ def leader_of(op: Operation) -> str | None:
     return op.of or op.name
 
 
-def handed_layouts(block: Block) -> tuple[Layout, ...]:
+def handed_layouts(block: Block) -> tuple[TensorLayout, ...]:
     """Layouts in which a block may take and hand on its activations: whole, or split along one dimension."""
     dims = dict.fromkeys(dim for name in (*block.inputs, *block.outputs) for dim in block.tensor_of[name].dims)
     return (REPLICATED, *(split(dim) for dim in dims))
@@ -77,7 +77,7 @@ def handed_layouts(block: Block) -> tuple[Layout, ...]:
 class BlockTables:
     """Variables and tables of a block; all splits but those of dimensions that have one point."""
 
-    def __init__(self, block: Block, sizes: Mapping[str, float], boundaries: Sequence[Layout]) -> None:
+    def __init__(self, block: Block, sizes: Mapping[str, float], boundaries: Sequence[TensorLayout]) -> None:
         self.block, self.sizes = block, sizes
         self.boundaries = tuple(boundaries)
         self.names: list[str] = [""]
@@ -210,7 +210,7 @@ class BlockTables:
             if prod(len(self.options[one]) for one in more) > _WIDEST:
                 break
             scope, taken = more, taken + 1
-        tabulated, known = readers[:taken], dict[tuple[Layout, ...], NDArray[np.float64]]()
+        tabulated, known = readers[:taken], dict[tuple[TensorLayout, ...], NDArray[np.float64]]()
         counts = np.zeros((2, len(COLLECTIVES), *(len(self.options[one]) for one in scope)))
         place = {variable: axis for axis, variable in enumerate(scope)}
         ends = (found, *(one.source for one in tabulated))
@@ -236,10 +236,12 @@ def _count(found: Source, readers: Sequence[_Reader], chosen: Sequence[int]) -> 
     return _conversions(found.layouts[chosen[found.variable]], readers, layouts)
 
 
-def _conversions(found: Layout, readers: Sequence[_Reader], layouts: Sequence[Layout]) -> NDArray[np.float64]:
+def _conversions(
+    found: TensorLayout, readers: Sequence[_Reader], layouts: Sequence[TensorLayout]
+) -> NDArray[np.float64]:
     """As `shard` has it: each layout once a pass, and what an all-to-all made is kept for the backward pass."""
     counts = np.zeros((2, len(COLLECTIVES)))
-    seen: set[tuple[Layout, Phase]] = set()
+    seen: set[tuple[TensorLayout, Phase]] = set()
     for reader, wanted in zip(readers, layouts, strict=True):
         try:
             collective = conversion(found, wanted)

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import groupby
 from math import ceil, prod
 
-from volvelle.estimators.dataflow.partition_time import FusionPrice, price
+from volvelle.estimators.dataflow.partition_time import FusionTime, fusion_time
 from volvelle.estimators.result import MemoryPart
 from volvelle.laws.onchip_dataflow import dram_demand
 from volvelle.laws.pipeline import micro_batches_in_flight
@@ -24,14 +24,14 @@ from volvelle.search.graph.stages import (
 )
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Workload
-from volvelle.workload.tensor_layout import Layout
+from volvelle.workload.tensor_layout import TensorLayout
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["Machinery", "StagedPlan", "handed_bytes"]
+__all__ = ["PlacedDegrees", "StagedPlan", "handed_bytes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machinery:
+class PlacedDegrees:
     """What is the same for every sharding of one way to give chips to axes."""
 
     workload: Workload
@@ -67,7 +67,7 @@ class Machinery:
         )
 
 
-def handed_bytes(block: Block, sizes: Mapping[str, float], degree: int, boundary: Layout | None) -> Crossing:
+def handed_bytes(block: Block, sizes: Mapping[str, float], degree: int, boundary: TensorLayout | None) -> Crossing:
     """What one chip hands from copy to copy of a block; unsplit without a `boundary`."""
 
     def own(name: str) -> float:
@@ -94,18 +94,18 @@ class _Item:
 class StagedPlan:
     """Solved blocks, one after another, in stages."""
 
-    machinery: Machinery
+    placed: PlacedDegrees
     solved: tuple[Solved, ...]
 
     @cached_property
-    def prices(self) -> tuple[FusionPrice, ...]:
+    def times(self) -> tuple[FusionTime, ...]:
         """Of every block."""
-        return tuple(price(one.problem, one.fusion) for one in self.solved)
+        return tuple(fusion_time(one.problem, one.fusion) for one in self.solved)
 
     @cached_property
     def memories(self) -> tuple[BlockMemory, ...]:
         """Of every block."""
-        return tuple(self.machinery.memory(one) for one in self.solved)
+        return tuple(self.placed.memory(one) for one in self.solved)
 
     @cached_property
     def _pieces(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -115,7 +115,7 @@ class StagedPlan:
     def items(self) -> tuple[_Item, ...]:
         """The chain that stages are cut from."""
         found = []
-        for number, (solved, parts, cost) in enumerate(zip(self.solved, self._pieces, self.prices, strict=True)):
+        for number, (solved, parts, cost) in enumerate(zip(self.solved, self._pieces, self.times, strict=True)):
             times = _by_partition(solved, cost)
             for copy in range(solved.sharding.sharded.block.repeat):
                 found += [
@@ -133,11 +133,11 @@ class StagedPlan:
             hands, before = [], list[str]()
             for part in parts[:-1]:
                 before += [name for place in part for name in solved.fusion.partitions[place]]
-                hands.append(self.machinery.hand_over(crossing_bytes(sharded.block, size.__getitem__, before)))
+                hands.append(self.placed.hand_over(crossing_bytes(sharded.block, size.__getitem__, before)))
             whole = handed_bytes(
-                sharded.block, self.machinery.workload.sizes, self.machinery.degrees.tensor, solved.sharding.boundary
+                sharded.block, self.placed.workload.sizes, self.placed.degrees.tensor, solved.sharding.boundary
             )
-            inside.append([*hands, self.machinery.hand_over(whole)])
+            inside.append([*hands, self.placed.hand_over(whole)])
         every = [
             hand
             for solved, hands in zip(self.solved, inside, strict=True)
@@ -149,7 +149,7 @@ class StagedPlan:
     @cached_property
     def cut(self) -> ChainCut:
         """Where the chain is cut."""
-        times, stages = [item.time for item in self.items], self.machinery.degrees.pipeline
+        times, stages = [item.time for item in self.items], self.placed.degrees.pipeline
         if stages == 1:
             return cut_chain(times, [0.0] * (len(times) - 1), 1)
         starts = self.solved[0].starts
@@ -180,7 +180,7 @@ class StagedPlan:
     @property
     def time(self) -> float:
         """Seconds a step."""
-        return (self.machinery.micro_batches + self.machinery.degrees.pipeline - 1) * self.slowest
+        return (self.placed.micro_batches + self.placed.degrees.pipeline - 1) * self.slowest
 
     @property
     def memory_bytes(self) -> float:
@@ -202,13 +202,13 @@ class StagedPlan:
         return found
 
     def _memory(self, stage: int, items: Sequence[_Item]) -> tuple[MemoryPart, ...]:
-        machinery = self.machinery
+        placed = self.placed
         flight = float(
             micro_batches_in_flight(
-                float(machinery.degrees.pipeline),
+                float(placed.degrees.pipeline),
                 stage=float(stage),
                 interleave=1.0,
-                micro_batches=float(machinery.micro_batches),
+                micro_batches=float(placed.micro_batches),
             )
         )
         by_partition = [memory.parts(one.fusion) for memory, one in zip(self.memories, self.solved, strict=True)]
@@ -218,7 +218,7 @@ class StagedPlan:
         alive = max(
             max(
                 0.0,
-                self.prices[block].dram
+                self.times[block].dram
                 - sum(kernel.weight_bytes for kernel in self.solved[block].problem.kernels)
                 - self.memories[block].saved,
             )
@@ -241,7 +241,7 @@ class StagedPlan:
         return tuple(parts)
 
 
-def _by_partition(solved: Solved, cost: FusionPrice) -> dict[int, float]:
+def _by_partition(solved: Solved, cost: FusionTime) -> dict[int, float]:
     """Partition → its time; slots that pins left open have none."""
     used = [place for place, names in enumerate(solved.fusion.partitions) if names]
     return {place: part.time for place, part in zip(used, cost.partitions, strict=True)}

@@ -14,7 +14,7 @@ from volvelle.studies.answers.designs import Design, Goal, fetch, field_text, qu
 from volvelle.studies.answers.grids import FacetGrid, facet_grids
 from volvelle.studies.answers.pareto import Front, pareto_front
 from volvelle.studies.answers.pivot import Pivot, Profile, pivot, profile, spread_of
-from volvelle.studies.answers.price_range import Assumption, Doubt, assumptions, doubts, needs_prices
+from volvelle.studies.answers.price_range import Assumption, FigureRange, assumptions, figure_ranges, needs_prices
 from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensitivity, steps, tornado
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
@@ -42,7 +42,7 @@ class Local:
     steps: tuple[Step, ...]
     swings: tuple[Swing, ...]
     break_even: BreakEven | None
-    doubts: tuple[Doubt, ...]
+    ranges: tuple[FigureRange, ...]
     assumptions: tuple[Assumption, ...]
 
 
@@ -152,10 +152,10 @@ def _breakdowns(
 def _around(evaluator: Evaluator, design: Design) -> Local:
     study = evaluator.study
     explained = evaluator.explain(design.number)
-    before = evaluator.priced
+    before = evaluator.evaluated
     found = sensitivity(evaluator, design)
     rows = 1 + 2 * len({one.path for one in found.elasticities})
-    layouts = max(1.0, (evaluator.priced - before) / rows)
+    layouts = max(1.0, (evaluator.evaluated - before) / rows)
     swings = tornado(evaluator, design)
     names = list(dict.fromkeys(["time", *(one.name for one in study.objectives)]))
     money = any(needs_prices(name) for name in study.measures)
@@ -165,7 +165,7 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
         steps=_steps(evaluator, design, found.telling(study.objectives)),
         swings=swings,
         break_even=_line(evaluator, design, swings, layouts),
-        doubts=doubts(evaluator, explained, names),
+        ranges=figure_ranges(evaluator, explained, names),
         assumptions=assumptions(evaluator, explained) if money else (),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from volvelle.mapping.parallelism import Mapping as Layout
+from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from volvelle.catalogue.prices import PriceBook
 from volvelle.catalogue.schema import Reference
-from volvelle.economics.cost_breakdown import Bill
+from volvelle.economics.cost_breakdown import CostBreakdown
 from volvelle.economics.price_book import End
 from volvelle.errors import OutsideDomainError
 from volvelle.quantities import DOLLARS, JOULES, WATTS
@@ -17,11 +17,11 @@ from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
 from volvelle.studies.design_space.measures import MEASURES, Outcome
 
-__all__ = ["Assumption", "Doubt", "assumptions", "doubts", "needs_prices"]
+__all__ = ["Assumption", "FigureRange", "assumptions", "figure_ranges", "needs_prices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class FigureRange:
     """A measure of a design, and where it may lie."""
 
     name: str
@@ -51,33 +51,37 @@ def needs_prices(name: str) -> bool:
     return measure is not None and (measure.kind in (DOLLARS, WATTS, JOULES) or "joule" in name or "usd" in name)
 
 
-def doubts(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> tuple[Doubt, ...]:
+def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> tuple[FigureRange, ...]:
     """Ranges of measures of a design: every workload's step at either end, prices at either end."""
     ranges = [None if estimate is None else estimate.time_range for estimate in explained.estimates]
     if not ranges or any(found is None for found in ranges):
         return ()
     known = [found for found in ranges if found is not None]
-    bills = _bills(evaluator, explained, any(needs_prices(name) for name in names))
+    breakdowns = _bills(evaluator, explained, any(needs_prices(name) for name in names))
     varied = tuple(dict.fromkeys(name for found in known for name in found.varied))
     answers = []
     for name in names:
         values = []
-        for bill, end in product(bills, ("low", "high")):
+        for breakdown, end in product(breakdowns, ("low", "high")):
             worked = [
                 replace(one, time=np.array([getattr(found, end)]))
                 for one, found in zip(explained.outcome.worked, known, strict=True)
             ]
-            made = explained.outcome.bill if bill is None else (lambda bill=bill: bill)
-            outcome = Outcome(worked=worked, chips=explained.outcome.chips, bill=made)
+            made = explained.outcome.cost_breakdown if breakdown is None else (lambda breakdown=breakdown: breakdown)
+            outcome = Outcome(worked=worked, chips=explained.outcome.chips, cost_breakdown=made)
             values.append(float(np.max(MEASURES[name].of(outcome))))
         own = float(np.max(MEASURES[name].of(explained.outcome)))
         timed = any(values[place] != values[place + 1] for place in range(0, len(values), 2))
         money = needs_prices(name)
-        prices = ("prices and powers of parts",) if money and any(bill is not None for bill in bills) else ()
-        lacking = [end.value for end, bill in zip((End.LOW, End.HIGH), bills, strict=False) if bill is None]
+        prices = (
+            ("prices and powers of parts",) if money and any(breakdown is not None for breakdown in breakdowns) else ()
+        )
+        lacking = [
+            end.value for end, breakdown in zip((End.LOW, End.HIGH), breakdowns, strict=False) if breakdown is None
+        ]
         note = f"prices at their {' and '.join(lacking)} end do not add up by part; the typical ones stand there"
         answers.append(
-            Doubt(
+            FigureRange(
                 name=name,
                 value=own,
                 low=min([own, *values]),
@@ -90,14 +94,14 @@ def doubts(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> 
     return tuple(answers)
 
 
-def _bills(evaluator: Evaluator, explained: Explained, priced: bool) -> list[Bill | None]:
+def _bills(evaluator: Evaluator, explained: Explained, priced: bool) -> list[CostBreakdown | None]:
     """Bills at low and high prices; None stands for the typical one, where ends cannot be told apart."""
     if not priced:
         return [None]
-    found: list[Bill | None] = []
+    found: list[CostBreakdown | None] = []
     for end in (End.LOW, End.HIGH):
         try:
-            found.append(Accounts(evaluator.study, at=end).bill(explained.cluster, explained.anchor))
+            found.append(Accounts(evaluator.study, at=end).cost_breakdown(explained.cluster, explained.anchor))
         except OutsideDomainError:
             found.append(None)
     return found

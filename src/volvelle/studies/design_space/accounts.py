@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from volvelle.catalogue.prices import PriceBook
-from volvelle.economics.cost_breakdown import Bill, Terms, bill
+from volvelle.economics.cost_breakdown import CostBreakdown, Terms, cost_breakdown
 from volvelle.economics.price_book import AbstractPrices, End, ListPrices
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
@@ -61,15 +61,17 @@ class Accounts:
             return ListPrices(overhead=parse(self._study.form.costs.overhead, FRACTION))
         raise UnknownNameError.among("cost model", model, ("market", "parts", "list", "dfmodel"))
 
-    def bill(self, cluster: Cluster, anchor: Cluster) -> Bill:
+    def cost_breakdown(self, cluster: Cluster, anchor: Cluster) -> CostBreakdown:
         """What a machine costs, priced as a variant of another."""
-        stock = Inventory.of(cluster)
+        inventory = Inventory.of(cluster)
         if self._study.form.costs.model != "list":
             self._refuse_own_figures(cluster, anchor)
             if self._study.form.costs.model == "market":
                 _refuse_other_chips(cluster, anchor)
-            stock = replace(stock, logic=value_of("chip.matrix_rate", cluster) / value_of("chip.matrix_rate", anchor))
-        return bill(stock, self.prices(anchor), self.terms)
+            inventory = replace(
+                inventory, logic=value_of("chip.matrix_rate", cluster) / value_of("chip.matrix_rate", anchor)
+            )
+        return cost_breakdown(inventory, self.prices(anchor), self.terms)
 
     def _refuse_own_figures(self, cluster: Cluster, anchor: Cluster) -> None:
         """A chip's own price and power are not looked at where a model knows parts; so they cannot be set either."""

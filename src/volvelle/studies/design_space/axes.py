@@ -37,7 +37,7 @@ class Grid:
 
     axes: tuple[Axis, ...]
     seed: int = 0
-    budget: int | None = None
+    samples: int | None = None
 
     def __post_init__(self) -> None:
         if self.combinations >= 2**62:
@@ -53,10 +53,10 @@ class Grid:
     @property
     def drawn(self) -> bool:
         """Whether points are drawn rather than all taken."""
-        return self.budget is not None and self.budget < self.combinations
+        return self.samples is not None and self.samples < self.combinations
 
     def __len__(self) -> int:
-        return min(self.budget or self.combinations, self.combinations)
+        return min(self.samples or self.combinations, self.combinations)
 
     def numbers(self, start: int, stop: int) -> NDArray[np.int64]:
         """Which combinations the rows from `start` to `stop` are."""

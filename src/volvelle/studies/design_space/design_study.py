@@ -87,7 +87,7 @@ class DesignStudy:
     @cached_property
     def grid(self) -> Grid:
         """The points."""
-        return Grid(axes=self.axes, seed=self.form.seed, budget=self.form.budget)
+        return Grid(axes=self.axes, seed=self.form.seed, samples=self.form.samples)
 
     @cached_property
     def objectives(self) -> tuple[Objective, ...]:

@@ -14,8 +14,8 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
 from volvelle.interchange.study_file import WorkloadForm
 from volvelle.mapping.lowered_model import step_flops
-from volvelle.mapping.parallelism import Mapping as Layout
 from volvelle.mapping.parallelism import MappingTable
+from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import Number
 from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts
@@ -68,8 +68,8 @@ class Evaluator:
 
     study: DesignStudy
     estimator: TableEstimator = field(default_factory=ClosedForm)
-    priced: int = 0
-    """Layouts priced so far."""
+    evaluated: int = 0
+    """Layouts evaluated so far."""
 
     def __post_init__(self) -> None:
         self._cases: dict[tuple[object, ...], _Case] = {}
@@ -95,8 +95,8 @@ class Evaluator:
         columns: dict[str, NDArray[np.float64]] = {}
         reason = np.zeros(count, dtype=np.int8)
         for case, rows in self._groups(positions, count):
-            found, struck = self._evaluate(case, {name: places[rows] for name, places in positions.items()})
-            reason[rows] = struck
+            found, violated = self._evaluate(case, {name: places[rows] for name, places in positions.items()})
+            reason[rows] = violated
             for name, values in found.items():
                 if name not in columns:
                     columns[name] = np.full(count, np.nan)
@@ -130,12 +130,12 @@ class Evaluator:
         self, case: _Case, numbers: Mapping[str, Number], moved: Mapping[str, Number], measures: Sequence[str] | None
     ) -> Slice:
         rows = max([1, *(np.size(value) for value in moved.values())])
-        found, struck = self._measured(case, numbers, rows, measures)
+        found, violated = self._measured(case, numbers, rows, measures)
         return Slice(
             numbers=np.full(rows, -1, dtype=np.int64),
             positions={},
             columns={name: np.broadcast_to(np.asarray(values, dtype=float), (rows,)) for name, values in found.items()},
-            reason=np.broadcast_to(struck, (rows,)),
+            reason=np.broadcast_to(violated, (rows,)),
         )
 
     def explain(self, number: int) -> Explained:
@@ -152,7 +152,7 @@ class Evaluator:
             else:
                 done, table = self._worked(form, step, cluster, layout, 1)
                 worked.append(done)
-                mapping = None if done.struck[0] == REASONS.index("layout") else table.row(0)
+                mapping = None if done.violated[0] == REASONS.index("layout") else table.row(0)
             layouts.append(mapping)
             doubted = UnderUncertainty(estimator=ClosedForm())
             known = step is not None and mapping is not None
@@ -243,9 +243,9 @@ class Evaluator:
                 found[f"time.{one.name}"] = one.time
             for name, column in one.chosen.items():
                 found[f"{one.name}.{name}" if several else name] = column
-        reason = worked[0].struck
+        reason = worked[0].violated
         for other in worked[1:]:
-            reason = np.where(reason == 0, other.struck, reason)
+            reason = np.where(reason == 0, other.violated, reason)
         return found, reason
 
     def _machine(self, case: _Case, numbers: Mapping[str, Number]) -> tuple[Cluster, dict[str, Number]]:
@@ -255,8 +255,8 @@ class Evaluator:
         return self._assigned(case, fields), layout
 
     def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
-        made = cache(lambda: self.accounts.bill(cluster, case.anchor))
-        return Outcome(worked=worked, chips=float(cluster.accelerators), bill=made)
+        made = cache(lambda: self.accounts.cost_breakdown(cluster, case.anchor))
+        return Outcome(worked=worked, chips=float(cluster.accelerators), cost_breakdown=made)
 
     def _assigned(self, case: _Case, fields: Mapping[str, Number]) -> Cluster:
         """The machine with these fields, and with those the study sets: plain ones, then what follows from others."""
@@ -289,28 +289,28 @@ class Evaluator:
         best = self.study.form.mapping.policy == "best"
         chosen: dict[str, NDArray[np.float64]] = {}
         if best:
-            time, memory, struck, table = self._best(step, cluster, rows)
+            time, memory, violated, table = self._best(step, cluster, rows)
             chosen = {name: np.asarray(getattr(table, name), dtype=np.float64) for name in CHOSEN}
         else:
             table = fixed_layouts(self.study.form.mapping.choices, layout, cluster)
             if len(table) == 1 and rows > 1:
                 table = table.repeated(rows)
             found = self.estimator.table(step, cluster, table)
-            self.priced += rows
-            time, memory, struck = found.time, found.memory_bytes, np.zeros(len(found), dtype=np.int8)
+            self.evaluated += rows
+            time, memory, violated = found.time, found.memory_bytes, np.zeros(len(found), dtype=np.int8)
             for name in reversed(REASONS[1:-1]):
-                struck[found.violations[name]] = REASONS.index(name)
+                violated[found.violations[name]] = REASONS.index(name)
         done = Worked(
             name=form.called,
             time=time,
             memory=memory,
-            struck=struck,
+            violated=violated,
             work=step_flops(step),
             peak=cluster.chip.matrix_rate(step.element),
             tokens=float(step.tokens),
             samples=float(step.batch),
             weight=form.weight,
-            budget=form.tokens,
+            run_tokens=form.tokens,
             chosen=chosen,
         )
         return done, table
@@ -324,10 +324,10 @@ class Evaluator:
             blank = np.full(rows, np.nan)
             return blank, blank, np.full(rows, REASONS.index("layout"), dtype=np.int8), nothing
         found = best_of_each(known, step, cluster, self.estimator)
-        self.priced += found.priced
-        struck = np.where(found.fits, 0, REASONS.index("memory")).astype(np.int8)
+        self.evaluated += found.evaluated
+        violated = np.where(found.fits, 0, REASONS.index("memory")).astype(np.int8)
         picked = np.zeros(rows, dtype=np.intp) if len(found.time) == 1 else slice(None)
-        return found.time[picked], found.memory[picked], struck[picked], found.mappings.take(picked)
+        return found.time[picked], found.memory[picked], violated[picked], found.mappings.take(picked)
 
     def _known_layouts(self, step: TrainingStep, cluster: Cluster) -> LayoutTable | None:
         """Layouts of a machine's shape: made once for all its numbers."""

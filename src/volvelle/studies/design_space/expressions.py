@@ -1,6 +1,6 @@
 """Small expressions over named columns: arithmetic, comparisons, and, or, not; as NumPy or as SQL.
 
-Names may have dots (``chip.memory.rate``), numbers may have units (``watts <= 10 MW``). Nothing else is understood, so
+Names may have dots (``chip.memory.rate``), numbers may have units (``power <= 10 MW``). Nothing else is understood, so
 a study file can hold no program.
 """
 

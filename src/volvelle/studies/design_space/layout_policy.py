@@ -14,12 +14,12 @@ from volvelle.system.cluster import Cluster
 __all__ = ["LAYOUT_FIELDS", "fixed_layouts", "layout_number", "layout_space"]
 
 _DEGREES = ("tensor", "pipeline", "context", "expert", "micro_batch", "interleave", "zero", "recompute_every")
-_YES_NO = ("overlap", "sequence_parallel", "fused_attention", "whole_experts", "swap_heads")
-LAYOUT_FIELDS = (*_DEGREES, "data", "shard", "schedule", "recompute", "relay_tokens", *_YES_NO)
+_YES_NO = ("overlap", "sequence_parallel", "fused_attention", "expert_tensor_parallel", "ulysses")
+LAYOUT_FIELDS = (*_DEGREES, "data", "zero_group", "schedule", "recompute", "hierarchical_dispatch", *_YES_NO)
 _BOUNDS: dict[str, tuple[int, int | None]] = {
-    **dict.fromkeys((*_YES_NO, "relay_tokens"), (0, 1)),
+    **dict.fromkeys((*_YES_NO, "hierarchical_dispatch"), (0, 1)),
     "zero": (0, 3),
-    "shard": (0, None),
+    "zero_group": (0, None),
 }
 """Least and most of fields that are no degrees."""
 _WORDS: dict[str, dict[str, int]] = {
@@ -63,7 +63,7 @@ def layout_space(choices: Mapping[str, object], *, length: int = 1) -> Space:
         values = value if isinstance(value, tuple) else (value,)
         if name == "largest_micro_batch":
             found[name] = int(layout_number("micro_batch", values[0]))
-        elif name == "relay_tokens":
+        elif name == "hierarchical_dispatch":
             found[name] = bool(values[0])
         elif name == "schedule":
             found["schedules"] = tuple(Schedule(int(layout_number(name, one))) for one in values)
@@ -74,6 +74,6 @@ def layout_space(choices: Mapping[str, object], *, length: int = 1) -> Space:
         elif name in _DEGREES:
             found[name] = tuple(int(layout_number(name, one)) for one in values)
         else:
-            known = (*_DEGREES, *_YES_NO, "schedule", "recompute", "relay_tokens", "largest_micro_batch")
+            known = (*_DEGREES, *_YES_NO, "schedule", "recompute", "hierarchical_dispatch", "largest_micro_batch")
             raise UnknownNameError.among("choice of layouts", name, known)
     return Space(**found)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.economics.cost_breakdown import Bill
+from volvelle.economics.cost_breakdown import CostBreakdown
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.laws.ownership import training_time
 from volvelle.laws.utilisation import model_flops_utilisation
@@ -27,14 +27,14 @@ class Worked:
     """Seconds a step."""
     memory: NDArray[np.float64]
     """Bytes on the fullest rank."""
-    struck: NDArray[np.int8]
+    violated: NDArray[np.int8]
     """What forbids it, a number of the study's reasons; 0: nothing."""
     work: Flop
     peak: FlopPerSecond
     tokens: float
     samples: float
     weight: float
-    budget: float | None
+    run_tokens: float | None
     chosen: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """The layout that was found best, column by column; empty where it was given."""
 
@@ -45,7 +45,7 @@ class Outcome:
 
     worked: Sequence[Worked]
     chips: float
-    bill: Callable[[], Bill]
+    cost_breakdown: Callable[[], CostBreakdown]
     """Made only if a measure of money or watts is asked for."""
 
     def round(self, of: Callable[[Worked], Number]) -> Number:
@@ -92,12 +92,12 @@ class Outcome:
 
 
 def _whole_run(worked: Worked) -> Number:
-    if worked.budget is None:
+    if worked.run_tokens is None:
         raise DescriptionError(
             f"how long training takes was asked for, but workload {worked.name!r} has no tokens: to train on; add "
             "tokens: 15e12 or the like"
         )
-    return training_time(worked.budget, per_step=worked.tokens, step=worked.time)
+    return training_time(worked.run_tokens, per_step=worked.tokens, step=worked.time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,57 +163,59 @@ _ALL = (
         says="price of the machine",
         kind=DOLLARS,
         less_is_better=True,
-        of=lambda it: it.bill().capex,
+        of=lambda it: it.cost_breakdown().capex,
     ),
     Measure(
         name="usd",
         says="owning the machine over its life",
         kind=DOLLARS,
         less_is_better=True,
-        of=lambda it: it.bill().tco,
+        of=lambda it: it.cost_breakdown().tco,
     ),
     Measure(
         name="run_usd",
         says="share of that for the training asked for",
         kind=DOLLARS,
         less_is_better=True,
-        of=lambda it: it.bill().step(it.seconds).dollars,
+        of=lambda it: it.cost_breakdown().step(it.seconds).dollars,
     ),
     Measure(
         name="flops_per_usd",
         says="FLOP/s done for every dollar of the machine",
         kind=None,
         less_is_better=False,
-        of=lambda it: it.rate / it.bill().capex,
+        of=lambda it: it.rate / it.cost_breakdown().capex,
     ),
     Measure(
         name="flops_per_joule",
         says="FLOP done for every joule, at the meter",
         kind=None,
         less_is_better=False,
-        of=lambda it: it.rate / it.bill().power,
+        of=lambda it: it.rate / it.cost_breakdown().power,
     ),
     Measure(
         name="usd_per_mtoken",
         says="dollars a million tokens",
         kind=DOLLARS,
         less_is_better=True,
-        of=lambda it: it.bill().step(it.time, tokens=it.tokens).dollars_per_token * _MILLION,
+        of=lambda it: it.cost_breakdown().step(it.time, tokens=it.tokens).dollars_per_token * _MILLION,
     ),
-    Measure(name="watts", says="at the meter", kind=WATTS, less_is_better=True, of=lambda it: it.bill().power),
+    Measure(
+        name="power", says="at the meter", kind=WATTS, less_is_better=True, of=lambda it: it.cost_breakdown().power
+    ),
     Measure(
         name="joules_per_sample",
         says="energy a sequence, at the meter",
         kind=JOULES,
         less_is_better=True,
-        of=lambda it: it.bill().step(it.time, samples=it.samples).energy_per_sample,
+        of=lambda it: it.cost_breakdown().step(it.time, samples=it.samples).energy_per_sample,
     ),
     Measure(
         name="tokens_per_joule",
         says="tokens a second for every watt",
         kind=None,
         less_is_better=False,
-        of=lambda it: it.bill().step(it.time, tokens=it.tokens).tokens_per_second_per_watt,
+        of=lambda it: it.cost_breakdown().step(it.time, tokens=it.tokens).tokens_per_second_per_watt,
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}

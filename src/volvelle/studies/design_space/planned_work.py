@@ -10,7 +10,7 @@ from volvelle.applications.dlrm.constants import dlrm_model
 from volvelle.applications.dlrm.estimator import DlrmStep
 from volvelle.applications.dlrm.models import named_dlrm
 from volvelle.applications.dlrm.plan import rank_dlrm
-from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftModel, FftProblem
 from volvelle.applications.fft.plan import rank_fft
 from volvelle.applications.hpcg.constants import hpcg_factors
@@ -65,13 +65,13 @@ def planned_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, row
         name=form.called,
         time=np.array([run.time for run in found]),
         memory=np.array([run.memory for run in found]),
-        struck=np.array([0 if run else REASONS.index("memory") for run in runs], dtype=np.int8),
+        violated=np.array([0 if run else REASONS.index("memory") for run in runs], dtype=np.int8),
         work=np.array([run.work for run in found]),
         peak=np.array([run.peak for run in found]),
         tokens=0.0,
         samples=float(np.nanmax([1.0, *(run.samples for run in found)])),
         weight=form.weight,
-        budget=form.tokens,
+        run_tokens=form.tokens,
     )
 
 
@@ -105,7 +105,7 @@ def _fft(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, /) -> _Run 
     assert form.size is not None, "checked when read"
     edge = form.size
     problem = FftProblem(shape=(edge, edge, edge))
-    ranked = rank_fft(problem, cluster, model=FftModel(error=fft_doubt().on(cluster)), top=1)
+    ranked = rank_fft(problem, cluster, model=FftModel(error=fft_model_error().on(cluster)), top=1)
     if not ranked.best:
         return None
     best = ranked.best[0]

@@ -57,8 +57,8 @@ class Slice:
 class PointSource(Protocol):
     """Whatever evaluates points of a study."""
 
-    priced: int
-    """Layouts priced so far."""
+    evaluated: int
+    """Layouts evaluated so far."""
 
     def rows(self, start: int, stop: int) -> Slice:
         """Rows from `start` to `stop` of the study."""

@@ -96,7 +96,7 @@ class Forecast:
     rate: float
     """Rows a second on one core."""
     layouts: float
-    """Layouts priced a row."""
+    """Layouts evaluated a row."""
 
     def seconds(self, cores: int) -> float:
         """Time on so many cores."""
@@ -115,7 +115,7 @@ def forecast(study: DesignStudy, *, compiled: bool = False, seconds: float = 1.0
     size = max(1, min(rows, 8))
     evaluator.rows(0, size)  # what is built once is not part of the rate
     begun = turn = time.perf_counter()
-    done, before = 0, evaluator.priced
+    done, before = 0, evaluator.evaluated
     alike, took = 0, 0.0  # rows and seconds of slices of the present size: small ones cost more a row
     while turn - begun < seconds and done < rows:
         start = int((done * 7919) % max(1, rows - size + 1))
@@ -126,4 +126,4 @@ def forecast(study: DesignStudy, *, compiled: bool = False, seconds: float = 1.0
         if each < seconds / 8 and larger > size and done + larger <= rows and now - begun < seconds:
             size, alike, took = larger, 0, 0.0
     rate = alike / took if alike else done / max(turn - begun, 1e-9)
-    return Forecast(rows=rows, rate=rate, layouts=(evaluator.priced - before) / max(done, 1))
+    return Forecast(rows=rows, rate=rate, layouts=(evaluator.evaluated - before) / max(done, 1))

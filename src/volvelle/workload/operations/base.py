@@ -7,7 +7,7 @@ from enum import Enum
 from math import prod
 
 from volvelle.workload.signature import Signature
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Layout, split
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
 
 __all__ = ["AbstractKind", "Gradients", "Operation", "Phase", "SplitChoice", "Unit", "Work"]
 
@@ -46,8 +46,8 @@ class SplitChoice:
 
     dim: str | None
     """The dimension of the signature that is split; None: every chip does everything, or sums partials."""
-    inputs: tuple[Layout, ...]
-    outputs: tuple[Layout, ...]
+    inputs: tuple[TensorLayout, ...]
+    outputs: tuple[TensorLayout, ...]
 
 
 class AbstractKind(ABC):

@@ -6,7 +6,7 @@ from typing import final
 
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, SplitChoice, Unit, Work
 from volvelle.workload.signature import Signature
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Layout, split
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
 
 __all__ = ["Routing"]
 
@@ -51,7 +51,7 @@ class Routing(AbstractKind):
                 continue
             also = self.carries[1] if dim == self.carries[0] else dim
 
-            def laid(dims: tuple[str, ...], otherwise: Layout, dim: str = dim, also: str = also) -> Layout:
+            def laid(dims: tuple[str, ...], otherwise: TensorLayout, dim: str = dim, also: str = also) -> TensorLayout:
                 return split(dim) if dim in dims else split(also) if also in dims else otherwise
 
             found.append(

@@ -7,14 +7,14 @@ import pytest
 
 from tests.conftest import small_chip, small_cluster
 from volvelle import Catalogue, DescriptionError
-from volvelle.applications.fft.constants import fft_doubt
+from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem
 from volvelle.applications.fft.fit import fit_transport
 from volvelle.applications.fft.measurements import fft_measurements
 from volvelle.applications.fft.plan import fft_layouts, rank_fft
 from volvelle.applications.fft.rows import FftQuestion, fft_question
 from volvelle.estimators.exchange import exchange_time
-from volvelle.estimators.rates import Machine
+from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
 
 CHIP = small_chip(vector_rates={"fp32": 20e12, "fp64": 10e12})
@@ -57,7 +57,7 @@ def test_what_leaves_a_node_is_not_counted_inside_it() -> None:
             replace(outer, size=2, link=replace(quiet, rate=4.0)),
         ),
     )
-    found = exchange_time(8.0, Machine.of(cluster, "bf16"), group=8.0, stride=1.0)
+    found = exchange_time(8.0, SustainedRates.of(cluster, "bf16"), group=8.0, stride=1.0)
     assert float(found) == pytest.approx(3.0 / 3.0 + 4.0 / 4.0)
 
 
@@ -109,7 +109,7 @@ def test_nonsense_is_refused() -> None:
 
 
 def test_doubt_is_larger_where_nothing_was_calibrated(catalogue: Catalogue) -> None:
-    doubt = fft_doubt()
+    doubt = fft_model_error()
     assert doubt.on(catalogue.cluster("dgx-a100/8")) > doubt.on(catalogue.cluster("v100-pcie-nccl/8")) > 1
 
 

@@ -134,7 +134,7 @@ def test_elastic_fabric_adapters_choose_the_cloud_that_has_them(catalogue: Catal
 )
 def test_sharding_is_read_from_its_words(catalogue: Catalogue, words: str, zero: int, shard: int) -> None:
     mapping = asked(catalogue, replace(MODERN, sharding=words)).mapping
-    assert (mapping.zero, mapping.shard) == (zero, shard)
+    assert (mapping.zero, mapping.zero_group) == (zero, shard)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_mixture_has_its_experts_and_a_folded_one_says_so(catalogue: Catalogue
     )
     found = asked(catalogue, row)
     assert found.mapping.expert == 8
-    assert found.mapping.whole_experts
+    assert not found.mapping.expert_tensor_parallel
     assert found.step.model.sizes["experts"] == 8
 
 

@@ -13,12 +13,12 @@ from volvelle import (
     ClosedForm,
     CompiledClosedForm,
     EstimateTable,
-    Mapping,
     MappingError,
     MappingTable,
     Memory,
     MissingExtraError,
     OutsideDomainError,
+    ParallelMapping,
     Ring,
     Switch,
     TrainingStep,
@@ -60,8 +60,8 @@ def assert_same(one: EstimateTable, other: EstimateTable) -> None:
     np.testing.assert_allclose(one.time, other.time, rtol=1e-12)
     np.testing.assert_allclose(one.memory_bytes, other.memory_bytes, rtol=1e-12)
     assert one.violations.keys() == other.violations.keys()
-    for name, struck in one.violations.items():
-        np.testing.assert_array_equal(struck, other.violations[name], err_msg=name)
+    for name, violated in one.violations.items():
+        np.testing.assert_array_equal(violated, other.violations[name], err_msg=name)
 
 
 # -- the graph -----------------------------------------------------------------------------------------------
@@ -236,14 +236,17 @@ def test_rates_of_the_system_may_be_columns(step: TrainingStep) -> None:
         buffer=np.geomspace(1e5, 1e9, 37),
     )
     cluster = small_cluster(chip=chip)
-    for table in (MappingTable.of([Mapping(tensor=8, data=4)]), MappingTable.columns(tensor=[8.0] * 37, data=4)):
+    for table in (
+        MappingTable.of([ParallelMapping(tensor=8, data=4)]),
+        MappingTable.columns(tensor=[8.0] * 37, data=4),
+    ):
         assert_same(CompiledClosedForm().table(step, cluster, table), ClosedForm().table(step, cluster, table))
     with pytest.raises(MappingError, match="37 variants"):
         CompiledClosedForm().table(step, cluster, MappingTable.columns(tensor=[8, 4]))
 
 
 def test_ranges_come_out_the_same(step: TrainingStep, catalogue: Catalogue) -> None:
-    cluster, mapping = catalogue.cluster("dgx-h100/32"), Mapping(tensor=8, data=4)
+    cluster, mapping = catalogue.cluster("dgx-h100/32"), ParallelMapping(tensor=8, data=4)
     ranges = [
         UnderUncertainty(estimator=estimator, samples=64).estimate(step, cluster, mapping).time_range
         for estimator in (ClosedForm(), CompiledClosedForm())
@@ -273,12 +276,12 @@ def test_a_mixture_of_experts_in_two_structures_at_once(catalogue: Catalogue) ->
         expert=2.0 ** RNG.integers(0, 4, rows),
         zero=RNG.integers(0, 4, rows),
         schedule=RNG.integers(0, 4, rows),
-        shard=RNG.choice([0, 2, 4], rows),
-        relay_tokens=RNG.integers(0, 2, rows),
+        zero_group=RNG.choice([0, 2, 4], rows),
+        hierarchical_dispatch=RNG.integers(0, 2, rows),
         offload_weights=RNG.integers(0, 2, rows),
         offload_optimiser=RNG.integers(0, 2, rows),
         offload_activations=RNG.integers(0, 2, rows),
-        whole_experts=RNG.integers(0, 2, rows),
+        expert_tensor_parallel=RNG.integers(0, 2, rows),
         recompute_every=RNG.integers(1, 3, rows),
     )
     cluster = catalogue.cluster("dgx-h100/256")
@@ -289,7 +292,7 @@ def test_breakdowns_and_single_mappings_are_those_of_the_closed_form(step: Train
     cluster, table = small_cluster(), MappingTable.columns(tensor=[1, 2], data=[32, 16])
     found = CompiledClosedForm().table(step, cluster, table, breakdown=True)
     assert found.contributions is not None
-    mapping = Mapping(tensor=2, data=16)
+    mapping = ParallelMapping(tensor=2, data=16)
     assert CompiledClosedForm().estimate(step, cluster, mapping) == ClosedForm().estimate(step, cluster, mapping)
     empty = MappingTable.columns(tensor=np.ones(0))
     assert len(CompiledClosedForm().table(step, cluster, empty)) == 0

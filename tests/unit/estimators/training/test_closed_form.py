@@ -9,21 +9,21 @@ from tests.conftest import small_chip, small_cluster, small_gpt, small_llama
 from volvelle import (
     Catalogue,
     ClosedForm,
-    Mapping,
     MappingError,
     MappingTable,
     Memory,
+    ParallelMapping,
     Recompute,
     TrainingStep,
     UnderUncertainty,
     step_costs,
     transformer,
 )
-from volvelle.mapping.lowering import plan_block
+from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Structure
 from volvelle.workload.transforms import with_backward
 
-LAYOUT = Mapping(tensor=4, pipeline=2, data=4)
+LAYOUT = ParallelMapping(tensor=4, pipeline=2, data=4)
 
 
 def test_the_slowest_stage_times_micro_batches_and_a_bubble_make_the_step(step: TrainingStep) -> None:
@@ -51,7 +51,7 @@ def test_saved_activations_are_those_of_korthikanti_table_2(tensor: int, sequenc
     shape = small_gpt()
     model = with_backward(transformer(shape))
     structure = Structure(sequence_parallel=sequence, recompute=recompute, fused_attention=False)
-    plan = plan_block(model, model.block("layer"), structure)
+    plan = lower(model, model.block("layer"), structure)
     ours = sum(term.coefficient * tensor ** -float(term.powers[1]) for term in plan.saved)
     s, h, a, t = shape.sequence, shape.hidden, shape.heads, tensor
     attention = 5 * a * s / (h * t) if recompute is Recompute.NONE else 0.0
@@ -65,9 +65,7 @@ def test_a_fused_attention_kernel_keeps_no_scores_and_computes_them_twice() -> N
     model = with_backward(transformer(small_llama()))
     layer = model.block("layer")
     plans = {
-        fused: plan_block(
-            model, layer, Structure(sequence_parallel=False, recompute=Recompute.NONE, fused_attention=fused)
-        )
+        fused: lower(model, layer, Structure(sequence_parallel=False, recompute=Recompute.NONE, fused_attention=fused))
         for fused in (False, True)
     }
     saved = {fused: sum(term.coefficient for term in plan.saved) for fused, plan in plans.items()}
@@ -109,7 +107,7 @@ def test_what_cannot_run_says_why_and_what_would(
 def test_a_cure_for_memory_really_fits(catalogue: Catalogue) -> None:
     step = TrainingStep(model=transformer(catalogue.model("gpt3-175b")), batch=1536)
     cluster = catalogue.cluster("dgx-a100/1024")
-    heavy = Mapping(tensor=8, pipeline=2, data=64, zero=0, recompute=Recompute.NONE)
+    heavy = ParallelMapping(tensor=8, pipeline=2, data=64, zero=0, recompute=Recompute.NONE)
     (violation,) = ClosedForm().estimate(step, cluster, heavy).violations
     assert violation.name == "memory"
     assert any(cure.startswith("--pp 16") for cure in violation.cures)
@@ -119,15 +117,15 @@ def test_a_cure_for_memory_really_fits(catalogue: Catalogue) -> None:
 
 def test_a_model_too_large_for_the_machine_says_how_many_chips_it_takes(step: TrainingStep) -> None:
     tiny = small_cluster(1, chip=small_chip(memories=(Memory(name="HBM", capacity=1e6, rate=2e12),)))
-    (violation,) = ClosedForm().estimate(step, tiny, Mapping(tensor=8)).violations
+    (violation,) = ClosedForm().estimate(step, tiny, ParallelMapping(tensor=8)).violations
     assert "at least" in violation.cures[0]
 
 
 def test_bad_mappings_are_refused_where_they_are_made() -> None:
     with pytest.raises(MappingError, match="tensor is 0"):
-        Mapping(tensor=0)
+        ParallelMapping(tensor=0)
     with pytest.raises(MappingError, match="zero is 7"):
-        Mapping(zero=7)
+        ParallelMapping(zero=7)
     with pytest.raises(MappingError, match="no column colour"):
         MappingTable.columns(colour=[1])
 
@@ -135,11 +133,11 @@ def test_bad_mappings_are_refused_where_they_are_made() -> None:
 def test_a_range_comes_from_the_spread_of_inputs_and_holds_the_estimate(catalogue: Catalogue) -> None:
     step = TrainingStep(model=transformer(catalogue.model("llama2-7b")), batch=256)
     cluster = catalogue.cluster("dgx-a100/64")
-    found = UnderUncertainty(estimator=ClosedForm()).estimate(step, cluster, Mapping(tensor=2, data=32))
+    found = UnderUncertainty(estimator=ClosedForm()).estimate(step, cluster, ParallelMapping(tensor=2, data=32))
     assert found.time_range is not None
     assert found.time_range.low < found.time < found.time_range.high
     assert "a100-sxm4-80gb: matrix efficiency" in found.time_range.varied
-    again = UnderUncertainty(estimator=ClosedForm()).estimate(step, cluster, Mapping(tensor=2, data=32))
+    again = UnderUncertainty(estimator=ClosedForm()).estimate(step, cluster, ParallelMapping(tensor=2, data=32))
     assert again.time_range == found.time_range
 
 

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from tests.conftest import ROOT
 from volvelle import Catalogue, Recompute, TrainingStep, Transformer, transformer
-from volvelle import Mapping as Layout
+from volvelle import ParallelMapping as Layout
 from volvelle.errors import MappingError
 from volvelle.interchange.launch import deepspeed, fsdp, megatron, torchtitan
 from volvelle.mapping.parallelism import Schedule
@@ -100,25 +100,25 @@ LAYOUTS: list[tuple[str, str, Layout, dict[str, object]]] = [
     ("megatron", "mixtral-8x7b", Layout(tensor=2, pipeline=4, data=16, expert=8), {}),
     ("megatron", "deepseek-v3", Layout(data=64, expert=64, zero=1), {"element": "fp8"}),
     ("megatron", "deepseek-v2-lite", Layout(pipeline=3, data=8, expert=8), {}),
-    ("megatron", "qwen2.5-7b", Layout(data=32, zero=3, shard=8), BF16),
+    ("megatron", "qwen2.5-7b", Layout(data=32, zero=3, zero_group=8), BF16),
     ("megatron", "qwen3-30b-a3b", Layout(data=16, zero=2, expert=8, overlap=False), {}),
     ("megatron", "llama3-8b", Layout(tensor=2, data=4, fused_attention=False, sequence_parallel=False), {}),
     ("megatron", "llama3-8b", Layout(data=8, offload_optimiser=True), {}),
     ("torchtitan", "llama3-8b", Layout(data=128, zero=3), {}),
     ("torchtitan", "llama3-405b", Layout(tensor=8, pipeline=7, data=16, context=2, interleave=2, zero=2), {}),
     ("torchtitan", "deepseek-v3", Layout(data=64, zero=3, expert=64, recompute=Recompute.FULL), {}),
-    ("torchtitan", "mistral-7b", Layout(data=32, zero=3, shard=8), {"element": "fp8"}),
+    ("torchtitan", "mistral-7b", Layout(data=32, zero=3, zero_group=8), {"element": "fp8"}),
     ("torchtitan", "llama3-8b", Layout(pipeline=4, data=2, zero=2, schedule=Schedule.GPIPE), {}),
     ("torchtitan", "llama3-8b", Layout(data=8, zero=0), {}),
     ("torchtitan", "llama3-8b", Layout(data=8, zero=3, offload_weights=True, offload_optimiser=True), {}),
     ("deepspeed", "llama3-8b", Layout(data=64, zero=2), {}),
-    ("deepspeed", "llama3-70b", Layout(data=64, zero=3, shard=8), BF16),
+    ("deepspeed", "llama3-70b", Layout(data=64, zero=3, zero_group=8), BF16),
     ("deepspeed", "llama3-8b", Layout(data=8, zero=3, offload_weights=True, offload_optimiser=True), {}),
     ("deepspeed", "mixtral-8x7b", Layout(data=16, expert=8), {}),
     ("deepspeed", "llama3-8b", Layout(data=4, tensor=4, sequence_parallel=False), {"element": "fp16"}),
     ("deepspeed", "llama3-8b", Layout(data=8, recompute=Recompute.FULL, offload_activations=True), {}),
     ("accelerate", "llama3-8b", Layout(data=64, zero=3), BF16),
-    ("accelerate", "llama3-8b", Layout(data=32, zero=2, shard=8, recompute=Recompute.FULL), BF16),
+    ("accelerate", "llama3-8b", Layout(data=32, zero=2, zero_group=8, recompute=Recompute.FULL), BF16),
     ("accelerate", "llama3-70b", Layout(tensor=8, data=4, context=2, zero=3, sequence_parallel=False), BF16),
     ("accelerate", "llama3-8b", Layout(data=8, zero=3, offload_weights=True, offload_optimiser=True), BF16),
 ]
@@ -147,7 +147,7 @@ def layouts(draw: st.DrawFn) -> Layout:
         interleave=one(1, 1, 2),
         schedule=draw(st.sampled_from([Schedule.ONE_FORWARD_ONE_BACKWARD, *Schedule])),
         zero=one(0, 1, 2, 3),
-        shard=one(0, 0, 2, 4),
+        zero_group=one(0, 0, 2, 4),
         overlap=draw(st.booleans()),
         sequence_parallel=draw(st.booleans()),
         recompute=draw(st.sampled_from(list(Recompute))),
@@ -192,7 +192,7 @@ ABLE: dict[str, dict[str, list[object]]] = {
         "interleave": [1, 2],
         "context": [1, 2],
         "zero": [0, 1, 2, 3],
-        "shard": [0, 4],
+        "zero_group": [0, 4],
         "overlap": [True, False],
         "recompute": list(Recompute),
         "recompute_every": [1, 2],
@@ -204,7 +204,7 @@ ABLE: dict[str, dict[str, list[object]]] = {
         "interleave": [1, 2],
         "context": [1, 2],
         "zero": [2, 3],
-        "shard": [0, 4],
+        "zero_group": [0, 4],
         "recompute": list(Recompute),
     },
     "deepspeed": {
@@ -221,7 +221,7 @@ ABLE: dict[str, dict[str, list[object]]] = {
         "sequence_parallel": [False],
         "context": [1, 2],
         "zero": [2, 3],
-        "shard": [0, 4],
+        "zero_group": [0, 4],
         "recompute": list(Recompute),
     },
 }
@@ -312,7 +312,7 @@ def test_a_step_of_shorter_sequences_is_launched_with_them() -> None:
 @pytest.mark.parametrize(("zero", "strategy"), [(0, None), (1, None), (2, "optim_grads"), (3, "optim_grads_params")])
 def test_what_replicas_share_out_is_a_strategy_of_megatron(zero: int, strategy: str | None) -> None:
     shape = shape_of("llama3-8b")
-    found = emitted("megatron", shape, step_of(shape), Layout(data=32, zero=zero, shard=8))
+    found = emitted("megatron", shape, step_of(shape), Layout(data=32, zero=zero, zero_group=8))
     assert found.get("data_parallel_sharding_strategy") == strategy
     assert ("use_distributed_optimizer" in found) is (zero >= 1)
     assert found.get("num_distributed_optimizer_instances") == (4 if zero else None)
@@ -328,7 +328,7 @@ def test_a_fused_attention_core_is_not_told_to_run_again() -> None:
 
 def test_hybrid_sharding_is_two_degrees_of_replicas() -> None:
     shape = shape_of("llama3-8b")
-    layout = Layout(data=32, context=2, zero=3, shard=8)
+    layout = Layout(data=32, context=2, zero=3, zero_group=8)
     titan = emitted("torchtitan", shape, step_of(shape), layout)["parallelism"]
     assert (titan["data_parallel_replicate_degree"], titan["data_parallel_shard_degree"]) == (8, 4)
     found = emitted("accelerate", shape, step_of(shape, gradient_element="bf16"), layout)["parallelism_config"]
@@ -399,7 +399,7 @@ def test_a_name_with_line_breaks_stays_inside_its_comment(framework: str) -> Non
         ("megatron", "llama3-8b", Layout(data=2), {"gradient_element": "fp16"}, "gradients in fp16"),
         ("megatron", "llama3-8b", Layout(data=2), {"optimiser_state": 6.0}, "6 bytes a parameter"),
         ("megatron", "llama3-8b", Layout(data=3), {}, "multiple of 3"),
-        ("megatron", "llama3-8b", Layout(data=8, shard=3), {}, "sharding over 3 of 8"),
+        ("megatron", "llama3-8b", Layout(data=8, zero_group=3), {}, "sharding over 3 of 8"),
         ("torchtitan", "llama3-8b", Layout(data=8, zero=1), {}, "ZeRO 1"),
         ("torchtitan", "llama3-8b", Layout(data=8, tensor=2, zero=0), {}, "ZeRO 0"),
         ("torchtitan", "llama3-8b", Layout(data=8, tensor=2, zero=3, sequence_parallel=False), {}, "without sequence"),
@@ -412,7 +412,7 @@ def test_a_name_with_line_breaks_stays_inside_its_comment(framework: str) -> Non
         ("deepspeed", "llama3-8b", Layout(pipeline=4, data=2), {}, "4 pipeline stages"),
         ("deepspeed", "llama3-8b", Layout(context=4, data=2), {}, "context parallelism of 4"),
         ("deepspeed", "llama3-8b", Layout(tensor=4, data=2), {}, "sequence parallelism beside tensor"),
-        ("deepspeed", "llama3-8b", Layout(data=8, zero=2, shard=4), {}, "hybrid sharding at ZeRO stage 2"),
+        ("deepspeed", "llama3-8b", Layout(data=8, zero=2, zero_group=4), {}, "hybrid sharding at ZeRO stage 2"),
         ("deepspeed", "llama3-8b", Layout(data=8, zero=2, offload_weights=True), {}, "off-loaded weights"),
         ("deepspeed", "llama3-8b", Layout(data=8), {"element": "fp8"}, "element type fp8"),
         ("accelerate", "llama3-8b", Layout(pipeline=4, data=2, zero=3), BF16, "pipeline parallelism (4 stages"),

@@ -14,7 +14,7 @@ from tests.unit.search.fusion.gpt_layer_problem import DFMODEL, EDGES, SN10, TIL
 from volvelle import GraphError, MappingError, MissingExtraError, UnknownNameError
 from volvelle.estimators.dataflow.core_shares import core_options
 from volvelle.estimators.dataflow.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip, Overlap
-from volvelle.estimators.dataflow.partition_time import price, price_set
+from volvelle.estimators.dataflow.partition_time import fusion_time, partition_time
 from volvelle.laws.onchip_dataflow import (
     array_peak,
     balanced_compute_time,
@@ -121,9 +121,9 @@ def test_the_mappings_of_table_vi_come_out(wanted: float, changes: dict[str, obj
 def test_the_best_mapping_of_a_gpt_layer_has_two_partitions() -> None:
     answer = fuse(gpt_layer(tile=128))
     assert answer.fusion is not None
-    assert answer.price is not None
+    assert answer.timing is not None
     assert [set(names) for names in answer.fusion.partitions][1] == {"FFN0", "GeLU", "FFN1", "DropOut_3", "Add_2"}
-    assert [part.binding for part in answer.price.partitions] == ["network", "compute"]
+    assert [part.binding for part in answer.timing.partitions] == ["network", "compute"]
 
 
 def test_more_partitions_than_allowed_are_not_used() -> None:
@@ -153,8 +153,8 @@ def test_pieces_of_weights_let_a_kernel_run_that_does_not_fit() -> None:
 
 def test_a_tensor_that_crosses_is_paid_on_both_sides() -> None:
     problem = chain(vector("a"), vector("b"))
-    together = price(problem, Fusion(partitions=(("a", "b"),), tiles=2))
-    apart = price(problem, Fusion(partitions=(("a",), ("b",)), tiles=2))
+    together = fusion_time(problem, Fusion(partitions=(("a", "b"),), tiles=2))
+    apart = fusion_time(problem, Fusion(partitions=(("a",), ("b",)), tiles=2))
     assert [part.traffic for part in together.partitions] == [0.0]
     assert [part.traffic for part in apart.partitions] == [100.0, 100.0]
     assert apart.dram == 100.0
@@ -165,14 +165,14 @@ def test_kernel_by_kernel_is_the_sum_of_kernels_alone() -> None:
     problem = gpt_layer(tile=256, fuse=False)
     answer = fuse(problem)
     assert answer.proven
-    assert answer.time == pytest.approx(sum(price_set(problem, [kernel.name]).time for kernel in problem.kernels))
+    assert answer.time == pytest.approx(sum(partition_time(problem, [kernel.name]).time for kernel in problem.kernels))
 
 
 def test_weights_read_for_every_micro_batch_are_charged_where_their_kernel_runs() -> None:
     problem = chain(vector("a", weight_bytes=70.0), vector("b"))
     streamed = replace(problem, choices=FusionChoices(stream_weights=True))
-    assert price_set(streamed, ["a"]).traffic - price_set(problem, ["a"]).traffic == 70.0
-    assert price_set(streamed, ["b"]).traffic == price_set(problem, ["b"]).traffic
+    assert partition_time(streamed, ["a"]).traffic - partition_time(problem, ["a"]).traffic == 70.0
+    assert partition_time(streamed, ["b"]).traffic == partition_time(problem, ["b"]).traffic
 
 
 def test_backward_waits_for_forward_only_if_asked() -> None:
@@ -186,9 +186,9 @@ def test_backward_waits_for_forward_only_if_asked() -> None:
 
 def test_cores_given_by_hand_are_priced_as_given() -> None:
     problem = chain(vector("a"), vector("b"))
-    best = price(problem, Fusion(partitions=(("a", "b"),), tiles=2))
-    poor = price(problem, Fusion(partitions=(("a", "b"),), tiles=2, cores=((1, 1),)))
-    wild = price(problem, Fusion(partitions=(("a", "b"),), tiles=2, cores=((8, 8),)))
+    best = fusion_time(problem, Fusion(partitions=(("a", "b"),), tiles=2))
+    poor = fusion_time(problem, Fusion(partitions=(("a", "b"),), tiles=2, cores=((1, 1),)))
+    wild = fusion_time(problem, Fusion(partitions=(("a", "b"),), tiles=2, cores=((8, 8),)))
     assert poor.partitions[0].compute == 2 * best.partitions[0].compute
     assert [violation.name for violation in wild.violations] == ["cores"]
 
@@ -263,7 +263,7 @@ def test_a_fusion_that_contradicts_its_graph_is_refused_by_place(
     partitions: tuple[tuple[str, ...], ...], more: dict[str, object], words: tuple[str, ...]
 ) -> None:
     with pytest.raises(MappingError) as refused:
-        price(
+        fusion_time(
             chain(vector("a"), vector("b")),
             Fusion(**{"partitions": partitions, "tiles": 2, **more}),  # type: ignore[arg-type]
         )
@@ -334,9 +334,9 @@ def test_length_costs_no_more_than_its_length() -> None:
 def test_a_set_with_an_unknown_kernel_or_none_has_no_price() -> None:
     problem = chain(vector("a"), vector("b"))
     with pytest.raises(UnknownNameError, match="no kernel 'c'"):
-        price_set(problem, ["a", "c"])
+        partition_time(problem, ["a", "c"])
     with pytest.raises(MappingError, match="without kernels"):
-        price_set(problem, [])
+        partition_time(problem, [])
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -28,7 +28,7 @@ from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations, placements
 from volvelle.search.graph.sharding import Sharding, best_sharding, shardings_in_order
-from volvelle.search.graph.split_costs import SplitCosts, arithmetic
+from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
 from volvelle.search.graph.stages import cut_chain, homes, segments
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
 
@@ -42,8 +42,8 @@ SENT = {
 }
 
 
-def ring(degree: int, workload: Workload, *, rate: float = 50e9) -> SplitCosts:
-    return SplitCosts(
+def ring(degree: int, workload: Workload, *, rate: float = 50e9) -> ShardingTimes:
+    return ShardingTimes(
         work=arithmetic(workload.sizes, degree, rate=300e12),
         exchange=lambda collective, size: SENT[collective] * (degree - 1) / degree * size / rate,
     )
@@ -192,7 +192,7 @@ def test_layers_that_stages_do_not_divide_are_cut_inside() -> None:
     found = staged(layer(5), 4)
     plan = found.plan
     assert plan is not None
-    whole, cut = plan.blocks[0].price.time, plan.slowest
+    whole, cut = plan.blocks[0].timing.time, plan.slowest
     between = 2 * whole  # of five layers some stage gets two
     assert cut < 0.7 * between
     assert cut >= 5 / 4 * whole
@@ -292,7 +292,7 @@ def test_a_whole_model_is_mapped_block_by_block_with_one_layout_between() -> Non
     plan = found.plan
     assert plan is not None
     assert [block.name for block in plan.blocks] == ["embedding", "layer", "head"]
-    assert sum(block.repeat * block.price.time for block in plan.blocks) == pytest.approx(
+    assert sum(block.repeat * block.timing.time for block in plan.blocks) == pytest.approx(
         sum(stage.time - stage.hand_over for stage in plan.stages)
     )
     assert found.bound <= found.time

@@ -45,7 +45,7 @@ def every(evaluator: Evaluator) -> Slice:
 
 @pytest.fixture(scope="module")
 def met(every: Slice) -> np.ndarray:  # type: ignore[type-arg]
-    return every.feasible & (every.columns["watts"] <= 1.2e6)
+    return every.feasible & (every.columns["power"] <= 1.2e6)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_a_front_of_five_objectives_is_refused(results, study) -> None:  # type:
 
 
 def test_where_nothing_meets_the_constraints_the_answer_says_by_how_much(study, results) -> None:  # type: ignore[no-untyped-def]
-    best = invert(results, study, "days <= 3 and run_usd <= 1e9 and least watts").best
+    best = invert(results, study, "days <= 3 and run_usd <= 1e9 and least power").best
     assert best.design is None
     assert best.unmet is not None
     by_name = {one.text: one for one in best.unmet.shortfalls}
@@ -301,7 +301,7 @@ def test_a_line_needs_two_numeric_axes(evaluator, gathered) -> None:  # type: ig
 def test_what_is_gathered_agrees_with_itself(gathered: Answers) -> None:
     assert gathered.census.points == 72
     assert gathered.census.reasons == {"memory": 24}
-    assert gathered.census.runs - gathered.census.met == gathered.census.failing["watts <= 1.2 MW"]
+    assert gathered.census.runs - gathered.census.met == gathered.census.failing["power <= 1.2 MW"]
     best = gathered.best.design
     assert best is not None
     assert gathered.local is not None
@@ -311,9 +311,9 @@ def test_what_is_gathered_agrees_with_itself(gathered: Answers) -> None:
     for one in gathered.breakdowns:
         assert one.time == pytest.approx(one.design.measures["time"])
         assert sum(one.resources.values()) == pytest.approx(one.time)
-    for doubt in gathered.local.doubts:
-        assert doubt.low <= doubt.value <= doubt.high
-        assert doubt.value == pytest.approx(best.measures[doubt.name])
+    for figure in gathered.local.ranges:
+        assert figure.low <= figure.value <= figure.high
+        assert figure.value == pytest.approx(best.measures[figure.name])
     assert all(one.reference is not None for one in gathered.local.assumptions)
     assert len(gathered.cloud) > 0
 

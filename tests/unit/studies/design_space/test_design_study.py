@@ -25,7 +25,7 @@ from volvelle.studies.design_space.measures import MEASURES
         ({"axes": {"mapping.tensr": [1]}}, "did you mean 'tensor'"),
         ({"objectives": ["speed"]}, "there is no measure 'speed'"),
         ({"objectives": ["least most time"]}, "is no objective"),
-        ({"constraints": ["watt <= 10 MW"]}, "did you mean 'watts'"),
+        ({"constraints": ["powr <= 10 MW"]}, "did you mean 'power'"),
         ({"set": {"chip.power": "chip.powr * 2"}}, "chip.power"),
         ({"set": {"accelerators": "4"}}, "number of the machine"),
         ({"mapping": {"policy": "best"}}, "found anew at every point"),
@@ -98,12 +98,12 @@ def test_twice_the_logic_costs_more_and_takes_more_power_by_parts() -> None:
     form = {
         **QUICK,
         "axes": {"chip.matrix_rate": {"times": [1, 2]}},
-        "measures": ["machine_usd", "watts"],
+        "measures": ["machine_usd", "power"],
         "costs": {"model": "parts"},
     }
     found = Evaluator(study=read_study(form)).rows(0, 2).columns
     assert found["machine_usd"][1] > found["machine_usd"][0]
-    assert found["watts"][1] > found["watts"][0]
+    assert found["power"][1] > found["power"][0]
 
 
 def test_a_computed_field_follows_the_axes() -> None:

@@ -26,26 +26,26 @@ from volvelle.workload.training import TrainingStep
 LENGTHS = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 
 
-def grid(lengths: list[int], *, seed: int = 0, budget: int | None = None) -> Grid:
+def grid(lengths: list[int], *, seed: int = 0, samples: int | None = None) -> Grid:
     axes = tuple(
         Axis(name=f"axis-{place}", columns={f"field-{place}": tuple(float(value) for value in range(length))})
         for place, length in enumerate(lengths)
     )
-    return Grid(axes=axes, seed=seed, budget=budget)
+    return Grid(axes=axes, seed=seed, samples=samples)
 
 
 @given(lengths=LENGTHS, seed=st.integers(0, 2**32))
 def test_drawing_points_repeats_none_and_misses_none(lengths: list[int], seed: int) -> None:
     count = prod(lengths)
-    nearly_all = grid(lengths, seed=seed, budget=max(1, count - 1))
-    drawn = nearly_all.numbers(0, count)  # one more row than the budget: the renumbering itself is one-to-one
+    nearly_all = grid(lengths, seed=seed, samples=max(1, count - 1))
+    drawn = nearly_all.numbers(0, count)  # one more row than the samples: the renumbering itself is one-to-one
 
     assert sorted(drawn.tolist()) == list(range(count))
 
 
 @given(lengths=LENGTHS, seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 200), max_size=5))
 def test_a_row_is_the_same_point_however_rows_are_cut(lengths: list[int], seed: int, cuts: list[int]) -> None:
-    whole = grid(lengths, seed=seed, budget=max(1, prod(lengths) // 2))
+    whole = grid(lengths, seed=seed, samples=max(1, prod(lengths) // 2))
     ends = sorted({0, len(whole), *(min(cut, len(whole)) for cut in cuts)})
 
     pieces = [whole.numbers(start, stop) for start, stop in pairwise(ends)]
@@ -65,7 +65,7 @@ def test_positions_and_numbers_are_each_others_inverse(lengths: list[int]) -> No
 
 
 def test_other_seeds_draw_other_points() -> None:
-    first, second = (grid([100, 100], seed=seed, budget=50).numbers(0, 50).tolist() for seed in (1, 2))
+    first, second = (grid([100, 100], seed=seed, samples=50).numbers(0, 50).tolist() for seed in (1, 2))
 
     assert first != second
 
@@ -81,7 +81,7 @@ def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
-SLICED = Evaluator(study=study(QUICK, budget=120, seed=5))
+SLICED = Evaluator(study=study(QUICK, samples=120, seed=5))
 SLICED_WHOLE = joined([SLICED.rows(0, 120)])
 SMALL_SEARCH = {
     **SEARCHED,

@@ -7,11 +7,11 @@ from math import ceil, inf, prod
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.workload.operations import Operation, Unit
 
-__all__ = ["SplitCosts", "Weights", "arithmetic"]
+__all__ = ["ShardingTimes", "Weights", "arithmetic"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitCosts:
+class ShardingTimes:
     """What a choice of splits costs."""
 
     work: Callable[[Operation, str | None], float]

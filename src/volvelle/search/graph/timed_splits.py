@@ -1,4 +1,4 @@
-"""The tables of a block with their prices: work, collectives and bytes held, ready to be weighed and minimised."""
+"""The tables of a block with their times: work, collectives and bytes held, ready to be weighed and minimised."""
 
 from collections.abc import Sequence
 from math import ceil, inf, prod
@@ -8,22 +8,24 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.elimination import Correction, Elimination, Factor
-from volvelle.search.graph.split_costs import SplitCosts, Weights
+from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Role, Tensor
 from volvelle.workload.operations import Operation
-from volvelle.workload.tensor_layout import Collective, Layout
+from volvelle.workload.tensor_layout import Collective, TensorLayout
 
-__all__ = ["PricedSplits"]
+__all__ = ["TimedSplits"]
 
 Table = NDArray[np.float64]
 
 
-class PricedSplits:
-    """A block's splits over one group of chips, priced."""
+class TimedSplits:
+    """A block's splits over one group of chips, timed."""
 
-    def __init__(self, tables: BlockTables, degree: int, costs: SplitCosts, allowed: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, tables: BlockTables, degree: int, costs: ShardingTimes, allowed: Sequence[Sequence[int]]
+    ) -> None:
         self.tables, self.degree, self.costs = tables, degree, costs
         self.allowed = [list(options) for options in allowed]
         """For each variable the options that are allowed, by number."""
@@ -167,7 +169,7 @@ class PricedSplits:
         weight = self.tables.block.tensor_of.get(name) if name != gradient.name else None
         return weight if weight is not None and weight.role is Role.WEIGHT else None
 
-    def _bytes(self, tensor: Tensor, layout: Layout) -> float:
+    def _bytes(self, tensor: Tensor, layout: TensorLayout) -> float:
         sizes = self.tables.sizes
         points = prod(ceil(sizes[dim] / self.degree) if dim == layout.dim else sizes[dim] for dim in tensor.dims)
         return points * element_bytes(tensor.element)
