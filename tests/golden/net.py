@@ -124,7 +124,10 @@ class Commit:
         if self.here:
             return (ROOT / path).exists()
         return (
-            subprocess.run(["git", "cat-file", "-e", f"{self.revision}:{path}"], cwd=ROOT, check=False).returncode == 0
+            subprocess.run(
+                ["git", "cat-file", "-e", f"{self.revision}:{path}"], cwd=ROOT, check=False, capture_output=True
+            ).returncode
+            == 0
         )
 
     def renames(self) -> list[Mapping[str, Any]]:

@@ -55,7 +55,7 @@ def hpcg_document(plan: HpcgPlan) -> dict[str, object]:
         "flop_per_second": found.rate,
         "range": {"low": found.low, "high": found.high, "level": found.level},
         "mean": found.mean,
-        "watts": plan.power,
+        "power_watts": plan.power,
         "flop_per_second_per_watt": None if plan.per_watt is None else list(plan.per_watt),
         "factors": {
             name: {"value": value, "low": low, "high": high} for name, (value, low, high) in found.bounds.items()
