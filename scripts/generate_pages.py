@@ -529,7 +529,8 @@ ROOMS = {
     "workload": "What is computed",
     "system": "Where it runs",
     "mapping": "How it is laid out",
-    "estimate": "What comes of it",
+    "estimators": "What comes of it",
+    "economics": "Money and energy",
     "spread": "How sure a number is",
     "catalogue": "Facts",
     "errors": "What can go wrong",
@@ -626,8 +627,8 @@ def python_page() -> str:
 
 def laws_by_paper() -> dict[str, list[Law]]:
     """All laws, grouped by the paper they cite, papers by year."""
-    for module in pkgutil.iter_modules(volvelle.laws.__path__):
-        importlib.import_module(f"volvelle.laws.{module.name}")
+    for module in pkgutil.walk_packages(volvelle.laws.__path__, "volvelle.laws."):
+        importlib.import_module(module.name)
     found: dict[str, list[Law]] = {}
     for law in LAWS.values():
         found.setdefault(law.paper, []).append(law)

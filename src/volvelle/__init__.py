@@ -43,7 +43,7 @@ from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, Ten
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "PARTIAL",

@@ -23,13 +23,13 @@ SOURCE = ROOT / "src" / "volvelle"
 
 def law_functions() -> list[tuple[str, object]]:
     found = []
-    for module in pkgutil.iter_modules(volvelle.laws.__path__):
-        if module.name == "citations":
+    for module in pkgutil.walk_packages(volvelle.laws.__path__, "volvelle.laws."):
+        if module.name == "volvelle.laws.citations":
             continue
-        loaded = importlib.import_module(f"volvelle.laws.{module.name}")
+        loaded = importlib.import_module(module.name)
         for name, thing in vars(loaded).items():
             if inspect.isfunction(thing) and thing.__module__ == loaded.__name__ and not name.startswith("_"):
-                found.append((f"{module.name}.{name}", thing))
+                found.append((f"{module.name.rpartition('.')[2]}.{name}", thing))
     return found
 
 
@@ -50,7 +50,7 @@ def test_every_law_cites_its_paper_states_its_equation_and_says_what_it_assumes(
 @pytest.mark.parametrize("name", sorted(name.split(".")[1] for name, _ in law_functions()))
 def test_every_law_is_tested(name: str) -> None:
     tests = [file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
-    used = [file.read_text("utf-8") for file in (SOURCE / "estimate").glob("*.py")]
+    used = [file.read_text("utf-8") for file in (SOURCE / "estimators").rglob("*.py")]
     assert any(name in text for text in (*tests, *used)), f"no test and no estimator mentions {name}"
 
 
