@@ -282,18 +282,23 @@ def test_graphs_that_do_not_hold_together_are_refused() -> None:
         vector("a", rows=0)
 
 
-@pytest.mark.parametrize(("module", "method"), [("highspy", "highs"), ("gurobipy", "gurobi")])
+def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    """As if these packages were not installed, also where they have been imported before."""
+    for name in {*packages, *(name for name in sys.modules if name.split(".")[0] in packages)}:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.mark.parametrize(("module", "method"), [("ortools", "highs"), ("ortools", "cp-sat"), ("gurobipy", "gurobi")])
 def test_a_solver_that_is_not_there_is_named_with_its_cure(
     module: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
+    without(monkeypatch, module)
     with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\["):
         fuse(chain(vector("a")), method=method)  # type: ignore[arg-type]
 
 
 def test_without_any_solver_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("highspy", "ortools", "ortools.sat.python.cp_model", "gurobipy"):
-        monkeypatch.setitem(sys.modules, module, None)
+    without(monkeypatch, "ortools", "gurobipy")
     assert fuse(gpt_layer(tile=128)).time == pytest.approx(3.9636e-3, rel=1e-4)
 
 
