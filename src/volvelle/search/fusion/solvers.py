@@ -54,7 +54,7 @@ class Highs:
         from ortools.math_opt.solvers import highs_pb2  # noqa: PLC0415 - an extra
 
         parameters = mathopt.SolveParameters(
-            time_limit=timedelta(seconds=time_limit),
+            time_limit=_left(time_limit, begun),
             relative_gap_tolerance=1e-9,
             absolute_gap_tolerance=1e-10,
             highs=highs_pb2.HighsOptionsProto(int_options={"threads": self.threads}),
@@ -87,7 +87,7 @@ class CpSat:
             mip_max_bound=float(whole.upper.max()), mip_max_activity_exponent=62, linearization_level=self._level
         )
         parameters = mathopt.SolveParameters(
-            time_limit=timedelta(seconds=max(0.01, time_limit - (perf_counter() - begun))),
+            time_limit=_left(time_limit, begun),
             threads=self.workers,
             cp_sat=engine,
         )
@@ -111,6 +111,11 @@ def _mathopt(name: str) -> Any:
     except ImportError:
         raise _missing(f"{name} (OR-Tools)", "solvers") from None
     return mathopt
+
+
+def _left(time_limit: float, begun: float) -> timedelta:
+    """What is left of the limit once the engine is loaded and its model rounded."""
+    return timedelta(seconds=max(0.01, time_limit - (perf_counter() - begun)))
 
 
 def _solved(
