@@ -1,6 +1,9 @@
 """The house stays one that can be walked through: no circles, no crowded room, tests where one looks for them."""
 
 import re
+import subprocess
+import sys
+import tomllib
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -59,6 +62,17 @@ def test_a_unit_test_stands_where_what_it_tests_stands(file: Path) -> None:
         (place / f"{subject}.py").is_file() or (place / subject / "__init__.py").is_file() or place.name == subject
     ), f"there is no {(place / subject).relative_to(ROOT)}"
     assert (place / "__init__.py").is_file()
+
+
+def test_every_dependency_has_a_lowest_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "lowest"), *extras], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    promised = {re.split(r"[\[>=<]", line)[0] for line in sum(extras.values(), project["dependencies"])}
+    assert {line.split("==")[0] for line in done.stdout.splitlines()} == promised - {"volvelle"}
 
 
 def test_every_folder_of_tests_is_run() -> None:
