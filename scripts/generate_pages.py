@@ -96,7 +96,7 @@ OTHERS = {
     "plan-config": f"plan {CONFIG} --top 3",
     "map-state-space": f"{MAPPED}",
     "cost": "cost --on dgx-h100/1024",
-    "cost-parts": "cost --on dgx-h100/1024 --model parts --step 9.8s --tokens 4e6 --budget 1e12",
+    "cost-parts": "cost --on dgx-h100/1024 --model parts --step 9.8s --tokens-per-step 4e6 --tokens 1e12",
     "cost-refused": "cost --on gb200-nvl72/72",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
@@ -196,15 +196,6 @@ def asked(question: str) -> str:
     # How long a search took depends on the machine; how many layouts it went through does not.
     said = streams[0].getvalue() or streams[1].getvalue()
     return tidy(re.sub(r"(can\s+run|fusions);\s+[\d.]+\s+s\s*$", r"\1\n", said, count=1, flags=re.MULTILINE))
-
-
-def helps(path: str = "") -> Iterator[tuple[str, str]]:
-    """The help of a command and of all below it."""
-    text = asked(f"{path} --help")
-    yield path, text
-    below = re.split(r"^(?:Verbs|Commands):$", text, flags=re.MULTILINE)[1:]
-    for verb in re.findall(r"^  (\w+)  ", "".join(below), re.MULTILINE):
-        yield from helps(f"{path} {verb}".strip())
 
 
 def sections(text: str) -> dict[str, str]:
@@ -499,127 +490,16 @@ def markdown(doc: str) -> str:
     return "\n".join(paragraphs)
 
 
-def written(node: ast.expr) -> str:
-    """An expression as its source writes it: a quoted type without its quotes, other text in double ones."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return json.dumps(node.value, ensure_ascii=False)
-    return ast.unparse(node).replace("'", '"')
-
-
-def result(function: ast.FunctionDef) -> str:
-    """The type a function gives."""
-    return "" if function.returns is None else written(function.returns).strip('"')
-
-
-def signature(function: ast.FunctionDef, *, of_class: str = "", width: int = 1000) -> str:
-    """A function's head without `self`, an argument a line where it is wide; a constructor's named for its class."""
-    given = function.args
-    given.args = [argument for argument in given.args if argument.arg not in ("self", "cls")]
-    name, arguments = of_class or function.name, ast.unparse(given).replace("'", '"')
-    end = ")" if of_class else f") -> {result(function)}"
-    if len(name + arguments + end) < width:
-        return f"{name}({arguments}{end}"
+def signature(function: Callable[..., object], *, width: int = 88) -> str:
+    """A function's head as its source has it, an argument a line where it is wide."""
+    node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    assert node.returns is not None
+    arguments, end = ast.unparse(node.args).replace("'", '"'), f") -> {ast.unparse(node.returns)}"
+    if len(node.name + arguments + end) < width:
+        return f"{node.name}({arguments}{end}"
     lines = "".join(f"    {line},\n" for line in re.split(r", (?![^\[(]*[\])])", arguments))
-    return f"{name}(\n{lines}{end}"
-
-
-# -- the Python surface ---------------------------------------------------------------------------------------
-
-ROOMS = {
-    "workload": "What is computed",
-    "system": "Where it runs",
-    "mapping": "How it is laid out",
-    "estimators": "What comes of it",
-    "economics": "Money and energy",
-    "spread": "How sure a number is",
-    "catalogue": "Facts",
-    "errors": "What can go wrong",
-}
-CONSTANTS = {
-    "REPLICATED": "The layout in which every chip holds all of a tensor.",
-    "PARTIAL": "The layout in which every chip holds a summand of a tensor.",
-}
-
-
-def definition(thing: Callable[..., object]) -> ast.stmt:
-    """The source of a class or a function, parsed."""
-    return ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-
-
-def text_after(body: Sequence[ast.stmt], index: int) -> str:
-    """The docstring that follows a field, if any."""
-    if index + 1 < len(body):
-        following = body[index + 1]
-        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-            return " ".join(str(following.value.value).split())
-    return ""
-
-
-def class_fields(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str, str, str]]:
-    """Fields and enumerated values: name, type, default, meaning."""
-    for index, line in enumerate(body):
-        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
-            name, kind = line.target.id, f"`{written(line.annotation)}`"
-        elif isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-            name, kind = line.targets[0].id, ""
-        else:
-            continue
-        if not name.startswith("_"):
-            default = "" if line.value is None else f"`{written(line.value)}`"
-            yield f"`{name}`", kind, default.replace("field(default_factory=dict)", "{}"), text_after(body, index)
-
-
-def class_page(node: ast.ClassDef) -> str:
-    """Fields and methods of a class."""
-    rows = list(class_fields(node.body))
-    methods = [line for line in node.body if isinstance(line, ast.FunctionDef)]
-    parts = [
-        fence(signature(method, of_class=node.name, width=88), "python")
-        for method in methods
-        if method.name == "__init__"
-    ]
-    if rows and any(kind for _, kind, _, _ in rows):
-        parts.append(table(("field", "type", "default", "meaning"), rows))
-    elif rows:
-        parts.append(table(("name", "value", "meaning"), ((name, value, meaning) for name, _, value, meaning in rows)))
-    lines = []
-    for method in methods:
-        if not method.name.startswith("_"):
-            decorators = {ast.unparse(decorator) for decorator in method.decorator_list}
-            is_property = decorators & {"property", "cached_property"}
-            head = f"{method.name}: {result(method)}" if is_property else signature(method)
-            doc = (ast.get_docstring(method) or "").split("\n\n")[0]
-            lines.append(f"- `{head}`: {markdown(doc).strip()}")
-    if lines:
-        parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
-
-
-def python_page() -> str:
-    """Every public name, by room."""
-    grouped: dict[str, list[str]] = {room: [] for room in ROOMS}
-    for name in volvelle.__all__:
-        thing = getattr(volvelle, name)
-        room = thing.__module__.split(".")[1]
-        parts = [f"### {name}\n", f"`{thing.__module__}`\n"]
-        if name in CONSTANTS:
-            parts += [CONSTANTS[name] + "\n"]
-        else:
-            node = definition(thing)
-            parts += [markdown(inspect.getdoc(thing) or "")]
-            if isinstance(node, ast.ClassDef):
-                parts.append(class_page(node))
-            elif isinstance(node, ast.FunctionDef):
-                parts.insert(2, fence(signature(node, width=88), "python"))
-        grouped[room].append("\n".join(part for part in parts if part))
-    text = (
-        "# Python\n\nThe public surface is the names below, imported from `volvelle`, and no others. Quantities are "
-        "plain floats in seconds, bytes, FLOP, bytes per second, FLOP per second, watts, joules and dollars; "
-        "`Seconds`, `Bytes` and the like are names for a float or an array of them.\n"
-    )
-    for room, title in ROOMS.items():
-        text += f"\n## {title}\n\n" + "\n".join(grouped[room])
-    return text
+    return f"{node.name}(\n{lines}{end}"
 
 
 # -- laws -----------------------------------------------------------------------------------------------------
@@ -688,11 +568,9 @@ def equations_page(references: dict[str, Reference]) -> str:
         text += f"\n## {found.authors.split(',')[0].split(' et al')[0]} {found.year}\n\n"
         text += f"{found.authors}. *{found.title}*. {found.place}, {found.year}. Key: `{paper}`.\n"
         for law in papers[paper]:
-            node = definition(law.function)
-            assert isinstance(node, ast.FunctionDef)
             seen = tests.get(law.name, [])
             text += f"\n### {law.name}\n\n*{law.place}*\n\n{markdown(inspect.getdoc(law.function) or '')}\n"
-            text += fence(signature(node, width=88), "python") + "\n"
+            text += fence(signature(law.function), "python") + "\n"
             text += (
                 f"In `{law.function.__module__}`. Used by: {', '.join(users.get(law.name, ['nothing yet']))}.\n\nTests:"
             )
@@ -803,16 +681,6 @@ def catalogue_page(catalogue: volvelle.Catalogue) -> str:
 
 
 # -- command, schema, errors ----------------------------------------------------------------------------------
-
-
-def command_page() -> str:
-    """Every verb and option."""
-    (_, top), *verbs = helps()
-    text = "# The command\n\nGenerated from `--help`. What each section of an answer means is told in "
-    text += "[Your first estimate](../tutorials/first-estimate.md).\n\n" + fence(top)
-    for verb, words in verbs:
-        text += f"\n## volvelle {verb}\n\n" + fence(words)
-    return text
 
 
 def kind_of(field: dict[str, Any]) -> str:
@@ -927,8 +795,6 @@ def pages() -> dict[Path, str]:
     found[made / "figures.json"] = json.dumps(quoted, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     catalogue = volvelle.Catalogue()
     for file, text in {
-        "command.md": command_page(),
-        "python.md": python_page(),
         "catalogue.md": catalogue_page(catalogue),
         "equations.md": equations_page(catalogue.references),
         "estimate-schema.md": schema_page(schema),

@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("duckdb")
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import inf
+from math import floor, inf, isfinite
 from unittest.mock import patch
 
 import pytest
@@ -15,7 +15,7 @@ from volvelle.estimators.dataflow.on_chip import ChipKernel, ChipTensor, FusionC
 from volvelle.estimators.dataflow.partition_time import PartitionTimes, fusion_time, partition_time, partition_times_of
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN
-from volvelle.search.fusion.assignment_model import assignment_model
+from volvelle.search.fusion.assignment_model import TICKS, assignment_model, in_whole_numbers
 from volvelle.search.fusion.incumbent import along_orders, improved
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.fusion.solvers import CpSat, Highs
@@ -152,6 +152,28 @@ def test_a_fusion_in_numbers_satisfies_the_model_it_starts_a_solver_with(problem
         entries = slice(model.starts[row], model.starts[row + 1])
         total = sum(values[at] * value for at, value in zip(model.columns[entries], model.values[entries], strict=True))
         assert low - 1e-9 <= total <= high + 1e-9
+
+
+@settings(max_examples=40)
+@given(problems(largest=9))
+def test_in_whole_numbers_a_model_only_gets_easier(problem: FusionProblem) -> None:
+    """The best fusion, its times rounded down to ticks, satisfies every row: so no bound is above the optimum."""
+    answer = fuse(problem, method="exact")
+    assume(answer.fusion is not None and problem.choices.partitions is None)
+    times_of = partition_times_of(problem)
+    partitions = [[times_of.index[name] for name in names] for names in answer.fusion.partitions]  # type: ignore[union-attr]
+    model = assignment_model(times_of, len(partitions) + 1, unit=answer.time or 1.0, tight=True)
+    whole = in_whole_numbers(model)
+    assert all(float(value).is_integer() for value in whole.values)
+    values = [
+        value if isfinite(upper) else float(floor(value * TICKS * (1 + 1e-12)))
+        for value, upper in zip(model.values_of(times_of, partitions), model.upper, strict=True)
+    ]
+    assert sum(values[column] for column in model.times) <= answer.time / model.unit * TICKS * (1 + 1e-12)
+    for row, (low, high) in enumerate(zip(whole.row_lower, whole.row_upper, strict=True)):
+        entries = slice(whole.starts[row], whole.starts[row + 1])
+        total = sum(values[at] * value for at, value in zip(whole.columns[entries], whole.values[entries], strict=True))
+        assert low <= total <= high
 
 
 @settings(max_examples=60)

@@ -1,7 +1,9 @@
 """One block of a graph file: its tensors, its kernels in an order in which they can run, and its pins."""
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from volvelle.errors import DescriptionError, GraphError, UnknownNameError
 from volvelle.interchange.graph_kernel import KINDS, NAME, KernelLine, read_kernel
@@ -153,33 +155,30 @@ def _check_loose_ends(
 
 def _in_order(kernels: Mapping[str, KernelLine], where: str) -> list[KernelLine]:
     """Kernels so that each comes after what it reads; as in the file where there is a choice."""
-    done: dict[str, KernelLine] = {}
-    waiting = dict(kernels)
-    while waiting:
-        ready = next(
-            (line for line in waiting.values() if all(name in done or name not in kernels for name in line.reads)), None
-        )
-        if ready is None:
-            raise GraphError(
-                f"{where}: kernels {' → '.join(_cycle(waiting))} go in a circle: each reads what the one before it "
-                "makes; cut it where data come from the step before, with an input"
-            )
-        done[ready.name] = waiting.pop(ready.name)
-    return list(done.values())
-
-
-def _cycle(waiting: Mapping[str, KernelLine]) -> list[str]:
-    """One circle among kernels that wait for each other, in the order in which data flow, closed."""
-    path: list[str] = []
-    at = next(iter(waiting))
-    while at not in path:
-        path.append(at)
-        at = next(name for name in waiting[at].reads if name in waiting)
-    circle = path[path.index(at) :]
-    circle.reverse()
-    first = circle.index(min(circle, key=list(waiting).index))
-    circle = [*circle[first:], *circle[:first]]
-    return [*circle, circle[0]]
+    names = list(kernels)
+    place = {name: at for at, name in enumerate(names)}
+    sorter = TopologicalSorter(
+        {place[name]: [place[read] for read in line.reads if read in place] for name, line in kernels.items()}
+    )
+    try:
+        sorter.prepare()
+    except CycleError as refused:
+        *circle, _ = refused.args[1]
+        first = circle.index(min(circle))
+        closed = [names[at] for at in (*circle[first:], *circle[: first + 1])]
+        raise GraphError(
+            f"{where}: kernels {' → '.join(closed)} go in a circle: each reads what the one before it makes; "
+            "cut it where data come from the step before, with an input"
+        ) from None
+    ready: list[int] = []
+    order: list[KernelLine] = []
+    while sorter.is_active():
+        for at in sorter.get_ready():
+            heapq.heappush(ready, at)
+        at = heapq.heappop(ready)
+        order.append(kernels[names[at]])
+        sorter.done(at)
+    return order
 
 
 def _signature(line: KernelLine, dims_of: Mapping[str, tuple[str, ...]], sizes: Mapping[str, float]) -> Signature:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from graphlib import CycleError, TopologicalSorter
 from math import isfinite
 
 from volvelle.errors import GraphError, MappingError
@@ -199,19 +200,11 @@ class FusionProblem:
 
 
 def topological_order(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Kernels by level, then as given; refuses a cycle by naming one of its kernels."""
-    waiting = dict.fromkeys(names, 0)
-    readers: dict[str, list[str]] = {name: [] for name in waiting}
+    """Kernels by level, then as given; refuses a cycle by naming its kernels."""
+    sorter = TopologicalSorter[str](dict.fromkeys(names, ()))
     for producer, consumer in edges:
-        waiting[consumer] += 1
-        readers[producer].append(consumer)
-    order = [name for name, count in waiting.items() if not count]
-    for name in order:
-        for reader in readers[name]:
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                order.append(reader)
-    if len(order) < len(waiting):
-        stuck = next(name for name, count in waiting.items() if count)
-        raise GraphError(f"kernel {stuck!r} waits for itself: the graph has a cycle")
-    return tuple(order)
+        sorter.add(consumer, producer)
+    try:
+        return tuple(sorter.static_order())
+    except CycleError as refused:
+        raise GraphError(f"kernels {' → '.join(refused.args[1])} wait for each other: the graph has a cycle") from None

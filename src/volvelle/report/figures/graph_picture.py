@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from html import escape
 from statistics import fmean
 
@@ -85,17 +86,8 @@ def _rows(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[list[str]]:
     for edge in edges:
         makers[edge.consumer].append(edge.producer)
     depth: dict[str, int] = {}
-    waiting = [node.name for node in nodes]
-    while waiting:
-        left = []
-        for name in waiting:
-            if all(maker in depth for maker in makers[name]):
-                depth[name] = max((depth[maker] + 1 for maker in makers[name]), default=0)
-            else:
-                left.append(name)
-        if len(left) == len(waiting):
-            raise ValueError(f"the graph has a cycle through {left[0]!r}")
-        waiting = left
+    for name in TopologicalSorter(makers).static_order():
+        depth[name] = max((depth[maker] + 1 for maker in makers[name]), default=0)
     rows: list[list[str]] = [[] for _ in range(max(depth.values(), default=0) + 1)]
     for node in nodes:
         rows[depth[node.name]].append(node.name)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from volvelle.catalogue.published.dfmodel import DesignPoint, dfmodel
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.reproductions.dfmodel.design_space import PointSolver
-from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.points import Slice
+from volvelle.studies.design_space.published_space import StudiedPoints
 
 __all__ = ["SPACE", "PublishedPoints"]
 
@@ -29,7 +29,7 @@ _NAMES: dict[str, _Part] = {
 class PublishedPoints:
     """Evaluates points of DFModel's design space, each mapped to a proven optimum."""
 
-    def __init__(self, study: DesignStudy) -> None:
+    def __init__(self, study: StudiedPoints) -> None:
         self.study = study
         self.evaluated = 0
         missing = [part for part in _PARTS if part not in {path for axis in study.axes for path in axis.columns}]
@@ -99,7 +99,7 @@ class _Space:
                 raise DescriptionError(f"{where}: {UnknownNameError.among(path, str(value), known)}")
         return tuple(str(value) for value in values)
 
-    def source(self, study: DesignStudy) -> PublishedPoints:
+    def source(self, study: StudiedPoints) -> PublishedPoints:
         """What evaluates the points of a study of it."""
         return PublishedPoints(study)
 

@@ -6,7 +6,7 @@ model is linear. Times are in units of `unit` seconds and bytes in shares of the
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
 
-__all__ = ["AssignmentModel", "assignment_model", "model_size"]
+__all__ = ["TICKS", "AssignmentModel", "assignment_model", "in_whole_numbers", "model_size"]
 
 Term = tuple[int, float]
+
+TICKS = 1_000_000_000
+"""Whole numbers that make up one unit of time, for engines that know no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,27 @@ def model_size(times_of: PartitionTimes, slots: int) -> int:
     options = sum(len(one.cycles) for one in times_of.shares.options) if times_of.shares else 0
     kernels, edges = len(times_of.names), len(times_of.edges)
     return slots * (3 * options + 6 * kernels + edges * (slots + 12))
+
+
+def in_whole_numbers(model: AssignmentModel) -> AssignmentModel:
+    """The model with whole coefficients, times in ticks, rounded so that it only gets easier: a bound stays a bound."""
+    entries, timed = np.diff(model.starts), ~np.isfinite(model.upper)
+    at_most, scale = np.repeat(np.isinf(model.row_lower), entries), np.repeat(model.row_scale, entries)
+    exact = model.values * scale
+    nearest = np.rint(exact)
+    is_whole = np.abs(exact - nearest) <= 1e-6 * np.maximum(1.0, np.abs(exact) * 1e-6)
+    values = np.where(is_whole, nearest, np.where(at_most, np.floor(exact), np.ceil(exact)))
+    # c·time ≥ Σ a·choice: times count in ticks, and what they must cover is rounded down.
+    ticks = np.where(timed[model.columns], model.values, np.ceil(model.values * TICKS))
+    of_time = model.row_scale == 0.0
+    return replace(
+        model,
+        upper=np.where(timed, 4.0 * TICKS, model.upper),
+        integer=np.ones_like(model.integer),
+        values=np.where(scale == 0.0, ticks, values),
+        row_lower=np.where(of_time, 0.0, np.ceil(model.row_lower * model.row_scale - 1e-6)),
+        row_upper=np.where(of_time, inf, np.floor(model.row_upper * np.where(of_time, 1.0, model.row_scale) + 1e-6)),
+    )
 
 
 def assignment_model(times_of: PartitionTimes, slots: int, *, unit: float, tight: bool = False) -> AssignmentModel:

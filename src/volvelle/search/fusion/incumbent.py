@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from math import inf
 from time import perf_counter
@@ -45,21 +46,16 @@ def _ordered(
     times_of: PartitionTimes, rule: Callable[[int], tuple[float, int]], newest: dict[int, int], step: Iterator[int]
 ) -> Iterator[int]:
     sided = times_of.problem.choices.forward_first
-    needs = [len(read) for read in times_of.inputs]
-    ready = [
-        ((sided and not times_of.kernels[number].forward), rule(number), number)
-        for number, count in enumerate(needs)
-        if not count
-    ]
-    heapq.heapify(ready)
-    while ready:
+    sorter = TopologicalSorter({number: [maker for maker, *_ in read] for number, read in enumerate(times_of.inputs)})
+    sorter.prepare()
+    ready: list[tuple[bool, tuple[float, int], int]] = []
+    while sorter.is_active():
+        for number in sorter.get_ready():
+            heapq.heappush(ready, (sided and not times_of.kernels[number].forward, rule(number), number))
         *_, number = heapq.heappop(ready)
         newest[number] = next(step)
         yield number
-        for other, *_ in times_of.outputs[number]:
-            needs[other] -= 1
-            if not needs[other]:
-                heapq.heappush(ready, ((sided and not times_of.kernels[other].forward), rule(other), other))
+        sorter.done(number)
 
 
 def along_orders(

@@ -1,20 +1,19 @@
-"""The only module that knows solvers: HiGHS, OR-Tools' CP-SAT and Gurobi, each an extra."""
+"""The only module that knows solvers: HiGHS and CP-SAT through OR-Tools' MathOpt, and Gurobi, each an extra."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.util import find_spec
-from math import ceil, floor, inf, isfinite
+from math import ceil, inf, isfinite
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from volvelle.errors import MissingExtraError
-from volvelle.search.fusion.assignment_model import AssignmentModel
+from volvelle.search.fusion.assignment_model import TICKS, AssignmentModel, in_whole_numbers
 
 __all__ = ["CpSat", "Gurobi", "Highs", "Solver", "SolverAnswer", "highs_is_installed"]
-
-_TICKS = 1_000_000_000
-"""Whole numbers that make up one unit of time, for CP-SAT."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +32,7 @@ class SolverAnswer:
 
 def highs_is_installed() -> bool:
     """Whether the default solver is there."""
-    return find_spec("highspy") is not None
+    return find_spec("ortools") is not None
 
 
 def _missing(name: str, extra: str) -> MissingExtraError:
@@ -50,51 +49,24 @@ class Highs:
 
     def solve(self, model: AssignmentModel, *, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
         """Solve a model, from a known solution if one is given."""
-        try:
-            import highspy  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise _missing("HiGHS", "solvers") from None
         begun = perf_counter()
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(model.cost), len(model.row_lower)
-        program.col_cost_, program.col_lower_, program.col_upper_ = model.cost, model.lower, model.upper
-        program.row_lower_, program.row_upper_ = model.row_lower, model.row_upper
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = model.starts
-        program.a_matrix_.index_ = model.columns
-        program.a_matrix_.value_ = model.values
-        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-        program.integrality_ = [kinds[bool(whole)] for whole in model.integer]
-        engine = highspy.Highs()
-        engine.setOptionValue("output_flag", False)
-        engine.setOptionValue("threads", self.threads)
-        engine.setOptionValue("time_limit", float(time_limit))
-        engine.setOptionValue("mip_rel_gap", 1e-9)
-        engine.setOptionValue("mip_abs_gap", 1e-10)
-        engine.passModel(program)
-        if start is not None:
-            known = highspy.HighsSolution()
-            known.col_value = list(start)
-            engine.setSolution(known)
-        engine.run()
-        info, status = engine.getInfo(), engine.getModelStatus()
-        found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        none = status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
-        bound = info.mip_dual_bound if isfinite(info.mip_dual_bound) else -inf
-        return SolverAnswer(
-            values=list(engine.getSolution().col_value) if found else None,
-            objective=info.objective_function_value if found else inf,
-            bound=inf if none else max(0.0, bound),
-            nodes=max(0, int(info.mip_node_count)),
-            seconds=perf_counter() - begun,
+        mathopt = _mathopt("HiGHS")
+        from ortools.math_opt.solvers import highs_pb2  # noqa: PLC0415 - an extra
+
+        parameters = mathopt.SolveParameters(
+            time_limit=_left(time_limit, begun),
+            relative_gap_tolerance=1e-9,
+            absolute_gap_tolerance=1e-10,
+            highs=highs_pb2.HighsOptionsProto(int_options={"threads": self.threads}),
         )
+        return _solved(mathopt, mathopt.SolverType.HIGHS, model, parameters, start, begun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpSat:
-    """OR-Tools' CP-SAT, an open solver that learns from conflicts; whole numbers only.
+    """CP-SAT, an open solver that learns from conflicts; whole numbers only.
 
-    Coefficients that are not whole are rounded so that the model only gets easier: its bound stays a bound.
+    Coefficients that are not whole are rounded by us, so that the model only gets easier: its bound stays a bound.
     """
 
     workers: int = 1
@@ -102,65 +74,93 @@ class CpSat:
 
     def solve(self, model: AssignmentModel, *, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
         """Solve a model, from a known solution if one is given."""
-        try:
-            from ortools.sat.python import cp_model  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise _missing("CP-SAT (OR-Tools)", "solvers") from None
         begun = perf_counter()
-        program = cp_model.CpModel()
-        horizon = 4 * _TICKS
-        columns = [
-            program.new_int_var(int(lower), int(upper) if isfinite(upper) else horizon, "")
-            for lower, upper in zip(model.lower, model.upper, strict=True)
-        ]
-        timed = ~np.isfinite(model.upper)
-        for row, (low, high, scale) in enumerate(zip(model.row_lower, model.row_upper, model.row_scale, strict=True)):
-            entries = slice(model.starts[row], model.starts[row + 1])
-            mine, values = model.columns[entries], model.values[entries]
-            if scale:
-                whole = [_whole(value * scale, down=not isfinite(low)) for value in values]
-                lower = ceil(low * scale - 1e-6) if isfinite(low) else -(2**60)
-                upper = floor(high * scale + 1e-6) if isfinite(high) else 2**60
-            else:  # c·time ≥ Σ a·choice: times count in ticks, and what they must cover is rounded down
-                whole = [
-                    int(value) if timed[one] else -floor(-value * _TICKS)
-                    for one, value in zip(mine, values, strict=True)
-                ]
-                lower, upper = 0, 2**60
-            total = cp_model.LinearExpr.weighted_sum([columns[one] for one in mine], whole)
-            program.add_linear_constraint(total, lower, upper)
-        objective = np.flatnonzero(model.cost)
-        program.minimize(sum(columns[one] for one in objective))
+        mathopt = _mathopt("CP-SAT")
+        from ortools.sat import sat_parameters_pb2  # noqa: PLC0415 - an extra
+
+        whole = in_whole_numbers(model)
+        ticks = np.where(np.isfinite(model.upper), 1, TICKS)
         if start is not None:
-            for column, value, is_time in zip(columns, start, timed, strict=True):
-                program.add_hint(column, min(horizon, ceil(value * _TICKS)) if is_time else round(value))
-        engine = cp_model.CpSolver()
-        engine.parameters.max_time_in_seconds = max(0.01, time_limit - (perf_counter() - begun))
-        engine.parameters.num_workers = self.workers
-        if self.workers == 1:
-            engine.parameters.linearization_level = 2
-        status = engine.solve(program)
-        found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+            start = [min(most, ceil(value * unit)) for value, unit, most in zip(start, ticks, whole.upper, strict=True)]
+        # Wide enough that nothing is rescaled, which would round once more, and either way.
+        engine = sat_parameters_pb2.SatParameters(
+            mip_max_bound=float(whole.upper.max()), mip_max_activity_exponent=62, linearization_level=self._level
+        )
+        parameters = mathopt.SolveParameters(
+            time_limit=_left(time_limit, begun),
+            threads=self.workers,
+            cp_sat=engine,
+        )
+        answer = _solved(mathopt, mathopt.SolverType.CP_SAT, whole, parameters, start, begun)
         return SolverAnswer(
-            values=[
-                engine.value(column) / (_TICKS if is_time else 1)
-                for column, is_time in zip(columns, timed, strict=True)
-            ]
-            if found
-            else None,
-            objective=engine.objective_value / _TICKS if found else inf,
-            bound=inf if status == cp_model.INFEASIBLE else max(0.0, engine.best_objective_bound / _TICKS),
-            nodes=int(engine.num_branches),
-            seconds=perf_counter() - begun,
+            values=None if answer.values is None else (np.asarray(answer.values) / ticks).tolist(),
+            objective=answer.objective / TICKS,
+            bound=answer.bound / TICKS,
+            nodes=answer.nodes,
+            seconds=answer.seconds,
         )
 
+    @property
+    def _level(self) -> int:
+        return 2 if self.workers == 1 else 1
 
-def _whole(value: float, *, down: bool) -> int:
-    """The nearest whole number if it is one but for rounding, else the one that makes the row easier."""
-    nearest = round(value)
-    if abs(value - nearest) <= 1e-6 * max(1.0, abs(value) * 1e-6):
-        return nearest
-    return floor(value) if down else ceil(value)
+
+def _mathopt(name: str) -> Any:
+    try:
+        from ortools.math_opt.python import mathopt  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise _missing(f"{name} (OR-Tools)", "solvers") from None
+    return mathopt
+
+
+def _left(time_limit: float, begun: float) -> timedelta:
+    """What is left of the limit once the engine is loaded and its model rounded."""
+    return timedelta(seconds=max(0.01, time_limit - (perf_counter() - begun)))
+
+
+def _solved(
+    mathopt: Any, kind: Any, model: AssignmentModel, parameters: Any, start: Sequence[float] | None, begun: float
+) -> SolverAnswer:
+    """One of OR-Tools' engines on a model."""
+    program = mathopt.Model.from_model_proto(_message(model))
+    variables = list(program.variables())
+    hints = [] if start is None else [mathopt.SolutionHint(variable_values=dict(zip(variables, start, strict=True)))]
+    result = mathopt.solve(
+        program, kind, params=parameters, model_params=mathopt.ModelSolveParameters(solution_hints=hints)
+    )
+    reasons, ended = mathopt.TerminationReason, result.termination
+    none = ended.reason in (reasons.INFEASIBLE, reasons.INFEASIBLE_OR_UNBOUNDED)
+    found = result.has_primal_feasible_solution()
+    return SolverAnswer(
+        values=result.variable_values(variables) if found else None,
+        objective=result.objective_value() if found else inf,
+        bound=inf if none else max(0.0, ended.objective_bounds.dual_bound),
+        nodes=max(0, int(result.solve_stats.node_count)),
+        seconds=perf_counter() - begun,
+    )
+
+
+def _message(model: AssignmentModel) -> Any:
+    """The model as MathOpt stores it: whole arrays at a time, where its Python classes take a term at a time."""
+    from ortools.math_opt import model_pb2  # noqa: PLC0415 - an extra
+
+    columns, rows = range(len(model.cost)), range(len(model.row_lower))
+    row_of = np.repeat(np.arange(len(rows)), np.diff(model.starts))
+    order, priced = np.lexsort((model.columns, row_of)), np.flatnonzero(model.cost)
+    message = model_pb2.ModelProto()
+    message.variables.ids.extend(columns)
+    message.variables.lower_bounds.extend(model.lower.tolist())
+    message.variables.upper_bounds.extend(model.upper.tolist())
+    message.variables.integers.extend(model.integer.tolist())
+    message.objective.linear_coefficients.ids.extend(priced.tolist())
+    message.objective.linear_coefficients.values.extend(model.cost[priced].tolist())
+    message.linear_constraints.ids.extend(rows)
+    message.linear_constraints.lower_bounds.extend(model.row_lower.tolist())
+    message.linear_constraints.upper_bounds.extend(model.row_upper.tolist())
+    message.linear_constraint_matrix.row_ids.extend(row_of.tolist())
+    message.linear_constraint_matrix.column_ids.extend(model.columns[order].tolist())
+    message.linear_constraint_matrix.coefficients.extend(model.values[order].tolist())
+    return message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

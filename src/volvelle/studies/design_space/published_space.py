@@ -6,17 +6,31 @@ A study names one as ``system: published/NAME``. Whoever brings one declares an 
 
 from collections.abc import Sequence
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from volvelle.errors import UnknownNameError
+from volvelle.studies.design_space.axes import Axis, Grid
 from volvelle.studies.design_space.points import PointSource
 
-if TYPE_CHECKING:
-    from volvelle.studies.design_space.design_study import DesignStudy
-
-__all__ = ["GROUP", "PublishedSpace", "published_space"]
+__all__ = ["GROUP", "PublishedSpace", "StudiedPoints", "published_space"]
 
 GROUP = "volvelle.published_spaces"
+
+
+class StudiedPoints(Protocol):
+    """What a published space is told of a study."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """What varies."""
+
+    @property
+    def grid(self) -> Grid:
+        """All points, by number."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is written of every point."""
 
 
 class PublishedSpace(Protocol):
@@ -30,7 +44,7 @@ class PublishedSpace(Protocol):
     def values(self, path: str, values: Sequence[object] | None, where: str) -> tuple[str, ...]:
         """Values of an axis, checked against what was published."""
 
-    def source(self, study: "DesignStudy") -> PointSource:
+    def source(self, study: StudiedPoints) -> PointSource:
         """What evaluates the points of a study of it."""
 
 

@@ -5,11 +5,14 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+pytest.importorskip("duckdb")
+
+import duckdb
 
 from tests.sweeps import QUICK, SEARCHED, study
 from volvelle.errors import DescriptionError

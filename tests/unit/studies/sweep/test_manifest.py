@@ -5,8 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import pyarrow.parquet as pq
 import pytest
+
+pytest.importorskip("pyarrow")
+
+import pyarrow.parquet as pq
 
 from tests.sweeps import QUICK, content, reopened, shards, study
 from volvelle.errors import DescriptionError, MissingExtraError, ResultsError

@@ -1,0 +1,11 @@
+"""Energy of a run."""
+
+import pytest
+
+from volvelle.laws.energy import activity_energy, run_energy
+
+
+def test_energy_of_a_day_of_a_thousand_chips() -> None:
+    day = 86400.0
+    assert run_energy(day, 1000, chip_power=400.0, host_power=100.0, pue=1.2) == pytest.approx(day * 1000 * 500 * 1.2)
+    assert activity_energy(10, 20, 30, per_flop=1.0, per_byte=2.0, per_sent=3.0) == 10 + 40 + 90

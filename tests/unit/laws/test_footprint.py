@@ -1,0 +1,23 @@
+"""What memory holds, as the papers on it print."""
+
+import pytest
+
+from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
+
+
+@pytest.mark.parametrize(("zero", "printed"), [(0.0, 120e9), (1.0, 31.4e9), (2.0, 16.6e9), (3.0, 1.9e9)])
+def test_zero_gives_the_figures_of_its_paper(zero: float, printed: float) -> None:
+    """Rajbhandari 2020, figure 1: 7.5 B parameters on 64 replicas take 120, 31.4, 16.6 and 1.9 GB."""
+    weights = weight_bytes(7.5e9, each=2.0, data_parallel=64.0, zero=zero)
+    gradients = gradient_bytes(7.5e9, each=2.0, data_parallel=64.0, zero=zero)
+    optimiser = optimiser_bytes(7.5e9, each=12.0, data_parallel=64.0, zero=zero)
+    assert weights + gradients + optimiser == pytest.approx(printed, rel=0.02)
+
+
+def test_activations_are_those_in_flight_and_those_at_work() -> None:
+    assert activation_bytes(10.0, layers=4.0, in_flight=3.0, working=7.0) == 127
+
+
+def test_gaps_grow_with_what_comes_and_goes_and_not_with_what_stays() -> None:
+    assert fragmented_bytes(50.0, share=0.1, reserved=3.0) == 8.0
+    assert fragmented_bytes(0.0, share=0.1, reserved=3.0) == 3.0

@@ -1,0 +1,32 @@
+"""Bubbles and what waits in them."""
+
+import pytest
+
+from volvelle.laws.pipeline import bubble_time, dual_pipe_bubble_time, micro_batches_in_flight, zero_bubble_time
+
+
+def test_equal_stages_give_the_bubble_of_megatron() -> None:
+    """Narayanan 2021, section 2.2: (p − 1)(t_f + t_b) over v."""
+    assert bubble_time(8 * 3.0, 3.0, interleave=1.0) == pytest.approx(7 * 3.0)
+    assert bubble_time(8 * 3.0, 3.0, interleave=4.0) == pytest.approx(7 * 3.0 / 4)
+
+
+def test_the_first_stage_keeps_as_many_micro_batches_as_korthikanti_says() -> None:
+    """Korthikanti 2023, section 4.3: p for 1F1B, p(1 + (p − 1)/(pv)) interleaved."""
+    keep = {"stage": 0.0, "micro_batches": 1e9}
+    assert micro_batches_in_flight(8.0, interleave=1.0, **keep) == 8
+    assert micro_batches_in_flight(8.0, interleave=3.0, **keep) == pytest.approx(8 * (1 + 7 / 24))
+    assert micro_batches_in_flight(8.0, stage=7.0, interleave=1.0, micro_batches=1e9) == 1
+    assert micro_batches_in_flight(8.0, stage=0.0, interleave=1.0, micro_batches=2.0) == 2
+
+
+def test_weight_gradients_fill_a_bubble_of_1f1b_to_a_third() -> None:
+    """Qi 2024, table 2: with forward, backward and weight gradients alike, (p − 1)(1 + 2 − 2) of (p − 1)(1 + 2)."""
+    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, stages=8.0) == pytest.approx(7.0)
+    assert zero_bubble_time(8 * 3.0, 3.0, 0.0, stages=8.0) == bubble_time(8 * 3.0, 3.0, interleave=1.0)
+
+
+def test_dual_pipe_has_the_bubble_of_its_table() -> None:
+    """DeepSeek-V3, table 2: (p/2 − 1)(F&B + B − 3W)."""
+    assert dual_pipe_bubble_time(1.0, 2.0, 1.0, stages=8.0) == pytest.approx(3 * (3 + 2 - 3))
+    assert dual_pipe_bubble_time(1.0, 2.0, 1.0, stages=2.0) == 0.0
