@@ -134,18 +134,23 @@ class Transformer:
         if self.latent is not None and self.heads != self.kv_heads:
             raise DescriptionError(f"model {self.name!r}: latent attention has as many key-value heads as heads")
 
-        if self.pattern:
-            self._check_pattern(self.pattern)
+        self._check_pattern()
 
-    def _check_pattern(self, pattern: tuple[LayerKind, ...]) -> None:
+    def _check_pattern(self) -> None:
         where = f"model {self.name!r}"
-        needs = {"experts": self.experts, "mamba": self.mamba, "mamba2": self.mamba2, "local attention": self.window}
-        used = {part for kind in pattern for part in (kind.mixer, kind.feed)}
+        needs: dict[str, object] = {"mamba": self.mamba, "mamba2": self.mamba2, "local attention": self.window}
+        if self.pattern:
+            needs["experts"] = self.experts
+        used = {part for kind in self.pattern for part in (kind.mixer, kind.feed)}
         for part, said in needs.items():
+            field = _FIELDS.get(part, part)
             if part in used and not said:
-                raise DescriptionError(f"{where}: its pattern has {part}; give {_FIELDS.get(part, part)}")
+                raise DescriptionError(f"{where}: its pattern has {part}; give {field}")
             if part not in used and said:
-                raise DescriptionError(f"{where}: {_FIELDS.get(part, part)} is given, but its pattern has no {part}")
+                lack = f"its pattern has no {part}" if self.pattern else "no pattern says where"
+                raise DescriptionError(f"{where}: {field} is given, but {lack}")
+        if not self.pattern:
+            return
         if self.parallel_block:
             raise DescriptionError(f"{where}: layers of several kinds run their halves in turn, not side by side")
         if self.experts is not None and self.experts.dense_layers:
