@@ -83,6 +83,8 @@ def _network(shape: Transformer, length: int, mapping: ParallelMapping) -> _Flag
         ("--attention-dropout", "0.1" if shape.dropout else "0.0"),
         ("--hidden-dropout", "0.1" if shape.dropout else "0.0"),
     ]
+    if shape.activation == "relu2":
+        flags.append(("--squared-relu", ""))
     if shape.activation == "swiglu":
         flags.append(("--swiglu", ""))
     if shape.linear_bias != "all":

@@ -133,11 +133,12 @@ class Transformer:
             )
         if self.latent is not None and self.heads != self.kv_heads:
             raise DescriptionError(f"model {self.name!r}: latent attention has as many key-value heads as heads")
-
         self._check_pattern()
 
     def _check_pattern(self) -> None:
         where = f"model {self.name!r}"
+        if self.window < 0:
+            raise DescriptionError(f"{where}: window is {self.window}; local attention reaches over 1 position or more")
         needs: dict[str, object] = {"mamba": self.mamba, "mamba2": self.mamba2, "local attention": self.window}
         if self.pattern:
             needs["experts"] = self.experts
@@ -151,6 +152,12 @@ class Transformer:
                 raise DescriptionError(f"{where}: {field} is given, but {lack}")
         if not self.pattern:
             return
+        for space in (self.mamba, self.mamba2):
+            for size in space.__slots__ if space else ():
+                if size != "norms" and getattr(space, size) < 1:
+                    raise DescriptionError(
+                        f"{where}: {size} of its state space is {getattr(space, size)}, not positive"
+                    )
         if self.parallel_block:
             raise DescriptionError(f"{where}: layers of several kinds run their halves in turn, not side by side")
         if self.experts is not None and self.experts.dense_layers:

@@ -24,14 +24,15 @@ def mamba(b: BlockBuilder, shape: Transformer, space: Mamba, x: str) -> str:
     b.part = _PART
     into, gate = (_project(b, name, x, "hidden", "inner", STREAM) for name in ("state_in", "state_gate"))
     into = _convolved(b, "state_conv", "inner", into)
-    vectors = {}
-    for name, width in (("step", "step_rank"), ("state_input", "state"), ("state_output", "state")):
-        vectors[name] = _project(b, f"{name}_down" if name == "step" else name, into, "inner", width, _INNER)
+    projected = []
+    for name, width in (("step_down", "step_rank"), ("state_input", "state"), ("state_output", "state")):
+        low = _project(b, name, into, "inner", width, _INNER)
         if space.norms:
-            dims = f"batch position {width}"
-            vectors[name] = norm(b, shape, f"{name}_norm", vectors[name], dims=dims, along=width)
+            low = norm(b, shape, f"{name}_norm", low, dims=f"batch position {width}", along=width)
             b.part = _PART
-    step = _project(b, "step_up", vectors["step"], "step_rank", "inner", "batch position step_rank")
+        projected.append(low)
+    step, *vectors = projected
+    step = _project(b, "step_up", step, "step_rank", "inner", "batch position step_rank")
     step = bias(b, "step_bias", _INNER, "inner", step)
     step = b.pointwise("step_softplus", f"{_INNER} -> {_INNER}", step, flops=3.0, saves=(0,), fused=True)
     vector = "batch position state"
@@ -41,8 +42,7 @@ def mamba(b: BlockBuilder, shape: Transformer, space: Mamba, x: str) -> str:
         into,
         step,
         b.weight("decay_weight", "inner state"),
-        vectors["state_input"],
-        vectors["state_output"],
+        *vectors,
         b.weight("skip_weight", "inner"),
         along="position",
         flops=_SCAN_FLOPS,
@@ -55,27 +55,24 @@ def mamba(b: BlockBuilder, shape: Transformer, space: Mamba, x: str) -> str:
 def mamba2(b: BlockBuilder, space: Mamba2, x: str) -> str:
     """From the normed stream to what the recurrence adds to it, each head with one decay and step."""
     b.part = _PART
-    inner, each = f"batch position {_HEADS}", "state_groups state_heads"
+    inner, vector, per_head = f"batch position {_HEADS}", "state_groups state", "state_groups state_heads"
     gate, into = (_project(b, name, x, "hidden", _HEADS, STREAM) for name in ("state_gate", "state_in"))
-    vector = "batch position state_groups state"
-    vectors = [_project(b, name, x, "hidden", "state_groups state", STREAM) for name in _VECTORS]
-    step = _project(b, "step", x, "hidden", each, STREAM)
     into = _convolved(b, "state_conv", _HEADS, into)
     vectors = [
-        _convolved(b, f"{name}_conv", "state_groups state", vector)
-        for name, vector in zip(_VECTORS, vectors, strict=True)
+        _convolved(b, f"{name}_conv", vector, _project(b, name, x, "hidden", vector, STREAM))
+        for name in ("state_input", "state_output")
     ]
-    steps = f"batch position {each}"
-    step = bias(b, "step_bias", steps, each, step)
+    steps = f"batch position {per_head}"
+    step = bias(b, "step_bias", steps, per_head, _project(b, "step", x, "hidden", per_head, STREAM))
     step = b.pointwise("step_softplus", f"{steps} -> {steps}", step, flops=3.0, saves=(0,), fused=True)
     made = b.scan(
         "state_scan",
-        f"{inner}, {steps}, {each}, {vector}, {vector}, {each} -> {inner}",
+        f"{inner}, {steps}, {per_head}, batch position {vector}, batch position {vector}, {per_head} -> {inner}",
         into,
         step,
-        b.weight("decay_weight", each),
+        b.weight("decay_weight", per_head),
         *vectors,
-        b.weight("skip_weight", each),
+        b.weight("skip_weight", per_head),
         along="position",
         flops=_chunk_flops(space),
         unit=Unit.MATRIX,
@@ -84,9 +81,6 @@ def mamba2(b: BlockBuilder, space: Mamba2, x: str) -> str:
     weight = b.weight("state_norm_weight", _HEADS)
     normed = b.normalise("state_norm", f"{inner}, {_HEADS} -> {inner}", gated, weight, along="state_width", flops=4.0)
     return _project(b, "state_out", normed, _HEADS, "hidden", inner)
-
-
-_VECTORS = ("state_input", "state_output")
 
 
 def _chunk_flops(space: Mamba2) -> float:

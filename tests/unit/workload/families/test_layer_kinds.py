@@ -138,6 +138,7 @@ def test_the_work_of_a_state_space_grows_with_the_sequence_and_not_its_square() 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"window": -1}, "window is -1"),
         ({"window": 0}, "its pattern has local attention; give window"),
         ({"pattern": ()}, "window is given, but no pattern"),
         ({"pattern": (GLOBAL,)}, "window is given, but its pattern has no local attention"),
@@ -153,6 +154,7 @@ def test_the_work_of_a_state_space_grows_with_the_sequence_and_not_its_square() 
             "not by dense_layers",
         ),
         ({"pattern": (LOCAL, *kinds("mamba", "mamba2")), "mamba": MAMBA, "mamba2": MAMBA2}, "not both"),
+        ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, chunk=0)}, "chunk of its state space is 0"),
         ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, groups=3)}, "do not form 3 even groups"),
     ],
 )
