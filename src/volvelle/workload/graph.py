@@ -244,7 +244,7 @@ def _check_runs(workload: Workload) -> None:
         if counted[block.name] != block.repeat:
             raise GraphError(
                 f"{where}: block {block.name!r} repeats {block.repeat} times, but its runs have {counted[block.name]}; "
-                "make them the same"
+                "make them the same, or give runs=() for all of each in turn"
             )
 
 
