@@ -30,8 +30,8 @@ LLAMA4_VISION += 5632 * 4096 + 4096 * 4096 + 4096 * 5120  # after shuffling pixe
 @pytest.mark.parametrize(
     ("name", "whole", "vision"),
     [
-        ("gemma3-27b", 54_864_813_280 // 2, SIGLIP),  # total_size of model.safetensors.index.json, all bf16
-        ("llama4-maverick", 401_583_781_376, LLAMA4_VISION),  # numbers in the checkpoint, as the hub counts them
+        ("gemma3-27b", 54_864_813_280 // 2, SIGLIP),  # total_size of MedGemma 27B, the same network, all bf16
+        ("llama4-maverick", 401_583_781_376, LLAMA4_VISION),  # numbers in the checkpoint, as hosts count them
     ],
 )
 def test_a_text_model_and_its_vision_tower_are_the_published_checkpoint(
