@@ -35,7 +35,7 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
 from volvelle.workload.builder import BlockBuilder
-from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
+from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
@@ -76,9 +76,12 @@ __all__ = [
     "GraphError",
     "Interval",
     "LatentAttention",
+    "LayerKind",
     "Link",
     "LogNormal",
     "Lookup",
+    "Mamba",
+    "Mamba2",
     "MappingError",
     "MappingTable",
     "Memory",

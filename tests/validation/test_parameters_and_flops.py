@@ -4,6 +4,7 @@ import pytest
 
 from tests.conftest import small_gpt, small_llama
 from volvelle import Catalogue, Transformer, transformer, with_backward
+from volvelle.workload.families.shape import LayerKind, Mamba, Mamba2
 from volvelle.workload.operations import Phase
 
 torch = pytest.importorskip("torch")
@@ -13,6 +14,45 @@ torch = pytest.importorskip("torch")
 def test_parameter_counts_agree_with_the_published_ones(catalogue: Catalogue, name: str) -> None:
     published = float(catalogue.model_file(name).parameters.value)
     assert transformer(catalogue.model(name)).parameters() == pytest.approx(published, rel=1e-3)
+
+
+SIGLIP = 14 * 14 * 3 * 1152 + 1152 + 4096 * 1152  # patches, their bias, places
+SIGLIP += 27 * (4 * (1152 * 1152 + 1152) + 2 * 1152 * 4304 + 4304 + 1152 + 4 * 1152) + 2 * 1152  # layers, last norm
+SIGLIP += 1152 * 5376 + 1152  # projection into the stream, its norm
+"""Numbers in the vision tower of Gemma 3 27B, from its published vision_config."""
+
+LLAMA4_VISION = 14 * 14 * 3 * 1408 + 1408 + 577 * 1408 + 4 * 1408  # patches, class, places, norms around
+LLAMA4_VISION += 34 * (4 * (1408 * 1408 + 1408) + 2 * 1408 * 5632 + 5632 + 1408 + 4 * 1408)  # layers
+LLAMA4_VISION += 5632 * 4096 + 4096 * 4096 + 4096 * 5120  # after shuffling pixels; projection into the stream
+"""Numbers in the vision tower of Llama 4, from its published vision_config."""
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "vision"),
+    [
+        ("gemma3-27b", 54_864_813_280 // 2, SIGLIP),  # total_size of MedGemma 27B, the same network, all bf16
+        ("llama4-maverick", 401_583_781_376, LLAMA4_VISION),  # numbers in the checkpoint, as hosts count them
+    ],
+)
+def test_a_text_model_and_its_vision_tower_are_the_published_checkpoint(
+    catalogue: Catalogue, name: str, whole: int, vision: int
+) -> None:
+    assert transformer(catalogue.model(name)).parameters() + vision == whole
+
+
+def test_jamba_has_its_published_billions_in_all_and_at_work_on_a_token(catalogue: Catalogue) -> None:
+    """398 and 94 (Jamba-1.5, arXiv:2408.12570); no list of the checkpoint's tensors could be found."""
+    shape = catalogue.model("jamba-1.5-large")
+    assert shape.experts is not None
+    parameters = transformer(shape).parameters()
+    idle = 36 * (shape.experts.count - shape.experts.chosen) * 3 * shape.hidden * shape.experts.ffn
+    assert parameters // 10**9 == 398
+    assert (parameters - idle) // 10**9 == 94
+
+
+def test_nemotron_has_its_published_billions(catalogue: Catalogue) -> None:
+    """56 (model card); no list of the checkpoint's tensors could be found."""
+    assert transformer(catalogue.model("nemotron-h-56b")).parameters() // 10**9 == 56
 
 
 def layer_norm(shape: Transformer, x):  # type: ignore[no-untyped-def]
@@ -62,6 +102,106 @@ def test_flops_equal_what_torch_counts_forward_and_backward(shape: Transformer, 
     whole = with_backward(transformer(shape, batch=batch))
     with FlopCounterMode(display=False) as forward:
         loss = loss_in_torch(shape, batch, fused=False)
+    assert forward.get_total_flops() == whole.flops(phase=Phase.FORWARD)
+    with FlopCounterMode(display=False) as backward:
+        loss.backward()
+    assert backward.get_total_flops() == whole.flops(phase=Phase.BACKWARD)
+
+
+# -- layers of several kinds ---------------------------------------------------------------------------------------
+
+
+def chunked_attention(shape: Transformer, x, batch: int, w: int):  # type: ignore[no-untyped-def]
+    """Queries in chunks against the keys of their own chunk, as in Llama 4: a window of keys for each query."""
+    s, h, d, a, g = shape.sequence, shape.hidden, shape.head_dim, shape.heads, shape.kv_heads
+    q = linear(x, h, a * d).view(batch, s // w, w, a, d).transpose(2, 3)
+    k, v = (linear(x, h, g * d).view(batch, s // w, w, g, d).transpose(2, 3) for _ in range(2))
+    k, v = (tensor.repeat_interleave(a // g, dim=2) for tensor in (k, v))
+    o = torch.softmax(q @ k.transpose(-1, -2), dim=-1) @ v
+    return linear(o.transpose(2, 3).reshape(batch, s, a * d), a * d, h)
+
+
+def depthwise(x, taps: int):  # type: ignore[no-untyped-def]
+    """Each channel's last few positions, as products: of a convolution torch counts padding, and all groups at once."""
+    padded = torch.nn.functional.pad(x, (0, 0, taps - 1, 0))
+    weight = torch.empty(x.shape[-1], taps, 1, device="meta", requires_grad=True)
+    windows = padded.unfold(1, taps, 1).permute(2, 0, 1, 3).reshape(x.shape[-1], -1, taps)
+    return torch.nn.functional.silu(torch.bmm(windows, weight).view(x.shape[-1], *x.shape[:2]).permute(1, 2, 0))
+
+
+def selective_scan(x, step, into, out):  # type: ignore[no-untyped-def]
+    """What depends on what, without products: torch counts only those."""
+    return x * step * (into * out).sum(-1, keepdim=True)
+
+
+def mamba(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
+    space = shape.mamba
+    assert space is not None
+    into, gate = (linear(x, shape.hidden, space.inner) for _ in range(2))
+    into = depthwise(into, space.taps)
+    step = linear(linear(into, space.inner, space.step_rank), space.step_rank, space.inner)
+    vectors = [linear(into, space.inner, space.state) for _ in range(2)]
+    return linear(selective_scan(into, step, *vectors) * torch.nn.functional.silu(gate), space.inner, shape.hidden)
+
+
+def mamba2(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
+    """The chunked form of Dao and Gu (listing 1), with several heads a group; decays are left out."""
+    space = shape.mamba2
+    assert space is not None
+    chunks, per = shape.sequence // space.chunk, space.heads // space.groups
+    inner = space.heads * space.head_dim
+    gate, into = linear(x, shape.hidden, inner), depthwise(linear(x, shape.hidden, inner), space.taps)
+    b, c = (depthwise(linear(x, shape.hidden, space.groups * space.state), space.taps) for _ in range(2))
+    b, c = (vector.view(batch, chunks, space.chunk, space.groups, space.state) for vector in (b, c))
+    step = linear(x, shape.hidden, space.heads).view(batch, chunks, space.chunk, space.groups, per)
+    v = into.view(batch, chunks, space.chunk, space.groups, per, space.head_dim) * step.unsqueeze(-1)
+    weights = torch.einsum("bclgn,bcsgn->bcgls", c, b).unsqueeze(3) * torch.ones(per, 1, 1, device="meta")
+    within = torch.einsum("bcghls,bcsghp->bclghp", weights, v)
+    states = torch.einsum("bclgn,bclghp->bcghpn", b, v).cumsum(1)
+    made = within + torch.einsum("bclgn,bcghpn->bclghp", c, states)
+    return linear(made.reshape(batch, shape.sequence, inner) * torch.nn.functional.silu(gate), inner, shape.hidden)
+
+
+def attention(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
+    return chunked_attention(shape, x, batch, shape.sequence)
+
+
+def local_attention(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
+    return chunked_attention(shape, x, batch, shape.window)
+
+
+MIXERS = {"attention": attention, "local attention": local_attention, "mamba": mamba, "mamba2": mamba2}
+PATTERNS = {
+    "local": {"pattern": ("local attention + mlp", "local attention + mlp", "attention + mlp"), "window": 32},
+    "mamba": {
+        "pattern": ("mamba + mlp", "attention + mlp", "mamba"),
+        "mamba": Mamba(inner=1024, state=16, step_rank=32),
+    },
+    "mamba2": {
+        "pattern": ("mamba2", "mlp", "attention", "mlp"),
+        "mamba2": Mamba2(heads=16, head_dim=64, groups=4, state=32, chunk=16),
+    },
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_flops_of_layers_of_several_kinds_equal_what_torch_counts(name: str) -> None:
+    from torch.utils.flop_counter import FlopCounterMode  # noqa: PLC0415
+
+    fields = PATTERNS[name]
+    pattern = tuple(LayerKind.parse(text) for text in fields["pattern"])  # type: ignore[attr-defined]
+    shape, batch = small_llama(layers=7, **{**fields, "pattern": pattern}), 2
+    whole = with_backward(transformer(shape, batch=batch))
+    with FlopCounterMode(display=False) as forward:
+        x = torch.empty(batch, shape.sequence, shape.hidden, device="meta", requires_grad=True)
+        for kind in shape.kinds:
+            if kind.mixer != "none":
+                x = x + MIXERS[kind.mixer](shape, layer_norm(shape, x), batch)
+            if kind.feed == "mlp":
+                y = layer_norm(shape, x)
+                y = torch.nn.functional.silu(linear(y, shape.hidden, shape.ffn)) * linear(y, shape.hidden, shape.ffn)
+                x = x + linear(y, shape.ffn, shape.hidden)
+        loss = linear(x, shape.hidden, shape.vocabulary).sum()
     assert forward.get_total_flops() == whole.flops(phase=Phase.FORWARD)
     with FlopCounterMode(display=False) as backward:
         loss.backward()

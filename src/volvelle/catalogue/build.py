@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from volvelle.catalogue.figures import read_figure
-from volvelle.catalogue.schema import ChipFile, ClusterFile, Datum, DimensionFile, LinkFile, ModelFile
+from volvelle.catalogue.schema import ArchitectureFile, ChipFile, ClusterFile, Datum, DimensionFile, LinkFile, ModelFile
 from volvelle.errors import DescriptionError, SourceError
 from volvelle.quantities import (
     BYTES,
@@ -32,7 +32,7 @@ from volvelle.system.topologies import (
 )
 from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
+from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 
 __all__ = ["build_chip", "build_cluster", "build_link", "build_model"]
 
@@ -191,11 +191,21 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     figures = _Figures(f"model {file.name!r}", sources)
     figures.known("architecture", file.architecture.source)
     figures.read("parameters", file.parameters, None)
-    experts, latent = file.architecture.experts, file.architecture.latent
-    fields = file.architecture.model_dump(exclude={"source", "kind", "experts", "latent"})
-    return Transformer(
-        name=file.name,
-        experts=Experts(**experts.model_dump()) if experts else None,
-        latent=LatentAttention(**latent.model_dump()) if latent else None,
-        **fields,
-    )
+    stated = file.architecture
+    parts = {"experts": Experts, "latent": LatentAttention, "mamba": Mamba, "mamba2": Mamba2}
+    fields = stated.model_dump(exclude={"source", "kind", "pattern", "kinds", *parts})
+    for name, part in parts.items():
+        described = getattr(stated, name)
+        fields[name] = part(**described.model_dump()) if described else None
+    return Transformer(name=file.name, pattern=_pattern(stated, figures.where), **fields)
+
+
+def _pattern(stated: ArchitectureFile, where: str) -> tuple[LayerKind, ...]:
+    """The kind of layer that each letter of the pattern stands for."""
+    if set(stated.pattern) != set(stated.kinds):
+        raise DescriptionError(
+            f"{where}: its pattern is {stated.pattern!r} and kinds explains {', '.join(stated.kinds) or 'no letter'}; "
+            "explain each letter of the pattern, and no other"
+        )
+    kinds = {letter: LayerKind.parse(text) for letter, text in stated.kinds.items()}
+    return tuple(kinds[letter] for letter in stated.pattern)

@@ -13,6 +13,8 @@ __all__ = [
     "ExpertsFile",
     "LatentFile",
     "LinkFile",
+    "Mamba2File",
+    "MambaFile",
     "MemoryFile",
     "ModelFile",
     "Reference",
@@ -156,6 +158,27 @@ class LatentFile(_Strict):
     value_dim: int
 
 
+class MambaFile(_Strict):
+    """A selective state space in place of attention."""
+
+    inner: int
+    state: int
+    step_rank: int
+    taps: int
+    norms: bool = False
+
+
+class Mamba2File(_Strict):
+    """A state space of heads, worked through in chunks."""
+
+    heads: int
+    head_dim: int
+    groups: int
+    state: int
+    chunk: int
+    taps: int
+
+
 class ArchitectureFile(_Strict):
     """Counts of a transformer, all from one source."""
 
@@ -169,7 +192,7 @@ class ArchitectureFile(_Strict):
     ffn: int
     vocabulary: int
     sequence: int
-    activation: Literal["gelu", "relu", "swiglu", "geglu"]
+    activation: Literal["gelu", "relu", "relu2", "swiglu", "geglu"]
     norm: Literal["layernorm", "rmsnorm"]
     norms_per_layer: Literal[1, 2, 4] = 2
     norm_bias: bool
@@ -184,6 +207,14 @@ class ArchitectureFile(_Strict):
     dropout: bool = False
     experts: ExpertsFile | None = None
     latent: LatentFile | None = None
+    pattern: str = ""
+    """Kinds of layers in order, a letter each, over and over until all layers are named."""
+    kinds: dict[str, str] = {}
+    """What each letter of the pattern stands for, such as ``local attention + mlp``."""
+    window: int = 0
+    global_rotation: bool = True
+    mamba: MambaFile | None = None
+    mamba2: Mamba2File | None = None
 
 
 class ModelFile(_Strict):

@@ -55,6 +55,17 @@ class ConfigFields:
             raise DescriptionError(f"config of {self.name!r}: {name} is {value!r}; it must be true or false")
         return value
 
+    def words(self, name: str, known: Mapping[str, str], count: int) -> list[str] | None:
+        """A list that says one of the known words for each of so many layers, each as what it is known for."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list | str) or len(value) != count:
+            raise DescriptionError(f"config of {self.name!r}: {name} is {value!r}; it must name {count} layers")
+        if not all(str(word) in known for word in value):
+            raise self.refuse(name, f"layers are {', '.join(map(repr, known))}")
+        return [known[str(word)] for word in value]
+
     def inner(self, name: str) -> "ConfigFields":
         """The fields under one name."""
         value = self.fields.get(name) or {}
@@ -69,7 +80,7 @@ class ConfigFields:
             f"is expressible by hand, as a Transformer"
         )
 
-    def activation(self, *names: str, default: str, gated: bool) -> Literal["gelu", "relu", "swiglu", "geglu"]:
+    def activation(self, *names: str, default: str, gated: bool) -> Literal["gelu", "relu", "relu2", "swiglu", "geglu"]:
         """The activation, as the shape names it."""
         key, value = self._found(names)
         word = default if value is None else str(value)
@@ -77,9 +88,9 @@ class ConfigFields:
             return "swiglu"
         if word.startswith("gelu") or word == "quick_gelu":
             return "geglu" if gated else "gelu"
-        if word == "relu" and not gated:
-            return "relu"
-        known = "silu and gelu" if gated else "gelu and relu"
+        if word in ("relu", "relu2") and not gated:
+            return "relu" if word == "relu" else "relu2"
+        known = "silu and gelu" if gated else "gelu, relu and relu2"
         raise self.refuse(key, f"a {'gated' if gated else 'plain'} feed-forward knows {known}")
 
     def head_dim(self, heads: int, hidden: int, *, default: int | None = None) -> int:

@@ -11,7 +11,7 @@ from typing import Literal
 from volvelle.interchange.config_fields import ConfigFields
 from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 
-__all__ = ["ARCHITECTURES", "FAMILIES"]
+__all__ = ["ARCHITECTURES", "FAMILIES", "gemma", "llama_like"]
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
 _HIDDEN = ("hidden_size", "n_embed", "n_embd", "d_model")
@@ -22,13 +22,16 @@ _LENGTH = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"
 # -- Llama and what descends from it -------------------------------------------------------------------------
 
 
-def _llama_like(
+def llama_like(
     c: ConfigFields,
     *,
     kv_default: int | None = None,
+    vocabulary_default: int | None = None,
+    length_default: int | None = None,
     head_default: int | None = None,
     linear_bias: Literal["none", "qkv", "all"] = "none",
     tied: bool = False,
+    ffn: tuple[str, ...] = ("intermediate_size",),
     activation: tuple[str, ...] = ("hidden_act",),
     default_activation: str = "silu",
     norms: Literal[2, 4] = 2,
@@ -46,9 +49,9 @@ def _llama_like(
         heads=heads,
         kv_heads=heads if latent else c.kv_heads(heads, default=kv_default),
         head_dim=c.whole("qk_nope_head_dim") if latent else c.head_dim(heads, hidden, default=head_default),
-        ffn=c.whole("intermediate_size", default=rests),
-        vocabulary=c.whole("vocab_size"),
-        sequence=c.whole(*_LENGTH),
+        ffn=c.whole(*ffn, default=rests),
+        vocabulary=c.whole("vocab_size", default=vocabulary_default),
+        sequence=c.whole(*_LENGTH, default=length_default),
         activation=c.activation(*activation, default=default_activation, gated=True),
         norm="rmsnorm",
         norms_per_layer=norms,
@@ -66,7 +69,7 @@ def _llama(c: ConfigFields) -> Transformer:
     attention, mlp = c.truth("attention_bias", default=False), c.truth("mlp_bias", default=False)
     if mlp and not attention:
         raise c.refuse("mlp_bias", "biases are on all projections, on queries, keys and values, or on none")
-    return _llama_like(c, linear_bias="all" if mlp else "qkv" if attention else "none")
+    return llama_like(c, linear_bias="all" if mlp else "qkv" if attention else "none")
 
 
 def _deepseek_dense_layers(c: ConfigFields) -> int:
@@ -97,7 +100,7 @@ def _deepseek_latent(c: ConfigFields) -> Transformer:
         rotary_dim=c.whole("qk_rope_head_dim"),
         value_dim=c.whole("v_head_dim"),
     )
-    return _llama_like(c, experts=_deepseek_experts(c), latent=latent)
+    return llama_like(c, experts=_deepseek_experts(c), latent=latent)
 
 
 def _qwen_experts(c: ConfigFields, *, shared: int) -> Experts:
@@ -124,13 +127,24 @@ def _mixtral_experts(c: ConfigFields) -> Experts:
     )
 
 
-def _gemma(c: ConfigFields, *, kv_default: int, norms: Literal[2, 4], qk_norm: bool = False) -> Transformer:
+def gemma(
+    c: ConfigFields,
+    *,
+    kv_default: int,
+    norms: Literal[2, 4],
+    qk_norm: bool = False,
+    vocabulary_default: int | None = None,
+    length_default: int | None = None,
+) -> Transformer:
+    """As in Llama, but with gates of GELU, wide heads and tied embeddings."""
     if c.truth("attention_bias", default=False):
         raise c.refuse("attention_bias", "a Gemma with biases is not described")
     # The first files of Gemma say hidden_act and leave hidden_activation null; both mean the tanh form of GELU.
-    return _llama_like(
+    return llama_like(
         c,
         kv_default=kv_default,
+        vocabulary_default=vocabulary_default,
+        length_default=length_default,
         head_default=256,
         tied=True,
         activation=("hidden_activation", "hidden_act"),
@@ -143,7 +157,7 @@ def _gemma(c: ConfigFields, *, kv_default: int, norms: Literal[2, 4], qk_norm: b
 def _qwen3(c: ConfigFields, *, experts: Experts | None = None, kv_default: int) -> Transformer:
     bias: Literal["qkv", "none"] = "qkv" if c.truth("attention_bias", default=False) else "none"
     head = None if experts else 128
-    return _llama_like(c, kv_default=kv_default, head_default=head, linear_bias=bias, qk_norm=True, experts=experts)
+    return llama_like(c, kv_default=kv_default, head_default=head, linear_bias=bias, qk_norm=True, experts=experts)
 
 
 # -- GPT and what descends from it ---------------------------------------------------------------------------
@@ -312,10 +326,10 @@ def _mpt(c: ConfigFields) -> Transformer:
 
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "llama": _llama,
-    "mistral": lambda c: _llama_like(c, kv_default=8),
-    "mixtral": lambda c: _llama_like(c, kv_default=8, experts=_mixtral_experts(c)),
-    "qwen2": lambda c: _llama_like(c, kv_default=32, linear_bias="qkv"),
-    "qwen2_moe": lambda c: _llama_like(
+    "mistral": lambda c: llama_like(c, kv_default=8),
+    "mixtral": lambda c: llama_like(c, kv_default=8, experts=_mixtral_experts(c)),
+    "qwen2": lambda c: llama_like(c, kv_default=32, linear_bias="qkv"),
+    "qwen2_moe": lambda c: llama_like(
         c,
         kv_default=16,
         linear_bias="qkv" if c.truth("qkv_bias", default=True) else "none",
@@ -323,14 +337,13 @@ FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     ),
     "qwen3": lambda c: _qwen3(c, kv_default=32),
     "qwen3_moe": lambda c: _qwen3(c, kv_default=4, experts=_qwen_experts(c, shared=0)),
-    "deepseek": lambda c: _llama_like(c, experts=_deepseek_experts(c)),
+    "deepseek": lambda c: llama_like(c, experts=_deepseek_experts(c)),
     "deepseek_v2": _deepseek_latent,
     "deepseek_v3": _deepseek_latent,
-    "gemma": lambda c: _gemma(c, kv_default=16, norms=2),
-    "gemma2": lambda c: _gemma(c, kv_default=4, norms=4),
-    "gemma3_text": lambda c: _gemma(c, kv_default=4, norms=4, qk_norm=True),
-    "phi3": _llama_like,
-    "gpt_oss": lambda c: _llama_like(c, kv_default=8, head_default=64, linear_bias="all", experts=_mixtral_experts(c)),
+    "gemma": lambda c: gemma(c, kv_default=16, norms=2),
+    "gemma2": lambda c: gemma(c, kv_default=4, norms=4),
+    "phi3": llama_like,
+    "gpt_oss": lambda c: llama_like(c, kv_default=8, head_default=64, linear_bias="all", experts=_mixtral_experts(c)),
     "gpt2": _gpt2,
     "gpt_bigcode": _gpt2,
     "gptj": _gptj,
@@ -355,7 +368,6 @@ ARCHITECTURES: Mapping[str, str] = {
     "DeepseekV3ForCausalLM": "deepseek_v3",
     "GemmaForCausalLM": "gemma",
     "Gemma2ForCausalLM": "gemma2",
-    "Gemma3ForCausalLM": "gemma3_text",
     "Phi3ForCausalLM": "phi3",
     "GptOssForCausalLM": "gpt_oss",
     "GPT2LMHeadModel": "gpt2",

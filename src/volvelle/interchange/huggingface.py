@@ -1,30 +1,39 @@
 """Reads a Hugging Face ``config.json`` as a :class:`Transformer`.
 
 The file itself says which family it is (``model_type``, else ``architectures``), and each family has its reader in
-:mod:`volvelle.interchange.decoder_families`. A key the file may leave out takes the default
+:mod:`volvelle.interchange.decoder_families` or, where layers are of several kinds,
+:mod:`volvelle.interchange.hybrid_families`. A key the file may leave out takes the default
 that the ``transformers`` library gives it; a key that decides the size of the network may not be left out.
 
 What the shape leaves out, so that an estimate from it stays on the safe side:
 
-* sliding windows (Mistral, Gemma 2 and 3, gpt-oss): attention is counted over the whole sequence;
+* sliding windows of Mistral, Gemma 2 and gpt-oss: attention is counted over the whole sequence (those of Gemma 3 and
+  Llama 4 are read);
+* what is not the language model (the vision towers of Gemma 3 and Llama 4): its text part only;
 * how rotary angles are scaled for long contexts (YaRN, linear, llama3): no cost worth counting;
 * multi-token-prediction layers (``num_nextn_predict_layers`` of DeepSeek-V3): the main network only;
 * the gate before Qwen's shared expert (one column a layer), the router's own bias (DeepSeek-V3), attention sinks and
   the biases of experts (gpt-oss), the feed-forward biases of GPT-J, the output bias of Llama's optional attention
   bias: together below 0.05 % of the parameters of any published model;
+* the norm of Llama 4's queries and keys (``use_qk_norm``), which has no weights;
 * the type weights are stored in (``torch_dtype``, ``quantization_config``): a training step has its own.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.interchange import decoder_families
 from volvelle.interchange.config_fields import ConfigFields
-from volvelle.interchange.decoder_families import ARCHITECTURES, FAMILIES
+from volvelle.interchange.hybrid_families import HYBRID_ARCHITECTURES, HYBRID_FAMILIES
 from volvelle.workload.families.shape import Transformer
 
 __all__ = ["FAMILIES", "read_config"]
+
+FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {**decoder_families.FAMILIES, **HYBRID_FAMILIES}
+"""Families by ``model_type``, each with its reader."""
+_ARCHITECTURES = {**decoder_families.ARCHITECTURES, **HYBRID_ARCHITECTURES}
 
 
 def read_config(source: Path | Mapping[str, object], *, name: str | None = None) -> Transformer:
@@ -61,9 +70,9 @@ def _family(fields: Mapping[str, object], name: str) -> str:
     if isinstance(said, str) and said in FAMILIES:
         return said
     built = fields.get("architectures")
-    for each in built if isinstance(built, list) else []:
-        if each in ARCHITECTURES:
-            return ARCHITECTURES[each]
+    for architecture in built if isinstance(built, list) else []:
+        if architecture in _ARCHITECTURES:
+            return _ARCHITECTURES[architecture]
     if isinstance(fields.get("text_config"), Mapping):
         raise OutsideDomainError(
             f"config of {name!r}: {said!r} is a network of several kinds of input; "

@@ -57,6 +57,10 @@ class BlockBuilder:
         """A tensor from outside, without gradient."""
         return self._tensor(name, tuple(dims.split()), element, Role.INPUT)
 
+    def state(self, name: str, dims: str, *, element: str | None = None) -> str:
+        """A tensor kept from step to step, without gradient."""
+        return self._tensor(name, tuple(dims.split()), element, Role.STATE)
+
     def weight(self, name: str, dims: str, *, tied_to: str = "", element: str | None = None) -> str:
         """A learned tensor."""
         return self._tensor(name, tuple(dims.split()), element, Role.WEIGHT, tied_to)
@@ -92,18 +96,20 @@ class BlockBuilder:
         )
         return outputs[0]
 
-    def contract(self, name: str, signature: str, first: str, second: str) -> str:
+    def contract(self, name: str, signature: str, first: str, second: str, *, window: str = "") -> str:
         """Products summed over what the output lacks."""
-        return self.add(name, Contraction(Signature.parse(signature)), (first, second))
+        return self.add(name, Contraction(Signature.parse(signature), window=window), (first, second))
 
     def convolve(self, name: str, signature: str, signal: str, window: str, *, along: str) -> str:
         """A window slid over a signal."""
         kind = Convolution(Signature.parse(signature), along=tuple(along.split()))
         return self.add(name, kind, (signal, window))
 
-    def scan(self, name: str, signature: str, *inputs: str, along: str, flops: float = 2.0) -> str:
+    def scan(
+        self, name: str, signature: str, *inputs: str, along: str, flops: float = 2.0, unit: Unit = Unit.VECTOR
+    ) -> str:
         """A recurrence along one dimension."""
-        return self.add(name, Scan(Signature.parse(signature), along=along, flops=flops), inputs)
+        return self.add(name, Scan(Signature.parse(signature), along=along, flops=flops, unit=unit), inputs)
 
     def transform(self, name: str, dims: str, x: str, *, along: str, flops: float, unit: Unit = Unit.VECTOR) -> str:
         """A Fourier transform along one dimension."""

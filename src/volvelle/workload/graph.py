@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 from volvelle.errors import GraphError, UnknownNameError
@@ -21,6 +22,8 @@ class Role(Enum):
     WEIGHT = "weight"
     INPUT = "input"
     """Data from outside, such as token numbers: no gradient."""
+    STATE = "state"
+    """Kept from step to step, such as a cache of keys and values or a recurrent state: no gradient."""
     GRADIENT = "gradient"
 
 
@@ -81,7 +84,14 @@ class Block:
 
     def weights(self) -> tuple[Tensor, ...]:
         """The tensors that are learned."""
-        return tuple(tensor for tensor in self.tensors if tensor.role is Role.WEIGHT)
+        return self._of(Role.WEIGHT)
+
+    def states(self) -> tuple[Tensor, ...]:
+        """The tensors that are kept from step to step."""
+        return self._of(Role.STATE)
+
+    def _of(self, role: Role) -> tuple[Tensor, ...]:
+        return tuple(tensor for tensor in self.tensors if tensor.role is role)
 
     def flops(self, sizes: Mapping[str, float], *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
         """FLOP of one repetition, in one phase, on one kind of unit."""
@@ -96,8 +106,14 @@ class Workload:
     name: str
     sizes: Mapping[str, float]
     blocks: tuple[Block, ...]
+    """Each block once, however often it runs."""
+    runs: tuple[tuple[str, int], ...] = ()
+    """In program order, a block's name and how many of it follow each other; if not said, all of each in turn."""
 
     def __post_init__(self) -> None:
+        if not self.runs:
+            object.__setattr__(self, "runs", tuple((block.name, block.repeat) for block in self.blocks))
+        _check_runs(self)
         _check_workload(self)
 
     def block(self, name: str) -> Block:
@@ -113,6 +129,17 @@ class Workload:
             if name not in self.sizes:
                 raise UnknownNameError.among("dimension", name, self.sizes)
         return replace(self, sizes={**self.sizes, **sizes})
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Names of blocks as they run, one for each repetition."""
+        return tuple(name for name, count in self.runs for _ in range(count))
+
+    @cached_property
+    def layer_order(self) -> tuple[str, ...]:
+        """Names of those blocks that are layers, as they run: what is dealt out to the stages of a pipeline."""
+        layers = {block.name for block in self.blocks if block.is_layer}
+        return tuple(name for name in self.order if name in layers)
 
     @property
     def layers(self) -> int:
@@ -153,7 +180,7 @@ def _check_block(block: Block) -> None:
     for name in (*block.inputs, *block.outputs):
         if name not in tensors:
             raise GraphError(f"{where} hands on {name!r}, which is not one of its tensors")
-    free = {name for name, tensor in tensors.items() if tensor.role in (Role.WEIGHT, Role.INPUT)}
+    free = {name for name, tensor in tensors.items() if tensor.role in (Role.WEIGHT, Role.INPUT, Role.STATE)}
     produced: dict[str, str] = {}
     for op in block.operations:
         _check_ends(op, tensors, where)
@@ -200,6 +227,27 @@ def _pairs(block: Block) -> Iterator[tuple[Operation, str, str, str]]:
                 yield op, name, used, declared
 
 
+def _check_runs(workload: Workload) -> None:
+    where = f"workload {workload.name!r}"
+    names = [block.name for block in workload.blocks]
+    for name in names:
+        if names.count(name) > 1:
+            raise GraphError(f"{where} has two blocks named {name!r}; name each once")
+    counted = dict.fromkeys(names, 0)
+    for name, count in workload.runs:
+        if name not in counted:
+            raise UnknownNameError.among("block", name, names)
+        if count < 1:
+            raise GraphError(f"{where} has a run of {count} of block {name!r}; a run has at least one")
+        counted[name] += count
+    for block in workload.blocks:
+        if counted[block.name] != block.repeat:
+            raise GraphError(
+                f"{where}: block {block.name!r} repeats {block.repeat} times, but its runs have {counted[block.name]}; "
+                "make them the same, or give runs=() for all of each in turn"
+            )
+
+
 def _check_workload(workload: Workload) -> None:
     for block in workload.blocks:
         for op, name, used, declared in _pairs(block):
@@ -209,17 +257,17 @@ def _check_workload(workload: Workload) -> None:
                         f"workload {workload.name!r}: dimension {dim!r} of {name!r} in operation {op.name!r} of "
                         f"block {block.name!r} has no size; give sizes[{dim!r}]"
                     )
-            if workload.sizes[used] != workload.sizes[declared]:
+            narrowed = used in op.kind.windows() and workload.sizes[used] < workload.sizes[declared]
+            if workload.sizes[used] != workload.sizes[declared] and not narrowed:
                 raise GraphError(
                     f"workload {workload.name!r}: operation {op.name!r} of block {block.name!r} takes dimension "
                     f"{declared!r} of {name!r} (size {workload.sizes[declared]}) as {used!r} "
                     f"(size {workload.sizes[used]})"
                 )
-    for before, after in zip(workload.blocks, workload.blocks[1:], strict=False):
-        _check_joint(before, after, workload.name)
-    for block in workload.blocks:
-        if block.repeat > 1:
-            _check_joint(block, block, workload.name)
+    joints = list(pairwise(name for name, _ in workload.runs))
+    joints += [(name, name) for name, count in workload.runs if count > 1]
+    for before, after in dict.fromkeys(joints):
+        _check_joint(workload.block(before), workload.block(after), workload.name)
 
 
 def _check_joint(before: Block, after: Block, workload: str) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from volvelle import Catalogue, DescriptionError, Evidence, SourceError, UnitError, UnknownNameError
+from volvelle.catalogue.build import build_model
 
 LINK = """
 name: mine
@@ -69,3 +70,15 @@ def test_a_cluster_needs_a_whole_number_after_its_slash(catalogue: Catalogue, na
 def test_yaml_is_read_as_1_2_so_that_no_is_a_word_and_1e_6_a_number(tmp_path: Path) -> None:
     catalogue = own(tmp_path, LINK.replace("title: My link", "title: no"))
     assert catalogue.link_file("mine").title == "no"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kinds"), [("LLX", {"L": "attention + mlp"}), ("L", {"L": "mlp", "G": "attention"}), ("", {"L": "mlp"})]
+)
+def test_each_letter_of_a_pattern_of_layers_is_explained(
+    catalogue: Catalogue, pattern: str, kinds: dict[str, str]
+) -> None:
+    file = catalogue.model_file("llama3-8b")
+    architecture = file.architecture.model_copy(update={"pattern": pattern, "kinds": kinds})
+    with pytest.raises(DescriptionError, match="explain each letter of the pattern, and no other"):
+        build_model(file.model_copy(update={"architecture": architecture}), catalogue.references)

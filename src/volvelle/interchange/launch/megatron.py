@@ -55,6 +55,8 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
 
 
 def _network(shape: Transformer, length: int, mapping: ParallelMapping) -> _Flags:
+    if shape.pattern:
+        raise refusal(_NAME, "layers of several kinds by these options", "write the launch file of its recipe by hand")
     if shape.parallel_block:
         raise refusal(_NAME, "attention and feed-forward side by side (parallel_block)", "use a model without it")
     if shape.norms_per_layer != 2:
@@ -81,6 +83,8 @@ def _network(shape: Transformer, length: int, mapping: ParallelMapping) -> _Flag
         ("--attention-dropout", "0.1" if shape.dropout else "0.0"),
         ("--hidden-dropout", "0.1" if shape.dropout else "0.0"),
     ]
+    if shape.activation == "relu2":
+        flags.append(("--squared-relu", ""))
     if shape.activation == "swiglu":
         flags.append(("--swiglu", ""))
     if shape.linear_bias != "all":

@@ -4,35 +4,27 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.pieces import STREAM, bias, dropout, norm
 from volvelle.workload.families.shape import LatentAttention, Transformer
 
-__all__ = ["ATTENTION_CORE", "attention"]
+__all__ = ["ATTENTION_CORE", "attention", "attention_core"]
 
 ATTENTION_CORE = "attention core"
 """Region of the operations between the query, key, value projections and the output projection."""
 
 _Q = "batch position kv_heads group head_dim"
 _K = "batch position kv_heads head_dim"
-_SCORES = "batch kv_heads group position key"
 
 
-def attention(b: BlockBuilder, shape: Transformer, x: str) -> str:
-    """From the normed stream to what attention adds to it."""
+def attention(b: BlockBuilder, shape: Transformer, x: str, *, local: bool = False) -> str:
+    """From the normed stream to what attention adds to it; `local` attention reaches over a window only."""
     b.part = "attention"
     if shape.latent is not None:
         q, k, v = _latent(b, shape, shape.latent, x)
         across, value = "qk_dim", "value_dim"
     else:
-        q, k, v = _grouped(b, shape, x)
+        q, k, v = _grouped(b, shape, x, rotated=local or shape.global_rotation)
         across, value = "head_dim", "head_dim"
     b.part = "attention"
-    b.region = ATTENTION_CORE
-    query, keyed = f"batch position kv_heads group {across}", f"batch key kv_heads {across}"
-    scores = b.contract("scores", f"{query}, {keyed} -> {_SCORES}", q, k)
-    probabilities = b.normalise("softmax", f"{_SCORES} -> {_SCORES}", scores, along="key", saves_output=True)
-    if shape.dropout:
-        probabilities = dropout(b, "attention_dropout", _SCORES, probabilities)
+    context = attention_core(b, q, k, v, across=across, value=value, local=local, drops=shape.dropout)
     made = f"batch position kv_heads group {value}"
-    context = b.contract("context", f"{_SCORES}, batch key kv_heads {value} -> {made}", probabilities, v)
-    b.region = ""
     out = b.contract(
         "attention_out",
         f"{made}, kv_heads group {value} hidden -> {STREAM}",
@@ -44,7 +36,39 @@ def attention(b: BlockBuilder, shape: Transformer, x: str) -> str:
     return dropout(b, "attention_out_dropout", STREAM, out) if shape.dropout else out
 
 
-def _grouped(b: BlockBuilder, shape: Transformer, x: str) -> tuple[str, str, str]:
+def attention_core(
+    b: BlockBuilder,
+    q: str,
+    k: str,
+    v: str,
+    *,
+    across: str = "head_dim",
+    value: str = "head_dim",
+    local: bool = False,
+    drops: bool = False,
+) -> str:
+    """Queries against keys, and the values they choose.
+
+    There are ``position`` queries and ``key`` keys: as many in training, one against a cache when a token is made.
+    Local attention has ``window`` keys for each query, counted in full like a causal mask: also at the start of the
+    sequence, and for attention in chunks also at the start of each.
+    """
+    b.region = ATTENTION_CORE
+    window = "window" if local else ""
+    key = window or "key"
+    weighed, made = f"batch kv_heads group position {key}", f"batch position kv_heads group {value}"
+    query, keyed = f"batch position kv_heads group {across}", f"batch {key} kv_heads {across}"
+    scores = b.contract("scores", f"{query}, {keyed} -> {weighed}", q, k, window=window)
+    probabilities = b.normalise("softmax", f"{weighed} -> {weighed}", scores, along=key, saves_output=True)
+    if drops:
+        probabilities = dropout(b, "attention_dropout", weighed, probabilities)
+    signature = f"{weighed}, batch {key} kv_heads {value} -> {made}"
+    context = b.contract("context", signature, probabilities, v, window=window)
+    b.region = ""
+    return context
+
+
+def _grouped(b: BlockBuilder, shape: Transformer, x: str, *, rotated: bool) -> tuple[str, str, str]:
     """Queries, keys and values; several query heads may share one of keys and values."""
     q = b.contract(
         "query",
@@ -69,7 +93,7 @@ def _grouped(b: BlockBuilder, shape: Transformer, x: str) -> tuple[str, str, str
         for_q, for_k = (b.weight(f"{name}_norm_weight", "head_dim") for name in ("query", "key"))
         q = b.normalise("query_norm", f"{_Q}, head_dim -> {_Q}", q, for_q, along="head_dim")
         k = b.normalise("key_norm", f"{_K}, head_dim -> {_K}", k, for_k, along="head_dim")
-    if shape.positions == "rotary":
+    if shape.positions == "rotary" and rotated:
         q = b.pointwise("query_rotation", f"{_Q} -> {_Q}", q, flops=3.0)
         k = b.pointwise("key_rotation", f"{_K} -> {_K}", k, flops=3.0)
     return q, k, v

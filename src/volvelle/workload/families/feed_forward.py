@@ -7,6 +7,8 @@ from volvelle.workload.families.shape import Experts, Transformer
 __all__ = ["feed_forward", "mixture"]
 
 _ROUTED = "batch experts slots hidden"
+_ACTIVATION = {"gelu": 8.0, "relu": 1.0, "relu2": 2.0}
+"""FLOP a point."""
 
 
 def feed_forward(b: BlockBuilder, shape: Transformer, x: str, *, name: str = "mlp", ffn: str = "ffn") -> str:
@@ -25,7 +27,7 @@ def feed_forward(b: BlockBuilder, shape: Transformer, x: str, *, name: str = "ml
         )
         act = b.pointwise(active, f"{wide}, {wide} -> {wide}", gate, up, flops=8.0, saves=(0, 1))
     else:
-        act = b.pointwise(active, f"{wide} -> {wide}", up, flops=8.0 if shape.activation == "gelu" else 1.0, saves=(0,))
+        act = b.pointwise(active, f"{wide} -> {wide}", up, flops=_ACTIVATION[shape.activation], saves=(0,))
     down = b.contract(
         f"{name}_down", f"{wide}, {ffn} hidden -> {STREAM}", act, b.weight(f"{name}_down_weight", f"{ffn} hidden")
     )

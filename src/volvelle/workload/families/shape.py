@@ -1,11 +1,13 @@
-"""Architecture numbers of a decoder-only transformer."""
+"""Architecture numbers of a decoder-only transformer, and of its relatives whose layers are of several kinds."""
 
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Literal
 
 from volvelle.errors import DescriptionError
+from volvelle.workload.families.layer_kind import LayerKind
 
-__all__ = ["Experts", "LatentAttention", "Transformer"]
+__all__ = ["Experts", "LatentAttention", "LayerKind", "Mamba", "Mamba2", "Transformer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +40,43 @@ class LatentAttention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mamba:
+    """A selective state space in place of attention (Gu and Dao, arXiv:2312.00752)."""
+
+    inner: int
+    """Width of the recurrence: channels, each with a state of its own."""
+    state: int
+    """Numbers in the state of one channel."""
+    step_rank: int
+    """Rank of the projection that makes each channel's step."""
+    taps: int = 4
+    """Positions that the convolution before the recurrence covers."""
+    norms: bool = False
+    """Whether step, input and output vectors are normed, as in Jamba."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mamba2:
+    """A state space of heads with one decay each, worked through in chunks (Dao and Gu, arXiv:2405.21060)."""
+
+    heads: int
+    head_dim: int
+    groups: int
+    """Heads of one group share their input and output vectors, as query heads share keys and values."""
+    state: int
+    """Length of the input and output vectors; a head's state is `head_dim` times this."""
+    chunk: int
+    """Positions worked through at once, as in attention; only states pass from chunk to chunk."""
+    taps: int = 4
+    """Positions that the convolution before the recurrence covers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transformer:
-    """Architecture numbers of a decoder-only transformer."""
+    """Architecture numbers of a decoder-only transformer.
+
+    Layers are all alike (attention, then a feed-forward or `experts`) unless a `pattern` names their kinds.
+    """
 
     name: str
     layers: int
@@ -50,7 +87,7 @@ class Transformer:
     ffn: int
     vocabulary: int
     sequence: int
-    activation: Literal["gelu", "relu", "swiglu", "geglu"] = "gelu"
+    activation: Literal["gelu", "relu", "relu2", "swiglu", "geglu"] = "gelu"
     norm: Literal["layernorm", "rmsnorm"] = "layernorm"
     norms_per_layer: Literal[1, 2, 4] = 2
     norm_bias: bool = True
@@ -65,6 +102,14 @@ class Transformer:
     dropout: bool = False
     experts: Experts | None = None
     latent: LatentAttention | None = None
+    pattern: tuple[LayerKind, ...] = ()
+    """Kinds of layers in order, over and over until there are `layers` of them."""
+    window: int = 0
+    """Positions that local attention reaches over."""
+    global_rotation: bool = True
+    """Whether attention over all positions rotates queries and keys too; in Llama 4 only local attention does."""
+    mamba: Mamba | None = None
+    mamba2: Mamba2 | None = None
     element: str = "bf16"
 
     def __post_init__(self) -> None:
@@ -88,8 +133,56 @@ class Transformer:
             )
         if self.latent is not None and self.heads != self.kv_heads:
             raise DescriptionError(f"model {self.name!r}: latent attention has as many key-value heads as heads")
+        self._check_pattern()
+
+    def _check_pattern(self) -> None:
+        where = f"model {self.name!r}"
+        if self.window < 0:
+            raise DescriptionError(f"{where}: window is {self.window}; local attention reaches over 1 position or more")
+        needs: dict[str, object] = {"mamba": self.mamba, "mamba2": self.mamba2, "local attention": self.window}
+        if self.pattern:
+            needs["experts"] = self.experts
+        used = {part for kind in self.pattern for part in (kind.mixer, kind.feed)}
+        for part, said in needs.items():
+            field = _FIELDS.get(part, part)
+            if part in used and not said:
+                raise DescriptionError(f"{where}: its pattern has {part}; give {field}")
+            if part not in used and said:
+                lack = f"its pattern has no {part}" if self.pattern else "no pattern says where"
+                raise DescriptionError(f"{where}: {field} is given, but {lack}")
+        if not self.pattern:
+            return
+        for space in (self.mamba, self.mamba2):
+            for size in space.__slots__ if space else ():
+                if size != "norms" and getattr(space, size) < 1:
+                    raise DescriptionError(
+                        f"{where}: {size} of its state space is {getattr(space, size)}, not positive"
+                    )
+        if self.parallel_block:
+            raise DescriptionError(f"{where}: layers of several kinds run their halves in turn, not side by side")
+        if self.experts is not None and self.experts.dense_layers:
+            raise DescriptionError(f"{where}: say by the pattern which layers are dense, not by dense_layers")
+        if self.mamba is not None and self.mamba2 is not None:
+            raise DescriptionError(f"{where}: its state spaces are mamba or mamba2, not both")
+        if self.mamba2 is not None and self.mamba2.heads % self.mamba2.groups:
+            raise DescriptionError(
+                f"{where}: {self.mamba2.heads} heads of its state space do not form {self.mamba2.groups} even groups"
+            )
+
+    @property
+    def kinds(self) -> tuple[LayerKind, ...]:
+        """The kind of each layer, in order."""
+        if self.pattern:
+            return tuple(islice(cycle(self.pattern), self.layers))
+        dense = self.experts.dense_layers if self.experts else 0
+        rest = LayerKind(mixer="attention", feed="experts" if self.experts else "mlp")
+        return (LayerKind(mixer="attention", feed="mlp"),) * dense + (rest,) * (self.layers - dense)
 
     @property
     def gated(self) -> bool:
         """Whether the feed-forward multiplies two branches."""
         return self.activation in ("swiglu", "geglu")
+
+
+_FIELDS = {"local attention": "window"}
+"""Fields that are not named as the part of a layer they describe."""

@@ -1,15 +1,19 @@
-"""Decoder-only transformers: GPT, Llama, mixtures of experts and the many in between.
+"""Decoder-only transformers: GPT, Llama, mixtures of experts, their crosses with state spaces and the many in between.
 
 One builder; what differs between families (norms, gates, biases, positions, shared keys, experts) is a field of
-:class:`Transformer`. Attention scores are counted in full: a causal mask is not taken to halve them, as in
-Megatron and in ``torch.utils.flop_counter``.
+:class:`Transformer`, and where layers differ from each other, each kind is a block of its own. Attention scores are
+counted in full: a causal mask is not taken to halve them, as in Megatron and in ``torch.utils.flop_counter``.
 """
+
+from collections import Counter
+from itertools import groupby
 
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.attention import ATTENTION_CORE, attention
 from volvelle.workload.families.feed_forward import feed_forward, mixture
 from volvelle.workload.families.pieces import STREAM, bias, dropout, norm, residual
-from volvelle.workload.families.shape import Transformer
+from volvelle.workload.families.shape import LayerKind, Transformer
+from volvelle.workload.families.state_space import mamba, mamba2
 from volvelle.workload.graph import Block, Workload
 
 __all__ = ["ATTENTION_CORE", "Transformer", "transformer"]
@@ -48,10 +52,43 @@ def transformer(shape: Transformer, *, batch: int = 1, sequence: int | None = No
             "value_dim": latent.value_dim,
             "qk_dim": shape.head_dim + latent.rotary_dim,
         }
-    layers = [_layer(shape, mixed=experts is not None)]
-    if experts is not None and experts.dense_layers:
-        layers.insert(0, _layer(shape, mixed=False, name="dense layer", repeat=experts.dense_layers))
-    return Workload(name=shape.name, sizes=sizes, blocks=(_embedding(shape), *layers, _head(shape)))
+    if shape.window:
+        sizes["window"] = min(shape.window, length)
+    sizes |= _state_sizes(shape)
+    named = [(_block_name(shape, kind), kind) for kind in shape.kinds]
+    repeats = Counter(name for name, _ in named)
+    layers = [_layer(shape, kind, name, repeats[name]) for name, kind in dict.fromkeys(named)]
+    embedding, head = _embedding(shape), _head(shape)
+    runs = [(name, len(list(run))) for name, run in groupby(name for name, _ in named)]
+    return Workload(
+        name=shape.name,
+        sizes=sizes,
+        blocks=(embedding, *layers, head),
+        runs=((embedding.name, 1), *runs, (head.name, 1)),
+    )
+
+
+def _state_sizes(shape: Transformer) -> dict[str, float]:
+    if shape.mamba is not None:
+        space = shape.mamba
+        return {"inner": space.inner, "state": space.state, "step_rank": space.step_rank, "taps": space.taps}
+    if shape.mamba2 is not None:
+        groups = shape.mamba2.groups
+        return {
+            "state_groups": groups,
+            "state_heads": shape.mamba2.heads // groups,
+            "state_width": shape.mamba2.head_dim,
+            "state": shape.mamba2.state,
+            "taps": shape.mamba2.taps,
+        }
+    return {}
+
+
+def _block_name(shape: Transformer, kind: LayerKind) -> str:
+    """A layer of a pattern is named for its kind; of layers otherwise alike, those without experts stand out."""
+    if shape.pattern:
+        return str(kind)
+    return "dense layer" if shape.experts is not None and kind.feed == "mlp" else "layer"
 
 
 def _embedding(shape: Transformer) -> Block:
@@ -77,29 +114,46 @@ def _embedding(shape: Transformer) -> Block:
     return b.build(outputs=(stream,))
 
 
-def _layer(shape: Transformer, *, mixed: bool, name: str = "layer", repeat: int | None = None) -> Block:
+def _layer(shape: Transformer, kind: LayerKind, name: str, repeat: int) -> Block:
     b = BlockBuilder(name, element=shape.element)
-    if repeat is None:
-        repeat = shape.layers - (shape.experts.dense_layers if shape.experts else 0)
-
-    def inner(x: str) -> str:
-        return mixture(b, shape, shape.experts, x) if mixed and shape.experts else feed_forward(b, shape, x)
-
     x = b.input("x", STREAM)
-    attended = norm(b, shape, "attention_norm", x)
-    added = attention(b, shape, attended)
-    if shape.norms_per_layer == 4:
-        added = norm(b, shape, "attention_post_norm", added)
     if shape.parallel_block:
-        fed = attended if shape.norms_per_layer == 1 else norm(b, shape, "mlp_norm", x)
-        mlp = inner(fed)
-        both = residual(b, "branch_sum", added, mlp)
-        return b.build(outputs=(residual(b, "residual", x, both),), repeat=repeat)
-    middle = residual(b, "attention_residual", x, added)
-    mlp = inner(norm(b, shape, "mlp_norm", middle))
+        return b.build(outputs=(_side_by_side(b, shape, kind, x),), repeat=repeat)
+    if kind.mixer != "none":
+        added = _mixer(b, shape, kind, norm(b, shape, "attention_norm", x))
+        if shape.norms_per_layer == 4:
+            added = norm(b, shape, "attention_post_norm", added)
+        x = residual(b, "attention_residual", x, added)
+    if kind.feed != "none":
+        added = _feed(b, shape, kind, norm(b, shape, "mlp_norm", x))
+        if shape.norms_per_layer == 4:
+            added = norm(b, shape, "mlp_post_norm", added)
+        x = residual(b, "mlp_residual", x, added)
+    return b.build(outputs=(x,), repeat=repeat)
+
+
+def _side_by_side(b: BlockBuilder, shape: Transformer, kind: LayerKind, x: str) -> str:
+    """Both halves of a layer on the same input."""
+    normed = norm(b, shape, "attention_norm", x)
+    attended = _mixer(b, shape, kind, normed)
     if shape.norms_per_layer == 4:
-        mlp = norm(b, shape, "mlp_post_norm", mlp)
-    return b.build(outputs=(residual(b, "mlp_residual", middle, mlp),), repeat=repeat)
+        attended = norm(b, shape, "attention_post_norm", attended)
+    fed = _feed(b, shape, kind, normed if shape.norms_per_layer == 1 else norm(b, shape, "mlp_norm", x))
+    return residual(b, "residual", x, residual(b, "branch_sum", attended, fed))
+
+
+def _mixer(b: BlockBuilder, shape: Transformer, kind: LayerKind, x: str) -> str:
+    if kind.mixer == "mamba" and shape.mamba is not None:
+        return mamba(b, shape, shape.mamba, x)
+    if kind.mixer == "mamba2" and shape.mamba2 is not None:
+        return mamba2(b, shape.mamba2, x)
+    return attention(b, shape, x, local=kind.mixer == "local attention")
+
+
+def _feed(b: BlockBuilder, shape: Transformer, kind: LayerKind, x: str) -> str:
+    if kind.feed == "experts" and shape.experts is not None:
+        return mixture(b, shape, shape.experts, x)
+    return feed_forward(b, shape, x)
 
 
 def _head(shape: Transformer) -> Block:

@@ -71,6 +71,10 @@ class AbstractKind(ABC):
     def gradients(self, op: "Operation", wanted: Sequence[bool]) -> "Gradients":
         """The operations that carry gradients from outputs to the wanted inputs."""
 
+    def windows(self) -> frozenset[str]:
+        """Dimensions by which it knows a longer one of a tensor, because each point meets only a part of that."""
+        return frozenset()
+
     def choices(self) -> tuple[SplitChoice, ...]:
         """Every way to run this operation over one axis of chips.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 from volvelle.errors import GraphError
@@ -21,6 +22,9 @@ class Contraction(AbstractKind):
     """
 
     signature: Signature
+    window: str = ""
+    """A dimension along which each point meets only so many neighbours: the tensor itself may be longer there, as
+    keys are where attention is local."""
 
     def __post_init__(self) -> None:
         if len(self.signature.inputs) != 2 or len(self.signature.outputs) != 1:
@@ -33,14 +37,20 @@ class Contraction(AbstractKind):
                 f"the contraction '{self.signature}' sums {', '.join(sorted(lonely))} over one input alone; "
                 "sum it with a Pointwise operation first"
             )
+        if self.window and self.window not in self.signature.dims:
+            raise GraphError(f"the contraction '{self.signature}' has no dimension {self.window!r} for its window")
 
     def work(self) -> Work:
         """Two operations a point, on the matrix units."""
         return Work(Unit.MATRIX, 2.0, self.signature.dims)
 
     def whole(self) -> frozenset[str]:
-        """Nothing: a contraction is linear in everything."""
-        return frozenset()
+        """Nothing, as a contraction is linear in everything; but a window slides, so it has no parts."""
+        return self.windows()
+
+    def windows(self) -> frozenset[str]:
+        """The window, if it has one."""
+        return frozenset({self.window}) if self.window else frozenset()
 
     def sums(self) -> bool:
         """No: partial × partial is not a summand of the product."""
@@ -48,7 +58,7 @@ class Contraction(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """For C = A·B: dA = dC·B and dB = A·dC, each again a contraction."""
-        return gradients_of_product(op, self.signature, wanted, Contraction)
+        return gradients_of_product(op, self.signature, wanted, partial(Contraction, window=self.window))
 
 
 def gradients_of_product(

@@ -25,14 +25,16 @@ class Scan(AbstractKind):
     along: str
     flops: float = 2.0
     """FLOP for every point of all dimensions: a multiplication and an addition, if nothing else is said."""
+    unit: Unit = Unit.VECTOR
+    """The matrix units where it is done in chunks, as products."""
 
     def __post_init__(self) -> None:
         if self.along not in self.signature.dims:
             raise GraphError(f"the scan '{self.signature}' runs along {self.along!r}, which is none of its dimensions")
 
     def work(self) -> Work:
-        """`flops` a point, on the vector units."""
-        return Work(Unit.VECTOR, self.flops, self.signature.dims)
+        """`flops` a point."""
+        return Work(self.unit, self.flops, self.signature.dims)
 
     def whole(self) -> frozenset[str]:
         """The dimension it runs along."""
@@ -43,7 +45,10 @@ class Scan(AbstractKind):
         return False
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
-        """One scan the other way, which makes the states again and writes every wanted gradient."""
+        """One scan the other way, which makes the states again and writes every wanted gradient.
+
+        Done as products it counts like those, twice the forward work: what products make again is counted nowhere.
+        """
         targets = [index for index, want in enumerate(wanted) if want]
         if not targets:
             return Gradients()
@@ -56,7 +61,8 @@ class Scan(AbstractKind):
                     tuple(self.signature.inputs[index] for index in targets),
                 ),
                 along=self.along,
-                flops=3 * self.flops,
+                flops=self.flops * (2 if self.unit is Unit.MATRIX else 3),
+                unit=self.unit,
             ),
             inputs=(f"{op.outputs[0]}.grad", *op.inputs),
             outputs=outputs,

@@ -1,0 +1,170 @@
+"""Families whose layers are of several kinds, as ``config.json`` files of Hugging Face describe them: one reader each.
+
+Their files say the kind of each layer in as many ways as there are families: a list, a period, a period with an
+offset, a string of letters. Defaults follow the ``transformers`` library.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+
+from volvelle.interchange.config_fields import ConfigFields
+from volvelle.interchange.decoder_families import gemma, llama_like
+from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2, Transformer
+
+__all__ = ["HYBRID_ARCHITECTURES", "HYBRID_FAMILIES"]
+
+_SPANS = {
+    "full_attention": "attention",
+    "sliding_attention": "local attention",
+    "chunked_attention": "local attention",
+}
+
+
+def _pattern(mixers: Sequence[str], feeds: Sequence[str]) -> tuple[LayerKind, ...]:
+    """The kinds of all layers, written once where they repeat."""
+    kinds = [LayerKind.parse(f"{mixer} + {feed}") for mixer, feed in zip(mixers, feeds, strict=True)]
+    for period in range(1, len(kinds) // 2 + 1):
+        if kinds[period:] == kinds[:-period]:
+            return tuple(kinds[:period])
+    return tuple(kinds)
+
+
+def _every(count: int, period: int, offset: int, there: str, elsewhere: str) -> list[str]:
+    return [there if layer % max(period, 1) == offset else elsewhere for layer in range(count)]
+
+
+def _gemma3_text(c: ConfigFields) -> Transformer:
+    shape = gemma(c, kv_default=4, norms=4, qk_norm=True, vocabulary_default=262208, length_default=131072)
+    every = c.whole("sliding_window_pattern", "_sliding_window_pattern", default=6)
+    spans = c.words("layer_types", _SPANS, shape.layers)
+    spans = spans or _every(shape.layers, every, every - 1, "attention", "local attention")
+    window = c.whole("sliding_window", default=4096)
+    if "local attention" not in spans:
+        return shape
+    return replace(shape, pattern=_pattern(spans, ["mlp"] * shape.layers), window=window)
+
+
+def _gemma3(c: ConfigFields) -> Transformer:
+    return replace(_gemma3_text(c.inner("text_config")), name=c.name)
+
+
+def _llama4(c: ConfigFields) -> Transformer:
+    text = c.inner("text_config") if c.fields.get("text_config") else c
+    if text.truth("attention_bias", default=False):
+        raise text.refuse("attention_bias", "a Llama 4 with biases is not described")
+    width = text.whole("intermediate_size")
+    experts = Experts(
+        count=text.whole("num_local_experts", default=16),
+        chosen=text.whole("num_experts_per_tok", default=1),
+        ffn=width,
+        shared_ffn=width,
+    )
+    shape = llama_like(text, kv_default=8, head_default=128, ffn=("intermediate_size_mlp",), experts=experts)
+    rotated = text.words("no_rope_layers", {"1": "local attention", "0": "attention"}, shape.layers)
+    every = text.whole("no_rope_layer_interval", default=4)
+    spans = text.words("layer_types", _SPANS, shape.layers) or rotated
+    spans = spans or _every(shape.layers, every, every - 1, "attention", "local attention")
+    step = text.whole("interleave_moe_layer_step", default=1)
+    feeds = _every(shape.layers, step, step - 1, "experts", "mlp")
+    return replace(
+        shape,
+        name=c.name,
+        pattern=_pattern(spans, feeds),
+        window=text.whole("attention_chunk_size", default=8192),
+        global_rotation=False,
+    )
+
+
+def _jamba(c: ConfigFields) -> Transformer:
+    for name, usual in (("mamba_conv_bias", True), ("mamba_proj_bias", False)):
+        if c.truth(name, default=usual) is not usual:
+            raise c.refuse(name, "only the convolution and the step have biases")
+    count = c.whole("num_experts", default=16)
+    chosen, ffn = c.whole("num_experts_per_tok", default=2), c.whole("intermediate_size")
+    experts = Experts(count=count, chosen=chosen, ffn=ffn) if count > 1 else None
+    shape = llama_like(c, kv_default=8, experts=experts, length_default=262144)
+    mixers, feeds = (
+        _every(
+            shape.layers,
+            c.whole(f"{key}_layer_period", default=period),
+            c.whole(f"{key}_layer_offset", default=offset),
+            there,
+            elsewhere,
+        )
+        for key, period, offset, there, elsewhere in (
+            ("attn", 8, 4, "attention", "mamba"),
+            ("expert", 2, 1, "experts" if experts else "mlp", "mlp"),
+        )
+    )
+    rank = ceil(shape.hidden / 16) if c.fields.get("mamba_dt_rank") == "auto" else c.whole("mamba_dt_rank")
+    return replace(
+        shape,
+        positions="none",
+        pattern=_pattern(mixers, feeds),
+        mamba=Mamba(
+            inner=c.whole("mamba_expand", default=2) * shape.hidden,
+            state=c.whole("mamba_d_state", default=16),
+            step_rank=rank,
+            taps=c.whole("mamba_d_conv", default=4),
+            norms=True,
+        ),
+    )
+
+
+def _nemotron_h(c: ConfigFields) -> Transformer:
+    for name in ("use_bias", "mamba_proj_bias", "attention_bias", "mlp_bias"):
+        if c.truth(name, default=False):
+            raise c.refuse(name, "only the convolution and the step have biases")
+    if not c.truth("use_conv_bias", default=True):
+        raise c.refuse("use_conv_bias", "the convolution has a bias")
+    layers, heads, hidden = c.whole("num_hidden_layers"), c.whole("num_attention_heads"), c.whole("hidden_size")
+    kinds = c.words("hybrid_override_pattern", {"M": "mamba2", "-": "mlp", "*": "attention"}, layers)
+    if kinds is None:
+        raise c.refuse("hybrid_override_pattern", "it says which layer is Mamba-2 (M), feed-forward (-), attention (*)")
+    return Transformer(
+        name=c.name,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=c.kv_heads(heads, default=8),
+        head_dim=c.whole("attention_head_dim", "head_dim", default=128),
+        ffn=c.whole("intermediate_size"),
+        vocabulary=c.whole("vocab_size"),
+        sequence=c.whole("max_position_embeddings"),
+        activation=c.activation("mlp_hidden_act", default="relu2", gated=False),
+        norm="rmsnorm",
+        norm_bias=False,
+        positions="none",
+        tied_embeddings=c.truth("tie_word_embeddings", default=False),
+        dropout=c.drops("hidden_dropout", "attention_dropout"),
+        pattern=tuple(LayerKind.parse(kind) for kind in kinds),
+        mamba2=Mamba2(
+            heads=c.whole("mamba_num_heads"),
+            head_dim=c.whole("mamba_head_dim"),
+            groups=c.whole("n_groups"),
+            state=c.whole("ssm_state_size"),
+            chunk=c.whole("chunk_size"),
+            taps=c.whole("conv_kernel", default=4),
+        ),
+    )
+
+
+HYBRID_FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
+    "gemma3": _gemma3,
+    "gemma3_text": _gemma3_text,
+    "llama4": _llama4,
+    "jamba": _jamba,
+    "nemotron_h": _nemotron_h,
+}
+"""Families by ``model_type``, each with its reader."""
+
+HYBRID_ARCHITECTURES: Mapping[str, str] = {
+    "Gemma3ForConditionalGeneration": "gemma3",
+    "Gemma3ForCausalLM": "gemma3_text",
+    "Llama4ForConditionalGeneration": "llama4",
+    "Llama4ForCausalLM": "llama4",
+    "JambaForCausalLM": "jamba",
+    "NemotronHForCausalLM": "nemotron_h",
+}
+"""How a file that does not say its ``model_type``, or says one of its own, is known all the same."""
