@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
+from volvelle.report.explore.document import answers_document, inversion_document
 
 from tests.small_studies import best_layouts, finished, small_study
 from volvelle.errors import MissingExtraError
 from volvelle.report.explore import pictures as explore_pictures
-from volvelle.report.explore.document import answers_document, inversion_document
 from volvelle.report.explore.files import front_csv, write_explore_files
 from volvelle.report.explore.page import explore_page
 from volvelle.report.explore.text import print_answers, print_inversion

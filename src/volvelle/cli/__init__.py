@@ -5,7 +5,7 @@ from importlib import import_module
 
 import click
 
-from volvelle.errors import VolvelleError
+from volvelle.errors import VolvelleError, renamed
 
 __all__ = ["main"]
 
@@ -61,6 +61,9 @@ def main() -> None:
         click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
         sys.exit(2)
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+            options = [option for parameter in error.ctx.command.params for option in parameter.opts]
+            error.possibilities = renamed(error.option_name, options) or error.possibilities
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):

@@ -1,7 +1,7 @@
 """``volvelle cost --on SYSTEM …``."""
 
-import json
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -36,7 +36,7 @@ __all__ = ["cost"]
 def cost(
     *,
     system: str,
-    model: str,
+    model: Literal["market", "parts", "dfmodel"],
     since: str,
     until: str,
     chip_price: str | None,
@@ -56,82 +56,31 @@ def cost(
 
     Every price has a date, an interval and a source; low and high take every price at that end at once.
     """
-    from dataclasses import replace  # noqa: PLC0415 - short start-up
+    from volvelle.verbs.cost import cost as verb  # noqa: PLC0415 - keeps start-up short
 
-    from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
-    from volvelle.catalogue.prices import PriceBook  # noqa: PLC0415 - short start-up
-    from volvelle.economics.cost_breakdown import cost_breakdown  # noqa: PLC0415 - short start-up
-    from volvelle.economics.price_book import AbstractPrices, End  # noqa: PLC0415 - short start-up
-    from volvelle.quantities import (  # noqa: PLC0415 - short start-up
-        DOLLARS,
-        DOLLARS_PER_JOULE,
-        FRACTION,
-        SECONDS,
-        WATTS,
-        parse,
-    )
-    from volvelle.report.cost_text import Account, bill_document, print_bill  # noqa: PLC0415 - short start-up
-    from volvelle.system.inventory import Inventory  # noqa: PLC0415 - short start-up
-
-    catalogue = Catalogue(*([folder] if folder else []))
-    cluster = catalogue.cluster(system)
-    if chip_power is not None:
-        cluster = replace(cluster, chip=replace(cluster.chip, power=parse(chip_power, WATTS)))
-    book, inventory = PriceBook(catalogue), Inventory.of(cluster)
-    own = None if chip_price is None else parse(chip_price, DOLLARS)
-    # What was asked for replaces the price book's; the rest stays with its interval.
-    asked = {"life": parse(life, SECONDS), "use": parse(use, FRACTION)}
-    if energy_price is not None:
-        asked["energy_price"] = parse(energy_price, DOLLARS_PER_JOULE)
-    if interest is not None:
-        asked["interest"] = parse(interest, FRACTION)
-
-    def prices(end: End) -> AbstractPrices:
-        match model:
-            case "parts":
-                return book.parts(cluster, at=end, since=since, until=until, chip_price=own)
-            case "market":
-                return book.market(cluster, at=end, since=since, until=until, chip_price=own)
-            case _:
-                return book.dfmodel(cluster)
-
-    breakdowns = {}
-    for end in End:
-        terms = replace(book.terms(at=end), **asked)
-        breakdowns[end] = cost_breakdown(
-            inventory, prices(end), terms if building else replace(terms, plant_price=None)
-        )
-    site = {
-        name: figure
-        for name, figure in book.figures.items()
-        if name.startswith("site.")
-        and name.removeprefix("site.") not in {*asked, "conversion"}
-        and (building or "plant" not in name)
-    }
-    found = Account(
-        inventory=inventory,
+    account = verb(
+        on=system,
         model=model,
-        breakdowns=breakdowns,
-        rests_on={**prices(End.TYPICAL).rests_on, **site},
-        given=tuple(
-            f"{name} {value}"
-            for name, value in (
-                ("chip price", chip_price),
-                ("chip power", chip_power),
-                ("energy price", energy_price),
-                ("interest", interest),
-                ("life", life),
-                ("use", use),
-            )
-            if value is not None
-        ),
-        references=catalogue.references,
-        steps=None
-        if time is None
-        else {end: one.step(parse(time, SECONDS), tokens=tokens_per_step) for end, one in breakdowns.items()},
+        since=since,
+        until=until,
+        chip_price=chip_price,
+        chip_power=chip_power,
+        life=life,
+        use=use,
+        energy_price=energy_price,
+        interest=interest,
+        building=building,
+        step=time,
+        tokens_per_step=tokens_per_step,
         tokens=tokens,
+        catalogue=folder,
     )
     if as_json:
-        click.echo(json.dumps(bill_document(found), indent=2))
+        from volvelle.report.documents.cost import CostDocument  # noqa: PLC0415 - not needed for text
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415
+
+        click.echo(json_text("cost", CostDocument.model_validate(account)))
     else:
-        print_bill(found)
+        from volvelle.report.cost_text import print_cost  # noqa: PLC0415 - not needed for JSON
+
+        print_cost(account)

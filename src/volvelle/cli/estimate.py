@@ -4,16 +4,8 @@ from pathlib import Path
 
 import click
 
-from volvelle.catalogue import Catalogue
-from volvelle.cli.model_argument import read_model
-from volvelle.economics.step_cost import step_costs
-from volvelle.errors import MappingError
-from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
-from volvelle.report.answer import Answer
-from volvelle.workload.families.transformer import transformer
-from volvelle.workload.training import TrainingStep
+from volvelle.mapping.parallelism import Recompute, Schedule
+from volvelle.verbs.estimate import estimate as verb
 
 __all__ = ["estimate"]
 
@@ -114,19 +106,15 @@ def estimate(
 
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
-    catalogue = Catalogue(*([folder] if folder else []))
-    cluster = catalogue.cluster(system)
-    shape = read_model(model, catalogue)
-    if dp is None:
-        others = tp * pp * cp
-        if others > cluster.accelerators:
-            raise MappingError(
-                f"tensor {tp} × pipeline {pp} × context {cp} needs {others} accelerators, but {cluster.name} has "
-                f"{cluster.accelerators}; lower --tp or --pp, or ask for {system.partition('/')[0]}/{others}"
-            )
-        dp = cluster.accelerators // others
-    step = TrainingStep(model=transformer(shape, sequence=seq), batch=batch, element=element, expert_load=expert_load)
-    mapping = ParallelMapping(
+    answer = verb(
+        model,
+        on=system,
+        batch=batch,
+        sequence=seq,
+        element=element,
+        expert_load=expert_load,
+        seed=seed,
+        catalogue=folder,
         tensor=tp,
         pipeline=pp,
         data=dp,
@@ -134,14 +122,14 @@ def estimate(
         expert=ep,
         expert_tensor_parallel=expert_tensor_parallel,
         hierarchical_dispatch=hierarchical_dispatch,
-        ulysses=ulysses and cp > 1,
+        ulysses=ulysses,
         micro_batch=micro_batch,
         interleave=interleave,
         schedule=next(choice for choice in Schedule if choice.word == schedule),
         zero=zero,
         zero_group=zero_group,
         overlap=overlap,
-        sequence_parallel=sequence_parallel and tp > 1,
+        sequence_parallel=sequence_parallel,
         recompute=Recompute[recompute.upper()],
         recompute_every=recompute_every,
         fused_attention=fused_attention,
@@ -149,22 +137,14 @@ def estimate(
         offload_optimiser="optimiser" in offload,
         offload_activations="activations" in offload,
     )
-    found = UnderUncertainty(estimator=ClosedForm(), seed=seed).estimate(step, cluster, mapping)
-    answer = Answer(
-        model=shape.name,
-        step=step,
-        cluster=cluster,
-        estimate=found,
-        costs=step_costs(found, cluster),
-        references=catalogue.references,
-    )
     if as_json:
-        from volvelle.report.estimate_json import estimate_json  # noqa: PLC0415 - not needed for text
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
+        from volvelle.report.documents.estimate import EstimateDocument  # noqa: PLC0415
 
-        click.echo(estimate_json(answer))
+        click.echo(json_text("estimate", EstimateDocument.model_validate(answer)))
     else:
         from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON
 
         print_estimate(answer, detail=detail)
-    if not found.feasible:
+    if not answer.estimate.feasible:
         ctx.exit(1)

@@ -1,18 +1,14 @@
 """``volvelle map GRAPH --on SYSTEM …``."""
 
-import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 
-from volvelle.catalogue import Catalogue
-from volvelle.cli.graph_argument import read_graph_argument
-from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
-from volvelle.quantities import numbered
-from volvelle.search.graph.joint import map_graph
-from volvelle.search.graph.network import factorisations
-from volvelle.workload.operations import Phase
+from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.search.graph.sharding import Objective
+from volvelle.verbs.map import map as verb
 
 __all__ = ["map"]
 
@@ -33,7 +29,7 @@ __all__ = ["map"]
 @click.option("--partitions", default=None, type=click.IntRange(1), help="Most partitions there may be.")
 @click.option(
     "--overlap",
-    type=click.Choice([one.value for one in Overlap]),
+    type=click.Choice([choice.value for choice in Overlap]),
     default=Overlap.ALL.value,
     show_default=True,
     help="What runs at once: compute, memory and network; the first two; nothing.",
@@ -51,7 +47,7 @@ __all__ = ["map"]
     help="A kernel by itself may take its weights in pieces.",
 )
 @click.option(
-    "--objective", type=click.Choice(["time", "bytes"]), default="time", show_default=True, help="Of the split."
+    "--objective", type=click.Choice(get_args(Objective)), default="time", show_default=True, help="Of the split."
 )
 @click.option("--limit", default=60.0, show_default=True, help="Seconds the search may take.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write pictures into.")
@@ -75,7 +71,7 @@ def map(  # noqa: A001 - the verb's name
     overlap: str,
     stream_weights: bool,
     tile_weights: bool,
-    objective: str,
+    objective: Objective,
     limit: float,
     out: Path | None,
     folder: Path | None,
@@ -86,48 +82,41 @@ def map(  # noqa: A001 - the verb's name
     GRAPH is a YAML file of kernels, a model of the catalogue (its layer as DFModel draws it), or one of DFModel's
     workloads: gpt3-1t, dlrm-793b, hpl-5m, fft-1t.
     """
-    from volvelle.report.map_text import MapAnswer, map_document, map_pictures, print_map  # noqa: PLC0415 - rich is slow
-
-    catalogue = Catalogue(*([folder] if folder else []))
-    asked = read_graph_argument(graph, catalogue, forward=forward)
-    cluster = catalogue.cluster(system)
-    choices = FusionChoices(
+    answer = verb(
+        graph,
+        on=system,
+        micro_batches=micro_batches,
+        tensor=tp,
+        pipeline=pp,
+        data=dp,
+        tiles=tile,
+        forward=forward,
+        fuse=fuse,
+        partitions=partitions,
         overlap=Overlap(overlap),
         stream_weights=stream_weights,
         tile_weights=tile_weights,
-        fuse=fuse,
-        partitions=partitions,
-        forward_first=any(op.phase is Phase.BACKWARD for block in asked.workload.blocks for op in block.operations),
-    )
-    found = map_graph(
-        asked.workload,
-        cluster,
-        stream=asked.stream,
-        pins=asked.pins,
-        micro_batches=micro_batches or 8 * cluster.accelerators,
-        degrees=factorisations(cluster.accelerators, tensor=tp, pipeline=pp, data=dp) if tp or pp or dp else None,
-        tiles=tile or None,
-        choices=choices,
-        objective="bytes" if objective == "bytes" else "time",
+        objective=objective,
         element=element,
-        time_limit=limit,
-        ends=True,
-    )
-    kernels = sum(len(block.operations) for block in asked.workload.blocks)
-    answer = MapAnswer(
-        mapping=found,
-        cluster=cluster,
-        graph=f"{numbered(kernels, 'kernel')} in {numbered(len(asked.workload.blocks), 'block')}",
+        limit=limit,
+        catalogue=folder,
     )
     if out is not None:
+        from volvelle.report.map_text import map_pictures  # noqa: PLC0415 - drawn only where asked for
+
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in map_pictures(answer).items():
             (out / name).write_text(picture, encoding="utf-8")
     if as_json:
-        click.echo(json.dumps(map_document(answer), indent=2))
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
+        from volvelle.report.documents.map import MapDocument  # noqa: PLC0415
+
+        click.echo(json_text("map", MapDocument.model_validate(answer)))
     else:
+        from volvelle.report.map_text import print_map  # noqa: PLC0415 - rich is slow
+
         print_map(answer)
         if out is not None and sys.stderr.isatty():
             click.echo(f"pictures in {out}", err=True)
-    if not found.feasible:
+    if not answer.mapping.feasible:
         ctx.exit(1)

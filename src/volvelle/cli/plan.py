@@ -1,33 +1,16 @@
 """``volvelle plan MODEL --on SYSTEM …``."""
 
-import json
 import sys
-import time
-from collections.abc import Sequence
-from importlib import import_module
-from itertools import product
 from pathlib import Path
 
 import click
 
-from volvelle.catalogue import Catalogue
 from volvelle.cli.benchmark_words import VerbOnModelOrBenchmark
-from volvelle.cli.model_argument import read_model
-from volvelle.errors import MappingError
-from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import Schedule
-from volvelle.search.exhaustive import Ranked, search
-from volvelle.search.sensitivity import sensitivity
-from volvelle.search.space import Space, usual_context, usual_gaps
-from volvelle.workload.families.shape import Transformer
-from volvelle.workload.families.transformer import transformer
-from volvelle.workload.training import TrainingStep
+from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
+from volvelle.verbs.plan import plan as verb
 
 __all__ = ["plan"]
-
-_TOKENS_A_CHIP = 2048
-"""Of the global batch, where none is given."""
 
 
 @click.command(
@@ -56,7 +39,7 @@ _TOKENS_A_CHIP = 2048
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
     "--emit",
-    type=click.Choice(["megatron", "torchtitan", "deepspeed", "fsdp"]),
+    type=click.Choice(FRAMEWORKS),
     help="Print the best layout's launch flags instead.",
 )
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
@@ -79,7 +62,7 @@ def plan(
     hierarchical_dispatch: bool,
     expert_load: float,
     offload: bool,
-    emit: str | None,
+    emit: Framework | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -87,89 +70,42 @@ def plan(
 
     MODEL is a name from the catalogue, or a Hugging Face config.json (or the folder that holds one).
     """
-    from volvelle.report.plan_text import Plan, plan_document, print_plan  # noqa: PLC0415 - keeps start-up short
-
-    catalogue = Catalogue(*([folder] if folder else []))
-    shape = read_model(model, catalogue)
-    cluster = catalogue.cluster(system)
-    length = seq or shape.sequence
-    notes: list[str] = []
-    if batch is None:
-        batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // length)
-        notes.append(f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip")
-    # Accelerate exchanges gradients in the type of the products.
-    gradients = element if emit == "fsdp" else "fp32"
-    model_graph = transformer(shape, sequence=length)
-    step = TrainingStep(
-        model=model_graph, batch=batch, element=element, gradient_element=gradients, expert_load=expert_load
-    )
-    wanted = schedule or (("1f1b",) if emit not in (None, "torchtitan") else ("1f1b", "zero-bubble"))
-    schedules = tuple(choice for choice in Schedule if choice.word in wanted)
-    flat = emit in ("deepspeed", "fsdp")  # these know neither pipelines nor sequence parallelism
-    space = Space(
-        tensor=tp,
-        pipeline=(1,) if flat else pp,
-        zero=zero or ((2, 3) if emit == "fsdp" else (0, 1, 2, 3)),
-        sequence_parallel=(False,) if flat else (True, False),
-        context=cp or usual_context(length),
-        schedules=schedules,
-        recompute_every=usual_gaps,
-        hierarchical_dispatch=hierarchical_dispatch,
-        offload=tuple((a, b, c) for a, b, c in product((False, True), repeat=3))
-        if offload
-        else ((False, False, False),),
-    )
-    estimator = ClosedForm()
-    start = time.perf_counter()
     with _bar(quiet=as_json or emit is not None) as progress:
-        ranking = search(space, step, cluster, estimator, top=top if emit is None else max(top, 500), progress=progress)
-    seconds = time.perf_counter() - start
-    sure = UnderUncertainty(estimator=estimator)
-    explained = tuple(sure.estimate(step, cluster, found.mapping) for found in ranking.best[:2])
-    gains = sensitivity(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else ()
-    found = Plan(
-        model=shape.name,
-        step=step,
-        cluster=cluster,
-        ranking=ranking,
-        explained=explained,
-        sensitivity=gains,
-        seconds=seconds,
-        notes=tuple(notes),
-    )
+        ranked = verb(
+            model,
+            on=system,
+            batch=batch,
+            sequence=seq,
+            element=element,
+            expert_load=expert_load,
+            tensor=tp,
+            pipeline=pp,
+            context=cp,
+            zero=zero,
+            schedules=tuple(choice for choice in Schedule if choice.word in schedule),
+            hierarchical_dispatch=hierarchical_dispatch,
+            offload=offload,
+            framework=emit,
+            top=top,
+            catalogue=folder,
+            progress=progress,
+        )
     if emit is not None:
-        click.echo(_emitted(emit, shape, step, ranking.best))
+        written = launch(ranked, emit)
+        if written.note:
+            click.echo(f"note: {written.note}", err=True)
+        click.echo(written.flags)
     elif as_json:
-        click.echo(json.dumps(plan_document(found), indent=2))
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - keeps start-up short
+        from volvelle.report.documents.plan import PlanDocument  # noqa: PLC0415
+
+        click.echo(json_text("plan", PlanDocument.model_validate(ranked)))
     else:
-        print_plan(found)
-    if not ranking.best:
+        from volvelle.report.plan_text import print_plan  # noqa: PLC0415 - keeps start-up short
+
+        print_plan(ranked)
+    if not ranked.layouts:
         ctx.exit(1)
-
-
-def _emitted(framework: str, shape: Transformer, step: TrainingStep, layouts: Sequence[Ranked]) -> str:
-    """Launch flags of the fastest layout that a framework can express, and what that cost."""
-    emit = import_module(f"volvelle.interchange.launch.{framework}").emit
-    refused: list[str] = []
-    for place, found in enumerate(layouts, start=1):
-        try:
-            flags = str(emit(shape, step, found.mapping))
-        except MappingError as error:
-            refused.append(str(error))
-            continue
-        if refused:
-            slower = found.time / layouts[0].time - 1
-            click.echo(
-                f"note: layout {place}, {slower:.1%} slower than the first; {framework} cannot express those before it "
-                f"({refused[0]})",
-                err=True,
-            )
-        return flags
-    raise MappingError(
-        f"{framework} can express none of the {len(refused)} fastest layouts; the first fails because {refused[0]}"
-        if refused
-        else "no layout fits, so there is nothing to launch"
-    )
 
 
 class _bar:  # noqa: N801 - used as a context manager, like a function
