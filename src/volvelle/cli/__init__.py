@@ -7,9 +7,9 @@ import click
 
 from volvelle.errors import VolvelleError, renamed
 
-__all__ = ["main"]
+__all__ = ["VERBS", "main"]
 
-_VERBS = {
+VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",
     "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
@@ -27,10 +27,10 @@ class _Verbs(click.Group):
     """Loads a verb only when it is used, so that the command starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_VERBS)
+        return sorted(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _VERBS:
+        if name not in VERBS:
             return None
         command = getattr(import_module(f"volvelle.cli.{name}"), name)
         assert isinstance(command, click.Command)
@@ -38,7 +38,7 @@ class _Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(sorted(_VERBS.items()))
+            formatter.write_dl(sorted(VERBS.items()))
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

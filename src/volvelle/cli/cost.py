@@ -1,7 +1,7 @@
 """``volvelle cost --on SYSTEM …``."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import click
 
@@ -9,7 +9,7 @@ __all__ = ["cost"]
 
 
 @click.command(short_help="What a machine costs to buy and to own, by part.")
-@click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/1024.")
+@click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/1024.")
 @click.option(
     "--model",
     type=click.Choice(["market", "parts", "dfmodel"]),
@@ -28,58 +28,23 @@ __all__ = ["cost"]
 @click.option("--energy-price", metavar="PRICE", help="Like '0.08 USD/kWh'. [default: the price book's, with interval]")
 @click.option("--interest", metavar="SHARE", help="A year, like '5 %'. [default: the price book's, with interval]")
 @click.option("--building/--no-building", default=True, show_default=True, help="Pay for power and cooling plant.")
-@click.option("--step", "time", metavar="TIME", help="Time of a step, like '9.8 s', to say what it costs.")
+@click.option("--step", metavar="TIME", help="Time of a step, like '9.8 s', to say what it costs.")
 @click.option("--tokens-per-step", type=click.FloatRange(1), help="Tokens of a step.")
 @click.option("--tokens", type=click.FloatRange(1), help="Tokens to train on in all, like 15e12.")
-@click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def cost(
-    *,
-    system: str,
-    model: Literal["market", "parts", "dfmodel"],
-    since: str,
-    until: str,
-    chip_price: str | None,
-    chip_power: str | None,
-    life: str,
-    use: str,
-    energy_price: str | None,
-    interest: str | None,
-    building: bool,
-    time: str | None,
-    tokens_per_step: float | None,
-    tokens: float | None,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
+def cost(*, as_json: bool, **question: Any) -> None:
     """What SYSTEM costs to buy, by part, what power it takes, and what owning it costs over its life.
 
     Every price has a date, an interval and a source; low and high take every price at that end at once.
     """
     from volvelle.verbs.cost import cost as verb  # noqa: PLC0415 - keeps start-up short
 
-    account = verb(
-        on=system,
-        model=model,
-        since=since,
-        until=until,
-        chip_price=chip_price,
-        chip_power=chip_power,
-        life=life,
-        use=use,
-        energy_price=energy_price,
-        interest=interest,
-        building=building,
-        step=time,
-        tokens_per_step=tokens_per_step,
-        tokens=tokens,
-        catalogue=folder,
-    )
+    account = verb(**question)
     if as_json:
-        from volvelle.report.documents.cost import CostDocument  # noqa: PLC0415 - not needed for text
-        from volvelle.report.documents.document import json_text  # noqa: PLC0415
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 
-        click.echo(json_text("cost", CostDocument.model_validate(account)))
+        click.echo(json_text("cost", account))
     else:
         from volvelle.report.cost_text import print_cost  # noqa: PLC0415 - not needed for JSON
 

@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
+from volvelle.cli.words import COUNT, Words
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.sharding import Objective
 from volvelle.verbs.map import map as verb
@@ -15,21 +16,19 @@ __all__ = ["map"]
 
 @click.command(short_help="The best mapping of any graph of kernels, with a proof.")
 @click.argument("graph")
-@click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like sn30-node/8.")
-@click.option(
-    "--micro-batches", default=None, type=click.IntRange(1), help="Runs of the graph in a step. [default: 8 a chip]"
-)
+@click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like sn30-node/8.")
+@click.option("--micro-batches", default=None, type=COUNT, help="Runs of the graph in a step. [default: 8 a chip]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--tp", multiple=True, type=click.IntRange(1), help="Tensor degrees to consider. [default: all]")
-@click.option("--pp", multiple=True, type=click.IntRange(1), help="Numbers of stages to consider. [default: all]")
-@click.option("--dp", multiple=True, type=click.IntRange(1), help="Numbers of replicas to consider. [default: all]")
-@click.option("--tile", multiple=True, type=click.IntRange(1), help="Tile sizes to consider. [default: powers of two]")
+@click.option("--tp", "tensor", multiple=True, type=COUNT, help="Tensor degrees to consider. [default: all]")
+@click.option("--pp", "pipeline", multiple=True, type=COUNT, help="Numbers of stages to consider. [default: all]")
+@click.option("--dp", "data", multiple=True, type=COUNT, help="Numbers of replicas to consider. [default: all]")
+@click.option("--tile", "tiles", multiple=True, type=COUNT, help="Tile sizes to consider. [default: powers of two]")
 @click.option("--forward", is_flag=True, help="Of a named model: the forward pass alone.")
 @click.option("--fuse/--no-fuse", default=True, show_default=True, help="Kernels may run together.")
-@click.option("--partitions", default=None, type=click.IntRange(1), help="Most partitions there may be.")
+@click.option("--partitions", default=None, type=COUNT, help="Most partitions there may be.")
 @click.option(
     "--overlap",
-    type=click.Choice([choice.value for choice in Overlap]),
+    type=Words(Overlap),
     default=Overlap.ALL.value,
     show_default=True,
     help="What runs at once: compute, memory and network; the first two; nothing.",
@@ -51,56 +50,16 @@ __all__ = ["map"]
 )
 @click.option("--limit", default=60.0, show_default=True, help="Seconds the search may take.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write pictures into.")
-@click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def map(  # noqa: A001 - the verb's name
-    ctx: click.Context,
-    *,
-    graph: str,
-    system: str,
-    micro_batches: int | None,
-    element: str,
-    tp: tuple[int, ...],
-    pp: tuple[int, ...],
-    dp: tuple[int, ...],
-    tile: tuple[int, ...],
-    forward: bool,
-    fuse: bool,
-    partitions: int | None,
-    overlap: str,
-    stream_weights: bool,
-    tile_weights: bool,
-    objective: Objective,
-    limit: float,
-    out: Path | None,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
+def map(ctx: click.Context, *, graph: str, out: Path | None, as_json: bool, **question: Any) -> None:  # noqa: A001 - the verb's name
     """Split, cut into stages and fuse GRAPH for SYSTEM, as fast as can be, and prove it.
 
     GRAPH is a YAML file of kernels, a model of the catalogue (its layer as DFModel draws it), or one of DFModel's
     workloads: gpt3-1t, dlrm-793b, hpl-5m, fft-1t.
     """
-    answer = verb(
-        graph,
-        on=system,
-        micro_batches=micro_batches,
-        tensor=tp,
-        pipeline=pp,
-        data=dp,
-        tiles=tile,
-        forward=forward,
-        fuse=fuse,
-        partitions=partitions,
-        overlap=Overlap(overlap),
-        stream_weights=stream_weights,
-        tile_weights=tile_weights,
-        objective=objective,
-        element=element,
-        limit=limit,
-        catalogue=folder,
-    )
+    answer = verb(graph, **question)
     if out is not None:
         from volvelle.report.map_text import map_pictures  # noqa: PLC0415 - drawn only where asked for
 
@@ -109,9 +68,8 @@ def map(  # noqa: A001 - the verb's name
             (out / name).write_text(picture, encoding="utf-8")
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
-        from volvelle.report.documents.map import MapDocument  # noqa: PLC0415
 
-        click.echo(json_text("map", MapDocument.model_validate(answer)))
+        click.echo(json_text("map", answer))
     else:
         from volvelle.report.map_text import print_map  # noqa: PLC0415 - rich is slow
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
 
 from volvelle.studies.answers.answers import Answers, answer
 from volvelle.studies.answers.invert import Inversion, invert
@@ -95,50 +94,19 @@ def sweep(
     return Sweep(study=study, results=results, rows=rows, seconds=time.perf_counter() - begun)
 
 
-@overload
 def explore(
     study: Study,
     *,
     out: Path | str | None = None,
-    requirement: None = None,
     workers: int | None = None,
     ray: str | None = None,
     compiled: bool = False,
     fresh: bool = False,
     catalogue: Path | None = None,
-) -> Answers: ...
+) -> Answers:
+    """Evaluate every point of a design space, and answer: the best, the front, what limits it, what matters, what pays.
 
-
-@overload
-def explore(
-    study: Study,
-    *,
-    out: Path | str | None = None,
-    requirement: str,
-    workers: int | None = None,
-    ray: str | None = None,
-    compiled: bool = False,
-    fresh: bool = False,
-    catalogue: Path | None = None,
-) -> Inversion: ...
-
-
-def explore(
-    study: Study,
-    *,
-    out: Path | str | None = None,
-    requirement: str | None = None,
-    workers: int | None = None,
-    ray: str | None = None,
-    compiled: bool = False,
-    fresh: bool = False,
-    catalogue: Path | None = None,
-) -> Answers | Inversion:
-    """Evaluate every point of a design space and answer; results stay in the folder `out`, and are not computed twice.
-
-    With a `requirement`, like ``days<=30 and usd minimal``, the best design that meets it.
+    Results stay in the folder `out` (the study's name), and are not computed twice; `sweep` gives them to ask further.
     """
     ahead = outlook(study, workers=workers, compiled=compiled, catalogue=catalogue)
-    folder = Path(out) if out else Path(f"{ahead.study.form.name}.results")
-    done = sweep(ahead, out=folder, ray=ray, fresh=fresh)
-    return done.answers() if requirement is None else done.invert(requirement)
+    return sweep(ahead, out=Path(out or f"{ahead.study.form.name}.results"), ray=ray, fresh=fresh).answers()

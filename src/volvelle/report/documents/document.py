@@ -56,10 +56,19 @@ def at(path: str, default: Any = PydanticUndefined) -> Any:
     return Field(default, validation_alias=AliasPath(*path.split(".")))
 
 
-def json_text(verb: str, document: BaseModel | Mapping[str, Any], *, exclude_none: bool = False) -> str:
-    """A document of a verb as JSON text; what is no finite number is null."""
+def json_text(verb: str, value: object, *, exclude_none: bool = False) -> str:
+    """What a verb found as JSON text; what is no finite number is null.
+
+    A document or named fields are written as they are; another value is read by the verb's first document.
+    """
+    document = value if isinstance(value, BaseModel | Mapping) else _classes(verb)[0].model_validate(value)
     body = json.loads(to_json(document, inf_nan_mode="null", exclude_none=exclude_none))
     return json.dumps({"version": VERSION, "verb": verb, **body}, indent=2, allow_nan=False)
+
+
+def _classes(verb: str) -> list[type[BaseModel]]:
+    paths = [path.partition(":") for path in DOCUMENTS[verb]]
+    return [getattr(import_module(module), name) for module, _, name in paths]
 
 
 def schema(verb: str) -> dict[str, Any]:
@@ -67,9 +76,8 @@ def schema(verb: str) -> dict[str, Any]:
     header = {"version": {"const": VERSION}, "verb": {"const": verb}}
     parts: list[dict[str, Any]] = []
     definitions: dict[str, Any] = {}
-    for path in DOCUMENTS[verb]:
-        module, _, name = path.partition(":")
-        part = TypeAdapter(getattr(import_module(module), name)).json_schema(mode="serialization")
+    for document in _classes(verb):
+        part = TypeAdapter(document).json_schema(mode="serialization")
         definitions |= part.pop("$defs", {})
         part["properties"] = {**header, **part["properties"]}
         part["required"] = [*header, *part.get("required", ())]
