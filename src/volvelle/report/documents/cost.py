@@ -72,7 +72,7 @@ class CostDocument(Document):
     system: str = at("inventory.name")
     chip: str = at("inventory.chip")
     accelerators: int = at("inventory.chips")
-    model: str
+    price_model: str = at("model")
     life_seconds: float = at("terms.life")
     use: float = at("terms.use")
     load: float = at("terms.load")
