@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -526,10 +526,13 @@ def signature(function: ast.FunctionDef, *, of_class: str = "", width: int = 100
 # -- the Python surface ---------------------------------------------------------------------------------------
 
 ROOMS = {
+    "verbs": "What is asked",
     "workload": "What is computed",
     "system": "Where it runs",
     "mapping": "How it is laid out",
-    "estimate": "What comes of it",
+    "estimators": "What comes of it",
+    "economics": "What it costs",
+    "studies": "What a study answers",
     "spread": "How sure a number is",
     "catalogue": "Facts",
     "errors": "What can go wrong",
@@ -673,7 +676,7 @@ def users_by_name() -> dict[str, list[str]]:
     return found
 
 
-def equations_page(references: dict[str, Reference]) -> str:
+def equations_page(references: Mapping[str, Reference]) -> str:
     """Paper → equation → function → assumptions → tests."""
     papers = laws_by_paper()
     tests, users = tests_by_name(), users_by_name()

@@ -63,7 +63,8 @@ def main() -> None:
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and error.ctx is not None:
             options = [option for parameter in error.ctx.command.params for option in parameter.opts]
-            error.possibilities = renamed(error.option_name, options) or error.possibilities
+            now = renamed(error.option_name, options) or error.possibilities
+            error = click.NoSuchOption(error.option_name, possibilities=now, ctx=error.ctx)
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):

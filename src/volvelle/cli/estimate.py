@@ -72,13 +72,14 @@ _OFFLOADED = ("weights", "optimiser", "activations")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
 @click.pass_context
 def estimate(
-    ctx: click.Context, *, model: str, offload: tuple[str, ...], detail: bool, as_json: bool, **question: Any
+    ctx: click.Context, /, *, model: str, offload: tuple[str, ...], detail: bool, as_json: bool, **question: Any
 ) -> None:
     """How long one training step of MODEL takes, what fits, and where the time goes.
 
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
-    answer = verb(model, **question, **{f"offload_{part}": part in offload for part in _OFFLOADED})
+    question |= {f"offload_{part}": part in offload for part in _OFFLOADED}
+    answer = verb(model, **question)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

@@ -53,7 +53,7 @@ __all__ = ["map"]
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def map(ctx: click.Context, *, graph: str, out: Path | None, as_json: bool, **question: Any) -> None:  # noqa: A001 - the verb's name
+def map(ctx: click.Context, /, *, graph: str, out: Path | None, as_json: bool, **question: Any) -> None:  # noqa: A001 - the verb's name
     """Split, cut into stages and fuse GRAPH for SYSTEM, as fast as can be, and prove it.
 
     GRAPH is a YAML file of kernels, a model of the catalogue (its layer as DFModel draws it), or one of DFModel's

@@ -49,7 +49,7 @@ __all__ = ["plan"]
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def plan(ctx: click.Context, *, model: str, framework: Framework | None, as_json: bool, **question: Any) -> None:
+def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_json: bool, **question: Any) -> None:
     """Rank every layout of MODEL on SYSTEM, and say why the first is first.
 
     MODEL is a name from the catalogue, or a Hugging Face config.json (or the folder that holds one).

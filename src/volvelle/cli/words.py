@@ -1,7 +1,7 @@
 """Kinds of options that several verbs have: counts, and members of an enumeration by their words."""
 
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,13 @@ COUNT = click.IntRange(1)
 """How many of something there are."""
 
 
-class Words(click.Choice):  # type: ignore[type-arg] - generic only in newer versions
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # generic only in newer versions
+
+
+class Words(_Choice):
     """A choice among an enumeration's members by their words; gives the member."""
 
     def __init__(self, members: type[Enum]) -> None:
