@@ -54,10 +54,13 @@ _NOW = {
 def renamed(name: str, known: Iterable[str]) -> list[str]:
     """What a former name is called now, among known names: ``mapping.shard`` is ``mapping.zero_group``.
 
-    Options are known by their words: ``--shard`` is ``--zero-group``.
+    Options are known by their words, for and against: ``--shard`` is ``--zero-group``.
     """
-    now = _NOW.get(name.rpartition(".")[2].lstrip("-").replace("-", "_"))
-    return [one for one in known if one.rpartition(".")[2].lstrip("-").replace("-", "_") == now]
+
+    def word(written: str) -> str:
+        return written.rpartition(".")[2].lstrip("-").replace("-", "_").removeprefix("no_")
+
+    return [candidate for candidate in known if word(candidate) == _NOW.get(word(name))]
 
 
 class VolvelleError(Exception):

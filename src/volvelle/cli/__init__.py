@@ -53,6 +53,14 @@ def _volvelle() -> None:
     """
 
 
+def _named_anew(error: click.NoSuchOption) -> click.UsageError:
+    """The same error, with today's word where the option has a former one; click suggests only what is spelt alike."""
+    parameters = [] if error.ctx is None else error.ctx.command.params
+    options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
+    now = " or ".join(renamed(error.option_name, options))
+    return click.UsageError(f"{error.message} Did you mean {now}?", ctx=error.ctx) if now else error
+
+
 def main() -> None:
     """Entry point of the command."""
     try:
@@ -61,11 +69,7 @@ def main() -> None:
         click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
         sys.exit(2)
     except click.ClickException as error:
-        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-            options = [option for parameter in error.ctx.command.params for option in parameter.opts]
-            now = renamed(error.option_name, options) or error.possibilities
-            error = click.NoSuchOption(error.option_name, possibilities=now, ctx=error.ctx)
-        error.show()
+        (_named_anew(error) if isinstance(error, click.NoSuchOption) else error).show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)

@@ -5,12 +5,23 @@ import subprocess
 import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import volvelle
 from tests.conftest import ROOT
-from volvelle import Catalogue, ClosedForm, MappingError, ParallelMapping, TrainingStep, UnknownNameError, transformer
+from volvelle import (
+    Catalogue,
+    ClosedForm,
+    DescriptionError,
+    MappingError,
+    ParallelMapping,
+    TrainingStep,
+    UnknownNameError,
+    transformer,
+)
+from volvelle.studies.design_space.design_study import read_study
 from volvelle.verbs.explore import outlook, sweep
 
 VERBS = ("cost", "estimate", "explore", "map", "plan")
@@ -101,7 +112,26 @@ def test_answers_cannot_be_changed() -> None:
 )
 def test_a_former_field_of_a_layout_is_named_as_it_is_now(name: str, now: str) -> None:
     with pytest.raises(UnknownNameError, match=f"did you mean '{now}'"):
-        volvelle.estimate("gpt2", on="dgx-a100/8", batch=8, **{name: 2})
+        volvelle.estimate("gpt2", on="dgx-a100/8", batch=8, **dict[str, Any]({name: 2}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mapping": {"policy": "fixed", "tensor": 8, "shard": 4}},
+        {"axes": {"mapping.shard": [4, 8]}},
+    ],
+)
+def test_a_former_field_in_a_study_is_named_as_it_is_now(changes: dict[str, object]) -> None:
+    fields = {
+        "name": "old",
+        "workloads": [{"train": "gpt2", "batch": 64}],
+        "system": "dgx-a100/8",
+        "objectives": ["time"],
+    }
+    axes = {"axes": {"accelerators": [8, 16]}, "mapping": {"policy": "fixed"}}
+    with pytest.raises(DescriptionError, match=r"did you mean '(mapping\.)?zero_group'"):
+        read_study({**fields, **axes, **changes})
 
 
 def test_a_former_name_of_the_package_is_named_as_it_is_now() -> None:
