@@ -60,7 +60,7 @@ def test_every_row_of_the_tables_of_time_and_memory_is_explained() -> None:
 def test_every_row_of_the_table_of_costs_is_explained() -> None:
     rows: set[str] = set()
     for model in ("market", "parts"):
-        costs = volvelle.cost(on="dgx-h100/64", model=model).typical.breakdown  # type: ignore[arg-type]
+        costs = volvelle.cost(on="dgx-h100/64", model=model).typical.breakdown
         rows |= {*costs.capex_by_part, *costs.power_by_part, *costs.ownership}
     together = {name for row in (*ROWS, *KEYS) for name in (row, *row.split(", "))}
     assert sorted(rows - together) == []
