@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -554,7 +554,7 @@ def users_by_name() -> dict[str, list[str]]:
     return found
 
 
-def equations_page(references: dict[str, Reference]) -> str:
+def equations_page(references: Mapping[str, Reference]) -> str:
     """Paper → equation → function → assumptions → tests."""
     papers = laws_by_paper()
     tests, users = tests_by_name(), users_by_name()

@@ -30,7 +30,37 @@ __all__ = [
     "UnitError",
     "UnknownNameError",
     "VolvelleError",
+    "renamed",
 ]
+
+
+_NOW = {
+    "Mapping": "ParallelMapping",
+    "attention_half": "attention_kv_half",
+    "budget": "tokens",
+    "depth_half": "gemm_k_half",
+    "dispatch": "host_dispatch_time",
+    "launch": "kernel_launch_time",
+    "lent": "communication_sm_share",
+    "relay_tokens": "hierarchical_dispatch",
+    "shard": "zero_group",
+    "swap_heads": "ulysses",
+    "watts": "power",
+    "whole_experts": "expert_tensor_parallel",
+}
+"""What has another name now: fields, options and names of the package."""
+
+
+def renamed(name: str, known: Iterable[str]) -> list[str]:
+    """What a former name is called now, among known names: ``mapping.shard`` is ``mapping.zero_group``.
+
+    Options are known by their words, for and against: ``--shard`` is ``--zero-group``.
+    """
+
+    def word(written: str) -> str:
+        return written.rpartition(".")[2].lstrip("-").replace("-", "_").removeprefix("no_")
+
+    return [candidate for candidate in known if word(candidate) == _NOW.get(word(name))]
 
 
 class VolvelleError(Exception):
@@ -52,7 +82,7 @@ class UnknownNameError(DescriptionError):
     def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
         """Say which names there are, nearest first."""
         names = sorted(known)
-        near = get_close_matches(name, names, n=3, cutoff=0.5)
+        near = renamed(name, names) or get_close_matches(name, names, n=3, cutoff=0.5)
         if near:
             return cls(f"there is no {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?")
         return cls(f"there is no {kind} {name!r}; there are: {', '.join(names) or 'none'}")

@@ -64,6 +64,10 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
         (("estimate", "gpt2", "--on", "dgx-a100/8"), "--batch"),
         (("catalogue", "chips", "h100"), "did you mean"),
         (("estimat",), "No such command"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--shard", "2"), "--zero-group"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--whole-experts"), "--expert-tensor-parallel"),
+        (("plan", "gpt2", "--on", "dgx-a100/8", "--relay-tokens"), "--hierarchical-dispatch"),
+        (("cost", "--on", "dgx-a100/8", "--budget", "1e12"), "--tokens"),
     ],
 )
 def test_a_question_that_makes_no_sense_gets_status_two_and_advice(words: tuple[str, ...], says: str) -> None:

@@ -14,8 +14,9 @@ from rich.console import Console
 
 from tests.small_studies import best_layouts, finished, small_study
 from volvelle.errors import MissingExtraError
+from volvelle.report.documents.document import json_text
+from volvelle.report.documents.explore import ExploreDocument, InversionDocument
 from volvelle.report.explore import pictures as explore_pictures
-from volvelle.report.explore.document import answers_document, inversion_document
 from volvelle.report.explore.files import front_csv, write_explore_files
 from volvelle.report.explore.page import explore_page
 from volvelle.report.explore.text import print_answers, print_inversion
@@ -149,7 +150,7 @@ def test_files_hold_the_front_and_the_summary(answers: Answers, tmp_path: Path) 
     assert [int(row["point"]) for row in rows] == answers.front.numbers.tolist()
     assert [float(row["days"]) for row in rows] == answers.front.values[:, 0].tolist()
     summary = json.loads(files["summary.json"].read_text("utf-8"))
-    assert summary == json.loads(json.dumps(answers_document(answers)))
+    assert summary == json.loads(json_text("explore", ExploreDocument.model_validate(answers)))
     assert summary["best"]["design"]["point"] == answers.best.design.number  # type: ignore[union-attr]
     assert len(list(tmp_path.iterdir())) == 3
 
@@ -175,7 +176,7 @@ def test_where_nothing_meets_the_constraints_all_reports_say_why(tmp_path: Path)
     assert "No design meets the constraints" in page
     for said in (page, text):
         assert "relaxed by" in said
-    assert json.loads(json.dumps(answers_document(found), allow_nan=False))["best"]["unmet"]["run"] == 48
+    assert json.loads(json_text("explore", ExploreDocument.model_validate(found)))["best"]["unmet"]["run"] == 48
 
 
 def test_one_objective_makes_no_front_but_a_report(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_an_inversion_is_printed_and_written(tmp_path: Path) -> None:
         found = invert(results, study, text)
         print_inversion(found, console)
         assert said in console.file.getvalue()  # type: ignore[attr-defined]
-        assert json.loads(json.dumps(inversion_document(found), allow_nan=False))["requirement"] == text
+        assert json.loads(json_text("explore", InversionDocument.model_validate(found)))["requirement"] == text
 
 
 def test_without_jinja_the_page_says_what_to_install(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:

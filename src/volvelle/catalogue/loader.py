@@ -1,6 +1,5 @@
 """Reads the catalogue: one YAML 1.2 file an entry, from the package and from folders of one's own."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -12,6 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.build import build_chip, build_cluster, build_link, build_model
+from volvelle.catalogue.references import References
 from volvelle.catalogue.schema import ChipFile, ClusterFile, LinkFile, ModelFile, Reference
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
 from volvelle.system.chip import Chip
@@ -56,32 +56,24 @@ class Catalogue:
 
     @cached_property
     def sources(self) -> frozenset[str]:
-        """Keys of all references, read without parsing the rest."""
-        keys: list[str] = []
-        for file in self._reference_files():
-            keys += [line.split(":")[0] for line in file.read_text("utf-8").splitlines() if line[:1].isalnum()]
-        twice = {key for key in keys if keys.count(key) > 1}
-        if twice:
-            raise SourceError(f"two references have the key {', '.join(sorted(twice))}; rename one")
-        return frozenset(keys)
+        """Keys of all references."""
+        return frozenset(self.references)
 
     @cached_property
-    def references(self) -> dict[str, Reference]:
-        """All references in full."""
-        found: dict[str, Reference] = {}
-        for file in self._reference_files():
-            for key, entry in (_read(file) or {}).items():
-                found[key] = _validated(entry, Reference, f"reference {key!r}")
-        return found
+    def references(self) -> References:
+        """All references, each read when it is asked for."""
 
-    def _reference_files(self) -> Sequence[Traversable]:
-        return [
+        def parse(key: str, text: str) -> Reference:
+            return _validated(_parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
+
+        files = [
             file
             for root in self._roots
             if (root / "references").is_dir()
             for file in sorted((root / "references").iterdir(), key=lambda file: file.name)
             if file.name.endswith(".yaml")
         ]
+        return References((file.read_text("utf-8") for file in files), parse)
 
     # -- files as written --------------------------------------------------------------------------------------
 
@@ -108,7 +100,7 @@ class Catalogue:
         for root in self._roots:
             file = root / room / f"{name}.yaml"
             if file.is_file():
-                written = _read(file)
+                written = _parsed(file.read_text("utf-8"), file.name)
                 if written.get("name", name) != name:
                     raise DescriptionError(
                         f"{kind} {name!r} calls itself {written['name']!r}; name file and entry alike"
@@ -149,13 +141,13 @@ class Catalogue:
         return build_model(self.model_file(name), self.sources)
 
 
-def _read(file: Traversable) -> dict[str, object]:
+def _parsed(text: str, where: str) -> dict[str, object]:
     try:
-        found = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
+        found = YAML(typ="safe", pure=True).load(text)
     except YAMLError as error:
-        raise DescriptionError(f"{file.name} is not YAML: {error}") from None
+        raise DescriptionError(f"{where} is not YAML: {error}") from None
     if not isinstance(found, dict):
-        raise DescriptionError(f"{file.name} holds {type(found).__name__}, not named fields")
+        raise DescriptionError(f"{where} holds {type(found).__name__}, not named fields")
     return found
 
 

@@ -5,11 +5,11 @@ from importlib import import_module
 
 import click
 
-from volvelle.errors import VolvelleError
+from volvelle.errors import VolvelleError, renamed
 
-__all__ = ["main"]
+__all__ = ["VERBS", "main"]
 
-_VERBS = {
+VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",
     "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
@@ -27,10 +27,10 @@ class _Verbs(click.Group):
     """Loads a verb only when it is used, so that the command starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_VERBS)
+        return sorted(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _VERBS:
+        if name not in VERBS:
             return None
         command = getattr(import_module(f"volvelle.cli.{name}"), name)
         assert isinstance(command, click.Command)
@@ -38,7 +38,7 @@ class _Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(sorted(_VERBS.items()))
+            formatter.write_dl(sorted(VERBS.items()))
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -53,6 +53,14 @@ def _volvelle() -> None:
     """
 
 
+def _named_anew(error: click.NoSuchOption) -> click.UsageError:
+    """The same error, with today's word where the option has a former one; click suggests only what is spelt alike."""
+    parameters = [] if error.ctx is None else error.ctx.command.params
+    options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
+    now = " or ".join(renamed(error.option_name, options))
+    return click.UsageError(f"{error.message} Did you mean {now}?", ctx=error.ctx) if now else error
+
+
 def main() -> None:
     """Entry point of the command."""
     try:
@@ -61,7 +69,7 @@ def main() -> None:
         click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
         sys.exit(2)
     except click.ClickException as error:
-        error.show()
+        (_named_anew(error) if isinstance(error, click.NoSuchOption) else error).show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)

@@ -16,19 +16,17 @@ __all__ = ["catalogue"]
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def catalogue(*, room: str | None, name: str | None, folder: Path | None, as_json: bool) -> None:
     """Show what the catalogue holds: everything, one ROOM, or one entry by NAME with the source of every number."""
-    from volvelle.report.catalogue_text import (  # noqa: PLC0415 - keeps start-up short
-        catalogue_json,
-        print_entry,
-        print_room,
-        print_rooms,
-    )
+    from volvelle.report import catalogue_text  # noqa: PLC0415 - keeps start-up short
 
-    found = Catalogue(*([folder] if folder else []))
+    known = Catalogue(*([folder] if folder else []))
     if as_json:
-        click.echo(catalogue_json(found, room, name))
+        from volvelle.report.documents.catalogue import catalogue_document  # noqa: PLC0415 - not needed for text
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415
+
+        click.echo(json_text("catalogue", catalogue_document(known, room, name), exclude_none=True))
     elif room is None:
-        print_rooms(found)
+        catalogue_text.print_rooms(known)
     elif name is None:
-        print_room(found, room)
+        catalogue_text.print_room(known, room)
     else:
-        print_entry(found, room, name)
+        catalogue_text.print_entry(known, room, name)

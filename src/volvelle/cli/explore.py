@@ -1,6 +1,5 @@
 """``volvelle explore STUDY.yaml``."""
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 if TYPE_CHECKING:
-    from volvelle.studies.design_space.design_study import DesignStudy
-    from volvelle.studies.sweep.manifest import Results
+    from volvelle.verbs.explore import Sweep
 
 __all__ = ["explore"]
 
@@ -64,43 +62,32 @@ def explore(
     Results go to a folder as Parquet, with report.html and front.csv beside them. Run the same command again to go on
     after an interruption, or to ask again: finished points are not computed twice.
     """
-    from volvelle.report.explore.dry_run import print_study, study_document  # noqa: PLC0415 - keeps start-up short
-    from volvelle.studies.design_space.design_study import read_study  # noqa: PLC0415
-    from volvelle.studies.sweep.chunk import forecast  # noqa: PLC0415
-    from volvelle.studies.sweep.local import cores, run_local  # noqa: PLC0415
-    from volvelle.studies.sweep.manifest import open_results  # noqa: PLC0415
+    from volvelle.report.explore.dry_run import print_study  # noqa: PLC0415 - keeps start-up short
+    from volvelle.verbs.explore import outlook, sweep  # noqa: PLC0415
 
-    study = read_study(study_file, folders=(folder,) if folder else ())
-    count = workers or cores()
-    expected = forecast(study, compiled=compiled)
+    ahead = outlook(study_file, workers=workers, compiled=compiled, catalogue=folder)
     if not as_json:
-        print_study(study, expected, cores=count)
+        print_study(ahead)
     if dry_run:
         if as_json:
-            click.echo(json.dumps(study_document(study, expected, cores=count), indent=2))
+            from volvelle.report.documents.document import json_text  # noqa: PLC0415
+            from volvelle.report.documents.explore import OutlookDocument  # noqa: PLC0415
+
+            click.echo(json_text("explore", OutlookDocument.model_validate(ahead)))
         return
-    results = open_results(
-        out or Path(f"{study_file.stem}.results"), study, chunk=chunk or expected.chunk(count), fresh=fresh
-    )
 
     def tell(text: str) -> None:
         click.echo(click.style("note: ", fg="yellow") + text, err=True)
 
-    for text in results.told:
-        tell(text)
-    begun = time.perf_counter()
-    with _bar(expected.rows, quiet=as_json) as advance:
-        advance(sum(shard.rows for shard in results.finished().values()))
-        if ray_address is None:
-            rows = run_local(results, workers=count, compiled=compiled, advance=advance, told=tell)
-        else:
-            from volvelle.studies.sweep.on_ray import run_on_ray  # noqa: PLC0415 - an extra
-
-            rows = run_on_ray(results, address=ray_address or None, compiled=compiled, advance=advance, told=tell)
-    seconds = time.perf_counter() - begun
-    if rows and not as_json:
-        click.echo(f"{rows:,} points in {seconds:.1f} s, {rows / seconds:,.0f} a second", err=True)
-    _answer(ctx, results, study, invert, as_json=as_json, ran={"rows": rows, "seconds": seconds})
+    results = out or Path(f"{study_file.stem}.results")
+    with _bar(ahead.forecast.rows, quiet=as_json) as advance:
+        done = sweep(ahead, out=results, ray=ray_address, fresh=fresh, chunk=chunk, advance=advance, told=tell)
+    if done.rows and not as_json:
+        rate = f"{done.rows / done.seconds:,.0f} a second"
+        click.echo(f"{done.rows:,} points in {done.seconds:.1f} s, {rate}", err=True)
+    met = _inverted(done, invert, as_json=as_json) if invert is not None else _answered(done, as_json=as_json)
+    if not met:
+        ctx.exit(1)
 
 
 @contextmanager
@@ -137,39 +124,37 @@ def _bar(total: int, *, quiet: bool) -> Iterator[_Advance]:
         yield advance
 
 
-def _answer(
-    ctx: click.Context,
-    results: "Results",
-    study: "DesignStudy",
-    asked: str | None,
-    *,
-    as_json: bool,
-    ran: dict[str, float],
-) -> None:
-    """Answer from the results: the best and the front, or what was asked by --invert."""
-    from volvelle.report.explore import text as explore_text  # noqa: PLC0415 - keeps start-up short
-
-    if asked is not None:
-        from volvelle.studies.answers.invert import invert  # noqa: PLC0415
-
-        found = invert(results, study, asked)
-        if as_json:
-            click.echo(json.dumps(explore_text.inversion_document(found) | {"ran": ran}, indent=2))
-        else:
-            explore_text.print_inversion(found)
-        if found.design is None:
-            ctx.exit(1)
-        return
-    from volvelle.report.explore.files import write_explore_files  # noqa: PLC0415
-    from volvelle.studies.answers.answers import answer  # noqa: PLC0415
-
-    answers = answer(results, study, seconds=ran["seconds"] if ran["rows"] else None)
-    written = write_explore_files(answers, results.folder)
+def _inverted(done: "Sweep", requirement: str, *, as_json: bool) -> bool:
+    """Show what meets a requirement best; whether anything does."""
+    inversion = done.invert(requirement)
     if as_json:
-        document = explore_text.answers_document(answers)
-        click.echo(json.dumps(document | {"ran": ran, "files": [str(file) for file in written]}, indent=2))
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - keeps start-up short
+        from volvelle.report.documents.explore import InversionDocument, RanEntry  # noqa: PLC0415
+
+        ran = {"ran": RanEntry.model_validate(done)}
+        click.echo(json_text("explore", InversionDocument.model_validate(inversion).model_copy(update=ran)))
     else:
-        explore_text.print_answers(answers)
-        click.echo(f"written: {', '.join(str(file) for file in written)}")
-    if answers.best.design is None:
-        ctx.exit(1)
+        from volvelle.report.explore.text import print_inversion  # noqa: PLC0415 - keeps start-up short
+
+        print_inversion(inversion)
+    return inversion.design is not None
+
+
+def _answered(done: "Sweep", *, as_json: bool) -> bool:
+    """Show the best and the front, and write the report; whether any design meets the constraints."""
+    from volvelle.report.explore.files import write_explore_files  # noqa: PLC0415 - keeps start-up short
+
+    answers = done.answers()
+    written = tuple(str(file) for file in write_explore_files(answers, done.results.folder))
+    if as_json:
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415
+        from volvelle.report.documents.explore import ExploreDocument, RanEntry  # noqa: PLC0415
+
+        more = {"ran": RanEntry.model_validate(done), "files": written}
+        click.echo(json_text("explore", ExploreDocument.model_validate(answers).model_copy(update=more)))
+    else:
+        from volvelle.report.explore.text import print_answers  # noqa: PLC0415 - keeps start-up short
+
+        print_answers(answers)
+        click.echo(f"written: {', '.join(written)}")
+    return answers.best.design is not None

@@ -1,6 +1,5 @@
 """The catalogue as tables."""
 
-import json
 from collections.abc import Iterator
 
 from pydantic import BaseModel
@@ -11,9 +10,10 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.schema import ChipFile, ClusterFile, Datum, LinkFile, ModelFile
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
 
-__all__ = ["catalogue_json", "print_entry", "print_room", "print_rooms"]
+__all__ = ["ROOMS", "Entry", "entry_file", "print_entry", "print_room", "print_rooms"]
 
-_ROOMS = ("chips", "links", "clusters", "models")
+ROOMS = ("chips", "links", "clusters", "models")
+Entry = ChipFile | LinkFile | ClusterFile | ModelFile
 
 
 def print_rooms(catalogue: Catalogue) -> None:
@@ -22,7 +22,7 @@ def print_rooms(catalogue: Catalogue) -> None:
     table.add_column("room", style="bold")
     table.add_column("entries", justify="right")
     table.add_column("for example")
-    for room in _ROOMS:
+    for room in ROOMS:
         names = catalogue.names(room)
         table.add_row(room, str(len(names)), ", ".join(names[:: max(1, len(names) // 4)][:4]))
     console = Console(highlight=False)
@@ -31,7 +31,8 @@ def print_rooms(catalogue: Catalogue) -> None:
     console.print("volvelle catalogue chips h100-sxm   every number with its source", style="dim")
 
 
-def _entry(catalogue: Catalogue, room: str, name: str) -> ChipFile | LinkFile | ClusterFile | ModelFile:
+def entry_file(catalogue: Catalogue, room: str, name: str) -> Entry:
+    """An entry as its file states it."""
     match room:
         case "chips":
             return catalogue.chip_file(name)
@@ -47,7 +48,7 @@ def print_room(catalogue: Catalogue, room: str) -> None:
     """One line an entry."""
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False)
-    entries = [_entry(catalogue, room, name) for name in catalogue.names(room)]
+    entries = [entry_file(catalogue, room, name) for name in catalogue.names(room)]
     heads = {
         "chips": ("dense bf16", "memory", "rate"),
         "links": ("rate", "one step"),
@@ -64,7 +65,7 @@ def print_room(catalogue: Catalogue, room: str) -> None:
     console.print(table)
 
 
-def _row(entry: ChipFile | LinkFile | ClusterFile | ModelFile) -> tuple[str, ...]:
+def _row(entry: Entry) -> tuple[str, ...]:
     if isinstance(entry, ChipFile):
         rate = entry.matrix_rate.get("bf16") or entry.matrix_rate.get("fp16")
         return (
@@ -104,7 +105,7 @@ def _numbers(value: object, path: str = "") -> Iterator[tuple[str, Datum]]:
 
 def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
     """One entry, every number with its evidence and source."""
-    entry = _entry(catalogue, room, name)
+    entry = entry_file(catalogue, room, name)
     console = Console(highlight=False)
     console.print(f"[bold]{entry.name}[/bold]  {entry.title}")
     for field in ("vendor", "family", "launched", "chip", "default_count", "reduces"):
@@ -150,12 +151,3 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
             f"  {key}: {reference.authors} ({reference.year}), {reference.title}. {reference.place}",
             style="dim",
         )
-
-
-def catalogue_json(catalogue: Catalogue, room: str | None, name: str | None) -> str:
-    """The same as JSON: names, a room's entries, or one entry."""
-    if room is None:
-        return json.dumps({each: catalogue.names(each) for each in _ROOMS}, indent=2)
-    names = [name] if name else catalogue.names(room)
-    found = [_entry(catalogue, room, each).model_dump(mode="json", exclude_none=True) for each in names]
-    return json.dumps(found[0] if name else found, indent=2)

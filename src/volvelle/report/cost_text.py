@@ -1,13 +1,10 @@
-"""The bill of a machine as a person reads it, and for other programs."""
+"""The cost breakdown of a machine as a person reads it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from volvelle.catalogue.schema import Reference
-from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.economics.price_book import End
 from volvelle.quantities import (
     DOLLARS,
@@ -19,29 +16,12 @@ from volvelle.quantities import (
     show,
 )
 from volvelle.report.applications.scores_text import PLAN_WIDTH, wide_console
-from volvelle.report.price_words import YEAR, price_kind, price_text, without_unit
-from volvelle.spread import Figure
-from volvelle.system.inventory import Inventory
+from volvelle.report.price_words import YEAR, price_text, without_unit
+from volvelle.verbs.cost import Account
 
-__all__ = ["Account", "bill_document", "print_bill"]
+__all__ = ["print_cost"]
 
 _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """A machine's bill at low, typical and high prices, and what it rests on."""
-
-    inventory: Inventory
-    model: str
-    breakdowns: Mapping[End, CostBreakdown]
-    rests_on: Mapping[str, Figure]
-    given: tuple[str, ...]
-    """Prices and terms that the asker gave."""
-    references: Mapping[str, Reference]
-    steps: Mapping[End, StepCost] | None = None
-    tokens: float | None = None
-    """Tokens to train on."""
 
 
 def _three(of: Mapping[End, Number], kind: Quantity) -> tuple[str, ...]:
@@ -56,7 +36,7 @@ def _table(*heads: str) -> Table:
     return table
 
 
-def print_bill(found: Account) -> None:
+def print_cost(found: Account) -> None:
     """Purchase, power and ownership by part, the step if one was given, and every price with date and source."""
     console = wide_console(PLAN_WIDTH)
     typical = found.breakdowns[End.TYPICAL]
@@ -84,7 +64,7 @@ def print_bill(found: Account) -> None:
     table.add_row("a chip and hour of use", *_three(hours, DOLLARS))
     if found.steps:
         table.add_row("\na step")
-        for name, kind, values in _step_rows(found.steps, found.tokens):
+        for name, kind, values in _step_rows(found):
             table.add_row(name, *(show(value, kind) if kind else f"{value:,.3g}" for value in values))
     console.print(table)
     console.print(
@@ -97,35 +77,26 @@ def print_bill(found: Account) -> None:
     _print_sources(found)
 
 
-def _step_rows(
-    steps: Mapping[End, StepCost], tokens: float | None
-) -> list[tuple[str, Quantity | None, tuple[float, ...]]]:
-    def over(
-        name: str, kind: Quantity | None, of: Mapping[End, Number]
-    ) -> tuple[str, Quantity | None, tuple[float, ...]]:
-        return name, kind, tuple(float(of[end]) for end in _ENDS)
-
-    rows = [
-        over("money", DOLLARS, {end: step.dollars for end, step in steps.items()}),
-        over("energy", JOULES, {end: step.energy for end, step in steps.items()}),
-    ]
-    if steps[End.TYPICAL].tokens is not None:
-        million = {end: 1e6 * step.dollars_per_token for end, step in steps.items()}
-        rows += [
-            over("USD a million tokens", None, million),
-            over("tokens a second and watt", None, {e: step.tokens_per_second_per_watt for e, step in steps.items()}),
-        ]
-        if tokens is not None:
-            rows += [
-                over(f"days for {tokens:.3g} tokens", None, {end: step.days(tokens) for end, step in steps.items()}),
-                over("money for them", DOLLARS, {end: step.training_dollars(tokens) for end, step in steps.items()}),
-            ]
-    return rows
+def _step_rows(account: Account) -> Iterator[tuple[str, Quantity | None, list[float]]]:
+    """What a step costs, and a whole run: row, kind, and the values at every end."""
+    costs = [account.at(end) for end in _ENDS]
+    steps = [cost.step for cost in costs if cost.step is not None]
+    yield "money", DOLLARS, [float(step.dollars) for step in steps]
+    yield "energy", JOULES, [float(step.energy) for step in steps]
+    for name, kind, values in (
+        ("USD a million tokens", None, [cost.usd_per_token and 1e6 * cost.usd_per_token for cost in costs]),
+        ("tokens a second and watt", None, [cost.tokens_per_joule for cost in costs]),
+        (f"days for {account.tokens or 0:.3g} tokens", None, [cost.training_days for cost in costs]),
+        ("money for them", DOLLARS, [cost.training_usd for cost in costs]),
+    ):
+        known = [value for value in values if value is not None]
+        if known:
+            yield name, kind, known
 
 
 def _print_sources(found: Account) -> None:
     console = wide_console(PLAN_WIDTH)
-    table = _table("\nwhat it rests on", "\ntypical", "\nlow … high")
+    table = _table("\ninputs and sources", "\ntypical", "\nlow … high")
     table.collapse_padding = True
     for head in ("\ndate", "\nevidence"):
         table.add_column(head, no_wrap=True, style="dim")
@@ -146,58 +117,3 @@ def _print_sources(found: Account) -> None:
 def _written(value: float, name: str) -> str:
     """A figure without the noughts at its end."""
     return re.sub(r"^([\d,]+\.\d*?)0+(?= )", r"\1", price_text(name, value)).replace(". ", " ")
-
-
-def bill_document(found: Account) -> dict[str, object]:
-    """The same in SI units."""
-
-    def plain(parts: Mapping[str, Number]) -> dict[str, float]:
-        return {name: float(value) for name, value in parts.items()}
-
-    def one(end: End) -> dict[str, object]:
-        breakdown = found.breakdowns[end]
-        answer: dict[str, object] = {
-            "capex_by_part_usd": plain(breakdown.capex_by_part),
-            "capex_usd": float(breakdown.capex),
-            "rated_power_by_part_watts": plain(breakdown.rated),
-            "power_by_part_watts": plain(breakdown.power_by_part),
-            "power_watts": float(breakdown.power),
-            "ownership_usd": plain(breakdown.ownership),
-            "tco_usd": float(breakdown.tco),
-        }
-        if found.steps:
-            step = found.steps[end]
-            answer["step"] = {"seconds": float(step.time), "joules": float(step.energy), "usd": float(step.dollars)}
-            if step.tokens is not None:
-                answer["usd_per_token"] = float(step.dollars_per_token)
-                answer["tokens_per_joule"] = float(step.tokens_per_second_per_watt)
-                if found.tokens is not None:
-                    answer["training_days"] = float(step.days(found.tokens))
-                    answer["training_usd"] = float(step.training_dollars(found.tokens))
-        return answer
-
-    terms = found.breakdowns[End.TYPICAL].terms
-    return {
-        "system": found.inventory.name,
-        "chip": found.inventory.chip,
-        "chips": float(found.inventory.chips),
-        "model": found.model,
-        "life_seconds": float(terms.life),
-        "use": float(terms.use),
-        "load": float(terms.load),
-        **{end.value: one(end) for end in _ENDS},
-        "given": list(found.given),
-        "rests_on": {
-            name: {
-                "value": figure.value,
-                "low": End.LOW.of(figure),
-                "high": End.HIGH.of(figure),
-                "unit": price_kind(name).base,
-                "date": figure.date,
-                "kind": figure.evidence.word,
-                "source": figure.source,
-                "note": figure.note,
-            }
-            for name, figure in found.rests_on.items()
-        },
-    }

@@ -6,10 +6,9 @@ from rich.table import Table
 from rich.text import Text
 
 from volvelle.estimators.result import Estimate
-from volvelle.laws.citations import LAWS
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
-from volvelle.report.answer import Answer
+from volvelle.verbs.estimate import Answer
 
 __all__ = ["print_estimate"]
 
@@ -37,10 +36,7 @@ def _headline(answer: Answer) -> Panel:
     text = Text()
     shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in cluster.dimensions)
     text.append(f"{answer.model}", style="bold")
-    text.append(
-        f"  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
-        f"{step.model.sizes.get('position', 1)} a step\n"
-    )
+    text.append(f"  {answer.parameters / 1e9:.4g} B parameters, {step.batch} sequences of {answer.sequence} a step\n")
     text.append(f"{cluster.name}", style="bold")
     text.append(f"  {cluster.accelerators} × {cluster.chip.name}: {shape}\n")
     for note in cluster.notes:
@@ -136,7 +132,7 @@ def _bound(resource: str) -> str:
 
 def _time(answer: Answer, *, detail: bool) -> Table:
     estimate = answer.estimate
-    number = {name: f"[{index}]" for index, name in enumerate(answer.laws(), start=1)}
+    number = {law.name: f"[{index}]" for index, law in enumerate(answer.laws, start=1)}
     table = _table("Where the time goes")
     table.add_column("part", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
@@ -183,7 +179,7 @@ def _time(answer: Answer, *, detail: bool) -> Table:
 
 def _memory(answer: Answer) -> Table:
     estimate = answer.estimate
-    number = {name: f"[{index}]" for index, name in enumerate(answer.laws(), start=1)}
+    number = {law.name: f"[{index}]" for index, law in enumerate(answer.laws, start=1)}
     table = _table(f"What the fullest rank holds ({estimate.worst_rank})")
     table.add_column("part", no_wrap=True, min_width=24)
     table.add_column("bytes", justify="right", no_wrap=True)
@@ -209,7 +205,7 @@ def _inputs(answer: Answer) -> Table:
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("between (80 %)", no_wrap=True)
     table.add_column("evidence", style="dim", overflow="fold")
-    for found in answer.inputs():
+    for found in answer.inputs:
         figure = found.figure
         low, high = figure.bounds(0.8)
         between = "" if figure.spread is None else f"{show(low, found.kind)} … {show(high, found.kind)}"
@@ -223,9 +219,8 @@ def _laws(answer: Answer) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("law", no_wrap=True)
     table.add_column("where it stands", overflow="fold", style="dim")
-    for index, name in enumerate(answer.laws(), start=1):
-        law = LAWS[name]
-        table.add_row(f"[{index}]", name, f"{answer.cite(law.paper)}, {law.place}")
+    for index, law in enumerate(answer.laws, start=1):
+        table.add_row(f"[{index}]", law.name, f"{answer.cite(law.paper)}, {law.place}")
     return table
 
 

@@ -1,7 +1,6 @@
-"""A mapped graph as a person reads it, as other programs read it, and as pictures."""
+"""A mapped graph as a person reads it, and as pictures."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from rich.console import Console, Group
 from rich.panel import Panel
@@ -13,24 +12,14 @@ from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline_picture import Level, Work, roofline_picture
 from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
-from volvelle.system.cluster import Cluster
+from volvelle.verbs.map import MapAnswer
 
-__all__ = ["MapAnswer", "map_document", "map_pictures", "print_map"]
+__all__ = ["map_pictures", "print_map"]
 
 _LISTED = 6
 """Kernels named in a row of the table of partitions."""
 _DRAWN = 120
 """Kernels of a block that is drawn one by one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapAnswer:
-    """What was asked and what was found."""
-
-    mapping: GraphMapping
-    cluster: Cluster
-    graph: str
-    """What was mapped, in words."""
 
 
 def print_map(answer: MapAnswer, *, console: Console | None = None) -> None:
@@ -152,79 +141,6 @@ def _violations(found: GraphMapping) -> Panel:
         if violation.cures:
             text.append("  cure: " + "\n  or:   ".join(violation.cures))
     return Panel(text, title="why nothing fits", border_style="red", title_align="left")
-
-
-# -- for other programs ----------------------------------------------------------------------------------------------
-
-
-def map_document(answer: MapAnswer) -> dict[str, object]:
-    """Seconds and bytes, every decision, and the certificate."""
-    found, plan = answer.mapping, answer.mapping.plan
-    document: dict[str, object] = {
-        "workload": found.workload,
-        "cluster": found.cluster,
-        "chips": found.chips,
-        "feasible": found.feasible,
-        "proven": found.proven,
-        "bound": found.bound if found.bound != float("inf") else None,
-        "gap": found.gap,
-        "seconds": found.seconds,
-        "counts": {name: getattr(found.counts, name) for name in type(found.counts).__slots__},
-        "violations": [{"problem": one.problem, "cures": list(one.cures)} for one in found.violations],
-    }
-    if plan is None:
-        return document
-    return document | {
-        "time": plan.time,
-        "utilisation": plan.utilisation,
-        "throughput": plan.throughput,
-        "memory_bytes": plan.memory_bytes,
-        "capacity": plan.capacity,
-        "degrees": {group.axis: {"degree": group.degree, "spans": dict(group.spans)} for group in plan.degrees.groups},
-        "contributions": [
-            {"name": one.name, "part": one.part, "time": one.time, "exposed": one.exposed, "resource": one.resource}
-            for one in plan.contributions
-        ],
-        "limits": [{"name": limit.name, "gain": limit.gain} for limit in plan.limits],
-        "blocks": [_block_document(block) for block in plan.blocks],
-        "stages": [
-            {
-                "time": stage.time,
-                "hand_over": stage.hand_over,
-                "memory_bytes": stage.memory_bytes,
-                "pieces": [
-                    {"block": piece.block, "first": piece.first, "copies": piece.copies, "partitions": piece.partitions}
-                    for piece in stage.pieces
-                ],
-            }
-            for stage in plan.stages
-        ],
-    }
-
-
-def _block_document(block: MappedBlock) -> dict[str, object]:
-    return {
-        "name": block.name,
-        "repeat": block.repeat,
-        "tile": block.tile,
-        "splits": dict(block.sharded.dims),
-        "exchanges": [
-            {"collective": one.collective.value, "tensor": one.tensor, "phase": one.phase.value}
-            for one in block.sharded.conversions
-        ],
-        "partitions": [
-            {
-                "kernels": list(part.kernels),
-                "time": part.time,
-                "compute": part.compute,
-                "memory": part.memory,
-                "network": part.network,
-                "sram": part.sram,
-                "traffic": part.traffic,
-            }
-            for part in block.timing.partitions
-        ],
-    }
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

@@ -1,43 +1,14 @@
 """A plan as a person reads it: ranked layouts, why the first is first, what else was in the way."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimators.result import Estimate
-from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, show
-from volvelle.search.exhaustive import Ranked, Ranking
-from volvelle.search.sensitivity import Sensitivity
-from volvelle.system.cluster import Cluster
-from volvelle.workload.training import TrainingStep
+from volvelle.verbs.plan import Plan
 
-__all__ = ["Plan", "plan_document", "print_plan"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A ranking with what explains it."""
-
-    model: str
-    step: TrainingStep
-    cluster: Cluster
-    ranking: Ranking
-    explained: tuple[Estimate, ...]
-    """The first two layouts (or the only one), in full."""
-    sensitivity: Sequence[Sensitivity]
-    seconds: float
-    """How long the search took."""
-    notes: tuple[str, ...] = ()
-
-    def utilisation(self, found: Ranked) -> float:
-        """Model FLOPs utilisation of a layout."""
-        work, peak = self.explained[0].work, self.explained[0].peak
-        return float(model_flops_utilisation(work, found.time, chips=self.cluster.accelerators, peak=peak))
+__all__ = ["print_plan"]
 
 
 def _degrees(mapping: ParallelMapping) -> str:
@@ -69,7 +40,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     ranking, step, cluster = plan.ranking, plan.step, plan.cluster
     console.print(
         f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
-        f"{int(step.model.sizes.get('position', 1))} a step, on [bold]{cluster.name}[/bold]"
+        f"{plan.sequence} a step, on [bold]{cluster.name}[/bold]"
     )
     for note in (*plan.notes, *cluster.notes):
         console.print(f"note: {note}", style="yellow")
@@ -87,14 +58,14 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         table.add_column(head, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("degrees", no_wrap=True)
     table.add_column("choices")
-    for place, found in enumerate(ranking.best, start=1):
+    for place, layout in enumerate(plan.layouts, start=1):
         table.add_row(
             str(place),
-            show(found.time, SECONDS),
-            f"{100 * plan.utilisation(found):.1f} %",
-            show(found.memory, BYTES),
-            _degrees(found.mapping),
-            _choices(found.mapping),
+            show(layout.time, SECONDS),
+            f"{100 * layout.utilisation:.1f} %",
+            show(layout.memory_bytes, BYTES),
+            _degrees(layout.mapping),
+            _choices(layout.mapping),
             style="bold" if place == 1 else "",
         )
     console.print(table)
@@ -144,34 +115,3 @@ def _nearest(console: Console, plan: Plan) -> None:
         f"\nFaster but too large: {_degrees(near.mapping)}, {_choices(near.mapping)} would take "
         f"{show(near.time, SECONDS)} with {show(near.memory, BYTES)} a chip."
     )
-
-
-def plan_document(plan: Plan) -> dict[str, object]:
-    """A plan for other programs: seconds, bytes, and every choice of every layout."""
-
-    def entry(found: Ranked) -> dict[str, object]:
-        return {
-            "seconds": found.time,
-            "utilisation": plan.utilisation(found),
-            "memory_bytes": found.memory,
-            **found.mapping.described(),
-        }
-
-    first = plan.explained[0] if plan.explained else None
-    spread = None if first is None else first.time_range
-    return {
-        "model": plan.model,
-        "system": plan.cluster.name,
-        "batch": plan.step.batch,
-        "sequence": int(plan.step.model.sizes.get("position", 1)),
-        "configurations": plan.ranking.configurations,
-        "evaluated": plan.ranking.evaluated,
-        "pruned": plan.ranking.pruned,
-        "feasible": plan.ranking.feasible,
-        "search_seconds": plan.seconds,
-        "layouts": [entry(found) for found in plan.ranking.best] if first is not None else [],
-        "range": None if spread is None else {"low": spread.low, "high": spread.high, "level": spread.level},
-        "nearest": None if plan.ranking.nearest is None or first is None else entry(plan.ranking.nearest),
-        "sensitivity": [{"name": item.name, "gain": item.gain} for item in plan.sensitivity],
-        "notes": list(plan.notes),
-    }

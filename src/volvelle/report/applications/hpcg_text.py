@@ -30,7 +30,7 @@ def print_hpcg(plan: HpcgPlan) -> None:
             "(devices at 85 % of their rating, and hosts)"
         )
     show_table(
-        "\nwhat it rests on",
+        "\ninputs and sources",
         ("factor",),
         ("value", "low", "high"),
         (

@@ -9,9 +9,9 @@ from volvelle.quantities import show
 from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.fields import numeric_field
-from volvelle.studies.sweep.chunk import Forecast
+from volvelle.verbs.explore import Outlook
 
-__all__ = ["duration", "print_study", "study_document"]
+__all__ = ["duration", "print_study"]
 
 _FEW = 5
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86_400.0
@@ -42,8 +42,9 @@ def _shown(study: DesignStudy, path: str, axis: Axis) -> str:
     return ", ".join(words) if len(words) <= _FEW else f"{words[0]}, {words[1]} … {words[-1]}"
 
 
-def print_study(study: DesignStudy, expected: Forecast, *, cores: int, console: Console | None = None) -> None:
+def print_study(ahead: Outlook, *, console: Console | None = None) -> None:
     """Show a study's size and expected time."""
+    study, expected, cores = ahead.study, ahead.forecast, ahead.cores
     table = Table(title="What varies", title_justify="left", box=None, pad_edge=False)
     table.add_column("axis", style="bold")
     table.add_column("values", justify="right")
@@ -70,27 +71,10 @@ def print_study(study: DesignStudy, expected: Forecast, *, cores: int, console: 
     lines = [
         f"{works} on {form.system}" if works else f"the design space of {form.published}, as published",
         f"{expected.rows:,} points{drawn}; {policy}",
-        f"{expected.rate:,.0f} points a second and core: about {duration(expected.seconds(cores))} on {cores} "
+        f"{expected.rate:,.0f} points a second and core: about {duration(ahead.seconds)} on {cores} "
         f"core{'s' if cores > 1 else ''}",
     ]
     said = [Text(form.question, style="italic")] if form.question else []
     (console or Console()).print(
         Panel(Group(*said, *(Text(line) for line in lines)), title=form.name, title_align="left"), table
     )
-
-
-def study_document(study: DesignStudy, expected: Forecast, *, cores: int) -> dict[str, object]:
-    """The same, as plain values."""
-    return {
-        "name": study.form.name,
-        "question": study.form.question,
-        "axes": {path: list(column) for axis in study.axes for path, column in axis.columns.items()},
-        "combinations": study.grid.combinations,
-        "points": expected.rows,
-        "policy": study.form.mapping.policy,
-        "layouts_per_point": expected.layouts,
-        "points_per_s_and_core": expected.rate,
-        "cores": cores,
-        "expected_seconds": expected.seconds(cores),
-        "measures": list(study.measures),
-    }

@@ -2,11 +2,11 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 from volvelle.errors import ResultsError
-from volvelle.report.explore.document import answers_document
+from volvelle.report.documents.document import json_text
+from volvelle.report.documents.explore import ExploreDocument
 from volvelle.report.explore.page import explore_page
 from volvelle.studies.answers.answers import Answers
 
@@ -39,7 +39,7 @@ def write_explore_files(answers: Answers, folder: Path) -> tuple[Path, ...]:
     texts = {
         "report.html": explore_page(answers),
         "front.csv": front_csv(answers),
-        "summary.json": json.dumps(answers_document(answers), indent=1, allow_nan=False) + "\n",
+        "summary.json": json_text("explore", ExploreDocument.model_validate(answers)) + "\n",
     }
     written = []
     for name, text in texts.items():

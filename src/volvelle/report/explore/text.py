@@ -1,4 +1,4 @@
-"""The answers of a study as a person reads them in a terminal, and for other programs."""
+"""The answers of a study as a person reads them in a terminal."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from volvelle.quantities import BYTES, show
-from volvelle.report.explore.document import answers_document, inversion_document
 from volvelle.report.explore.words import (
     design_words,
     elasticity_sentences,
@@ -31,7 +30,7 @@ from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.invert import Inversion
 from volvelle.studies.design_space.design_study import DesignStudy
 
-__all__ = ["answers_document", "inversion_document", "print_answers", "print_inversion"]
+__all__ = ["print_answers", "print_inversion"]
 
 _WIDTH = 100
 _ROWS = 12

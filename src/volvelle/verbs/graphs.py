@@ -1,4 +1,4 @@
-"""GRAPH on the command line: a file, a model of the catalogue, or a workload that DFModel published."""
+"""A graph by name: a file, a model of the catalogue, or a workload that DFModel published."""
 
 from pathlib import Path
 
@@ -10,33 +10,44 @@ from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables, dlrm
 from volvelle.workload.families.fft import Fft, fft
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
 from volvelle.workload.families.hpl import Hpl, hpl
+from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.transforms import with_backward
 
 __all__ = ["read_graph_argument"]
 
 
-def read_graph_argument(graph: str, catalogue: Catalogue, *, forward: bool) -> GraphFile:
-    """The graph, the dimension it streams and its pins."""
-    if graph.endswith((".yaml", ".yml")) or Path(graph).exists():
+def read_graph_argument(
+    graph: str | Path | Transformer | Workload, catalogue: Catalogue, *, forward: bool
+) -> GraphFile:
+    """The graph, the dimension it streams and its pins; of a workload as it is, positions stream if it has any."""
+    if isinstance(graph, Workload):
+        return _streamed(graph, "position" if "position" in graph.sizes else None)
+    if isinstance(graph, Transformer):
+        return _layer(graph, forward=forward)
+    if isinstance(graph, Path) or graph.endswith((".yaml", ".yml")) or Path(graph).exists():
         return read_graph(Path(graph))
     published = {workload.key: workload for workload in dfmodel().workloads}
     if graph in published:
         return _published(published[graph], forward=forward)
     models = catalogue.names("models")
     if graph in models:
-        shape = catalogue.model(graph)
-        layer = GptLayer(
-            name=shape.name,
-            hidden=shape.hidden,
-            heads=shape.heads,
-            head_dim=shape.head_dim,
-            ffn=shape.ffn,
-            sequence=shape.sequence,
-            layers=shape.layers,
-        )
-        return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
+        return _layer(catalogue.model(graph), forward=forward)
     raise UnknownNameError.among("graph", graph, [*published, *models])
+
+
+def _layer(shape: Transformer, *, forward: bool) -> GraphFile:
+    """A model's layer as DFModel draws it."""
+    layer = GptLayer(
+        name=shape.name,
+        hidden=shape.hidden,
+        heads=shape.heads,
+        head_dim=shape.head_dim,
+        ffn=shape.ffn,
+        sequence=shape.sequence,
+        layers=shape.layers,
+    )
+    return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
 
 
 def _streamed(workload: Workload, stream: str | None) -> GraphFile:

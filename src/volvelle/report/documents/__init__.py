@@ -1,0 +1,1 @@
+"""JSON documents, one module a verb: what ``--json`` prints and ``volvelle schema VERB`` describes."""

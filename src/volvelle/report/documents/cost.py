@@ -1,0 +1,83 @@
+"""What ``volvelle cost --json`` prints."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from volvelle.economics.price_book import End
+from volvelle.report.documents.document import Document, at
+from volvelle.report.price_words import price_kind
+
+__all__ = ["CostDocument"]
+
+
+class StepEntry(Document):
+    """What one step takes."""
+
+    seconds: float = at("time")
+    joules: float = at("energy")
+    usd: float = at("dollars")
+
+
+class BreakdownEntry(Document):
+    """The machine's costs with every price at one end. Without a step or its tokens, what needs them is null."""
+
+    capex_by_part_usd: dict[str, float] = at("breakdown.capex_by_part")
+    capex_usd: float = at("breakdown.capex")
+    rated_power_by_part_watts: dict[str, float] = at("breakdown.rated")
+    power_by_part_watts: dict[str, float] = at("breakdown.power_by_part")
+    power_watts: float = at("breakdown.power")
+    ownership_usd: dict[str, float] = at("breakdown.ownership")
+    tco_usd: float = at("breakdown.tco")
+    step: StepEntry | None
+    usd_per_token: float | None
+    tokens_per_joule: float | None
+    training_days: float | None
+    training_usd: float | None
+
+
+class PriceEntry(Document):
+    """A number that costs rest on, in a unit of the SI and dollars."""
+
+    value: float
+    low: float
+    high: float
+    unit: str
+    date: str
+    evidence: str
+    source: str
+    note: str
+
+
+def _prices(figures: Mapping[str, Any]) -> dict[str, dict[str, object]]:
+    return {
+        name: {
+            "value": figure.value,
+            "low": End.LOW.of(figure),
+            "high": End.HIGH.of(figure),
+            "unit": price_kind(name).base,
+            "date": figure.date,
+            "evidence": figure.evidence.word,
+            "source": figure.source,
+            "note": figure.note,
+        }
+        for name, figure in figures.items()
+    }
+
+
+class CostDocument(Document):
+    """What a machine costs to buy and to own. Power in watts, times in seconds, money in USD."""
+
+    system: str = at("inventory.name")
+    chip: str = at("inventory.chip")
+    accelerators: int = at("inventory.chips")
+    price_model: str = at("model")
+    life_seconds: float = at("terms.life")
+    use: float = at("terms.use")
+    load: float = at("terms.load")
+    low: BreakdownEntry
+    typical: BreakdownEntry
+    high: BreakdownEntry
+    given: list[str]
+    rests_on: Annotated[dict[str, PriceEntry], BeforeValidator(_prices)]

@@ -1,0 +1,95 @@
+"""What ``volvelle estimate --json`` prints."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.layout import LayoutEntry
+
+__all__ = ["ContributionEntry", "EstimateDocument", "MemoryEntry", "RangeEntry", "ViolationEntry"]
+
+
+class ContributionEntry(Document):
+    """Where a part of the time goes."""
+
+    name: str
+    part: str
+    seconds: float = at("time")
+    exposed: bool
+    resource: str
+    law: str
+
+
+class MemoryEntry(Document):
+    """What a part of the memory is for."""
+
+    name: str
+    bytes: float = Field(ge=0)
+    law: str
+
+
+class ViolationEntry(Document):
+    """Why a mapping cannot run, and what would cure it."""
+
+    name: str
+    problem: str
+    cures: list[str]
+
+
+class RangeEntry(Document):
+    """Where the time lies when inputs vary."""
+
+    low: float
+    high: float
+    level: float
+    varied: list[str]
+
+
+class InputEntry(Document):
+    """A number the answer rests on."""
+
+    name: str
+    value: str
+    low: str | None
+    high: str | None
+    evidence: Literal["measured", "vendor", "derived", "assumed"] = at("figure.evidence.word")
+    source: str = at("figure.source")
+    note: str = at("figure.note")
+
+
+class LawEntry(Document):
+    """A formula that was used."""
+
+    name: str
+    function: str = at("path")
+    paper: str
+    place: str
+
+
+class EstimateDocument(Document):
+    """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
+
+    model: str
+    parameters: int
+    flops: float
+    batch: int = at("step.batch")
+    sequence: int
+    system: str = at("cluster.name")
+    accelerators: int = at("cluster.accelerators")
+    mapping: LayoutEntry = at("estimate.mapping")  # type: ignore[valid-type]
+    feasible: bool = at("estimate.feasible")
+    seconds: float = at("estimate.time")
+    range: RangeEntry | None = at("estimate.time_range")
+    tokens_per_second: float = at("estimate.tokens_per_second")
+    utilisation: float = at("estimate.utilisation")
+    memory_bytes: float = at("estimate.memory_bytes")
+    memory_capacity: float = at("estimate.capacity")
+    worst_rank: str = at("estimate.worst_rank")
+    joules: float | None = at("costs.energy")
+    usd: float | None = at("costs.dollars")
+    contributions: list[ContributionEntry] = at("estimate.contributions")
+    memory: list[MemoryEntry] = at("estimate.memory")
+    violations: list[ViolationEntry] = at("estimate.violations")
+    inputs: list[InputEntry]
+    laws: list[LawEntry]

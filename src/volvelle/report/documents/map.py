@@ -1,0 +1,132 @@
+"""What ``volvelle map GRAPH --json`` prints."""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.estimate import MemoryEntry, ViolationEntry
+
+__all__ = ["MapDocument"]
+
+
+class CountsEntry(Document):
+    """How much was looked at."""
+
+    degrees: int
+    pruned: int
+    full: int
+    shardings: int
+    dominated: int
+    fusions: int
+
+
+class GroupEntry(Document):
+    """Chips that work together along an axis: how many, and how many along each network dimension."""
+
+    degree: int
+    spans: Annotated[dict[str, int], BeforeValidator(dict)]
+
+
+class MapContributionEntry(Document):
+    """Where a part of the time goes."""
+
+    name: str
+    part: str
+    seconds: float = at("time")
+    exposed: bool
+    resource: str
+
+
+class LimitEntry(Document):
+    """A limit of the machine, and the seconds of a step that would be saved without it."""
+
+    name: str
+    gain: float
+
+
+class ExchangeEntry(Document):
+    """A tensor that chips exchange."""
+
+    collective: str = at("collective.value")
+    tensor: str
+    phase: str = at("phase.value")
+
+
+class PartitionEntry(Document):
+    """Kernels that run together on a chip: seconds, bytes of SRAM, bytes to and from memory."""
+
+    kernels: list[str]
+    seconds: float = at("time")
+    compute: float
+    memory: float
+    network: float
+    sram: float
+    traffic: float
+
+
+class BlockEntry(Document):
+    """One block: which dimension splits each kernel, what is exchanged, what runs together."""
+
+    name: str
+    repeat: int
+    tile: int | None
+    splits: dict[str, str | None] = at("sharded.dims")
+    exchanges: list[ExchangeEntry] = at("sharded.conversions")
+    partitions: list[PartitionEntry] = at("timing.partitions")
+
+
+class PieceEntry(Document):
+    """Copies of a block on a stage."""
+
+    block: str
+    first: int
+    copies: int
+    partitions: list[int] | None
+
+
+class StageEntry(Document):
+    """A pipeline stage: seconds a micro-batch, bytes of memory."""
+
+    seconds: float = at("time")
+    hand_over: float
+    memory_bytes: float
+    memory: list[MemoryEntry]
+    pieces: list[PieceEntry]
+
+
+def _by_axis(groups: object) -> object:
+    return {group.axis: group for group in groups} if isinstance(groups, tuple) else groups
+
+
+class MapDocument(Document):
+    """The best mapping of a graph, every decision, and the certificate. Times in seconds, memory in bytes.
+
+    Without a mapping, what describes one is null, and `violations` say why.
+    """
+
+    workload: str = at("mapping.workload")
+    graph: str
+    parameters: int
+    flops: float
+    system: str = at("mapping.cluster")
+    accelerators: int = at("mapping.chips")
+    feasible: bool = at("mapping.feasible")
+    proven: bool = at("mapping.proven")
+    bound: float | None = at("mapping.bound")
+    gap: float | None = at("mapping.gap")
+    search_seconds: float = at("mapping.seconds")
+    counts: CountsEntry = at("mapping.counts")
+    violations: list[ViolationEntry] = at("mapping.violations")
+    seconds: float | None = at("mapping.plan.time", None)
+    utilisation: float | None = at("mapping.plan.utilisation", None)
+    throughput: float | None = at("mapping.plan.throughput", None)
+    memory_bytes: float | None = at("mapping.plan.memory_bytes", None)
+    memory_capacity: float | None = at("mapping.plan.capacity", None)
+    degrees: Annotated[dict[str, GroupEntry] | None, BeforeValidator(_by_axis)] = at(
+        "mapping.plan.degrees.groups", None
+    )
+    contributions: list[MapContributionEntry] | None = at("mapping.plan.contributions", None)
+    limits: list[LimitEntry] | None = at("mapping.plan.limits", None)
+    blocks: list[BlockEntry] | None = at("mapping.plan.blocks", None)
+    stages: list[StageEntry] | None = at("mapping.plan.stages", None)

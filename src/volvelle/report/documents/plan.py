@@ -1,0 +1,46 @@
+"""What ``volvelle plan MODEL --json`` prints."""
+
+from pydantic import create_model
+
+from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.estimate import RangeEntry
+from volvelle.report.documents.layout import layout_fields
+
+__all__ = ["PlanDocument"]
+
+
+class _Taken(Document):
+    seconds: float = at("time")
+    utilisation: float
+    memory_bytes: float
+
+
+RankedEntry = create_model(
+    "RankedEntry", __base__=_Taken, __doc__="A layout, and what it takes.", **layout_fields("mapping.")
+)
+
+
+class SensitivityEntry(Document):
+    """A resource, a tenth more of it, and the share of the step that this saves."""
+
+    name: str
+    gain: float
+
+
+class PlanDocument(Document):
+    """Layouts of a model on a machine, fastest first. Times in seconds, memory in bytes."""
+
+    model: str
+    system: str = at("cluster.name")
+    batch: int = at("step.batch")
+    sequence: int
+    configurations: int = at("ranking.configurations")
+    evaluated: int = at("ranking.evaluated")
+    pruned: int = at("ranking.pruned")
+    feasible: int = at("ranking.feasible")
+    search_seconds: float = at("seconds")
+    layouts: list[RankedEntry]  # type: ignore[valid-type]
+    range: RangeEntry | None = at("best.time_range", None)
+    nearest: RankedEntry | None  # type: ignore[valid-type]
+    sensitivity: list[SensitivityEntry]
+    notes: list[str]

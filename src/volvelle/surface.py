@@ -1,0 +1,131 @@
+"""Every name of the public surface, re-exported; ``volvelle`` itself loads this when a name is first asked for."""
+
+from volvelle.catalogue import Catalogue
+from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
+from volvelle.errors import (
+    DescriptionError,
+    GraphError,
+    MappingError,
+    MissingExtraError,
+    OutsideDomainError,
+    SourceError,
+    UnitError,
+    UnknownNameError,
+    VolvelleError,
+)
+from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
+from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
+from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
+from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
+from volvelle.studies.answers.answers import Answers
+from volvelle.studies.answers.invert import Inversion
+from volvelle.system.chip import Chip, Memory
+from volvelle.system.cluster import Cluster, Dimension
+from volvelle.system.link import Link
+from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
+from volvelle.verbs.cost import Account, cost
+from volvelle.verbs.estimate import Answer, estimate
+from volvelle.verbs.explore import explore
+from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
+from volvelle.verbs.plan import Plan, plan
+from volvelle.workload.builder import BlockBuilder
+from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
+from volvelle.workload.families.transformer import transformer
+from volvelle.workload.graph import Block, Tensor, Workload
+from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
+from volvelle.workload.training import TrainingStep
+from volvelle.workload.transforms import with_backward
+
+__all__ = [
+    "PARTIAL",
+    "REPLICATED",
+    "AbstractEstimator",
+    "Account",
+    "Answer",
+    "Answers",
+    "Block",
+    "BlockBuilder",
+    "Catalogue",
+    "Chip",
+    "ClosedForm",
+    "Cluster",
+    "Collective",
+    "CompiledClosedForm",
+    "Contraction",
+    "Contribution",
+    "Conversion",
+    "CostAssumptions",
+    "Costs",
+    "DescriptionError",
+    "Dimension",
+    "Dragonfly",
+    "Estimate",
+    "EstimateTable",
+    "Evidence",
+    "Exact",
+    "Experts",
+    "FatTree",
+    "Figure",
+    "FullyConnected",
+    "GraphError",
+    "Interval",
+    "Inversion",
+    "LatentAttention",
+    "LayerKind",
+    "Link",
+    "LogNormal",
+    "Lookup",
+    "Mamba",
+    "Mamba2",
+    "MapAnswer",
+    "MappingError",
+    "MappingTable",
+    "Memory",
+    "MemoryPart",
+    "MissingExtraError",
+    "Normal",
+    "Normalisation",
+    "Operation",
+    "OutsideDomainError",
+    "ParallelMapping",
+    "Phase",
+    "Plan",
+    "Pointwise",
+    "Range",
+    "Recompute",
+    "Ring",
+    "Routing",
+    "Schedule",
+    "ShardedBlock",
+    "SourceError",
+    "Switch",
+    "Tensor",
+    "TensorLayout",
+    "Torus",
+    "TrainingStep",
+    "Transformer",
+    "UnderUncertainty",
+    "UnitError",
+    "UnknownNameError",
+    "Violation",
+    "VolvelleError",
+    "Workload",
+    "all_shardings",
+    "by_dimension",
+    "conversion",
+    "cost",
+    "estimate",
+    "explore",
+    "map",
+    "plan",
+    "shard",
+    "split",
+    "step_costs",
+    "transformer",
+    "with_backward",
+]

@@ -1,0 +1,181 @@
+"""What a machine costs to buy and to own, by part, and what that rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from volvelle.catalogue.prices import PriceBook, PriceModel
+from volvelle.catalogue.schema import Reference
+from volvelle.economics.cost_breakdown import CostBreakdown, StepCost, Terms, cost_breakdown
+from volvelle.economics.price_book import AbstractPrices, End
+from volvelle.quantities import DOLLARS, DOLLARS_PER_JOULE, FRACTION, SECONDS, WATTS, Quantity, parse
+from volvelle.spread import Figure
+from volvelle.system.inventory import Inventory
+from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+
+__all__ = ["Account", "CostAt", "cost"]
+
+Given = str | float
+"""A quantity with its unit, or a number in SI units and dollars."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostAt:
+    """A machine's costs with every price at one end; what needs a step or its tokens is None without them."""
+
+    breakdown: CostBreakdown
+    step: StepCost | None
+    tokens: float | None
+    """Tokens to train on."""
+
+    @property
+    def usd_per_token(self) -> float | None:
+        """Money for a token."""
+        return None if self._counted is None else float(self._counted.dollars_per_token)
+
+    @property
+    def tokens_per_joule(self) -> float | None:
+        """Tokens a second for every watt at the meter."""
+        return None if self._counted is None else float(self._counted.tokens_per_second_per_watt)
+
+    @property
+    def training_days(self) -> float | None:
+        """Days to train on all tokens."""
+        step, tokens = self._counted, self.tokens
+        return None if step is None or tokens is None else float(step.days(tokens))
+
+    @property
+    def training_usd(self) -> float | None:
+        """Money to train on all tokens."""
+        step, tokens = self._counted, self.tokens
+        return None if step is None or tokens is None else float(step.training_dollars(tokens))
+
+    @property
+    def _counted(self) -> StepCost | None:
+        """The step, where its tokens are known."""
+        return None if self.step is None or self.step.tokens is None else self.step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A machine's cost breakdown at low, typical and high prices, and what it rests on."""
+
+    inventory: Inventory
+    model: PriceModel
+    breakdowns: Mapping[End, CostBreakdown]
+    rests_on: Mapping[str, Figure]
+    given: tuple[str, ...]
+    """Prices and terms that the asker gave."""
+    references: Mapping[str, Reference]
+    steps: Mapping[End, StepCost] | None = None
+    tokens: float | None = None
+    """Tokens to train on."""
+
+    @property
+    def terms(self) -> Terms:
+        """What depends on the owner and the site, at typical prices."""
+        return self.breakdowns[End.TYPICAL].terms
+
+    @property
+    def low(self) -> CostAt:
+        """With every price at its lowest."""
+        return self.at(End.LOW)
+
+    @property
+    def typical(self) -> CostAt:
+        """With typical prices."""
+        return self.at(End.TYPICAL)
+
+    @property
+    def high(self) -> CostAt:
+        """With every price at its highest."""
+        return self.at(End.HIGH)
+
+    def at(self, end: End) -> CostAt:
+        """With every price at one end."""
+        return CostAt(
+            breakdown=self.breakdowns[end], step=None if self.steps is None else self.steps[end], tokens=self.tokens
+        )
+
+
+def cost(
+    *,
+    on: Machine,
+    model: PriceModel = "market",
+    since: str = "",
+    until: str = "",
+    chip_price: Given | None = None,
+    chip_power: Given | None = None,
+    life: Given = "4 years",
+    use: Given = "80 %",
+    energy_price: Given | None = None,
+    interest: Given | None = None,
+    building: bool = True,
+    step: Given | None = None,
+    tokens_per_step: float | None = None,
+    tokens: float | None = None,
+    catalogue: Folder = None,
+) -> Account:
+    """What a machine costs to buy, by part, what power it takes, and what owning it costs over its life.
+
+    Prices are by `model`, offers between the dates `since` and `until`. What is given replaces the price book's; the
+    rest stays with its interval. With the time of a `step`, also what a step costs; with `tokens_per_step` and
+    `tokens`, a whole run.
+    """
+    known = catalogue_of(catalogue)
+    cluster = cluster_of(on, known)
+    if chip_power is not None:
+        cluster = replace(cluster, chip=replace(cluster.chip, power=_read(chip_power, WATTS)))
+    book, inventory = PriceBook(known), Inventory.of(cluster)
+    own = None if chip_price is None else _read(chip_price, DOLLARS)
+    asked = {"life": _read(life, SECONDS), "use": _read(use, FRACTION)}
+    if energy_price is not None:
+        asked["energy_price"] = _read(energy_price, DOLLARS_PER_JOULE)
+    if interest is not None:
+        asked["interest"] = _read(interest, FRACTION)
+
+    def prices(end: End) -> AbstractPrices:
+        match model:
+            case "parts":
+                return book.parts(cluster, at=end, since=since, until=until, chip_price=own)
+            case "market":
+                return book.market(cluster, at=end, since=since, until=until, chip_price=own)
+            case _:
+                return book.dfmodel(cluster)
+
+    breakdowns = {}
+    for end in End:
+        terms = replace(book.terms(at=end), **asked)
+        breakdowns[end] = cost_breakdown(
+            inventory, prices(end), terms if building else replace(terms, plant_price=None)
+        )
+    site = {
+        name: figure
+        for name, figure in book.figures.items()
+        if name.startswith("site.")
+        and name.removeprefix("site.") not in {*asked, "conversion"}
+        and (building or "plant" not in name)
+    }
+    written = {
+        "chip price": chip_price,
+        "chip power": chip_power,
+        "energy price": energy_price,
+        "interest": interest,
+        "life": life,
+        "use": use,
+    }
+    return Account(
+        inventory=inventory,
+        model=model,
+        breakdowns=breakdowns,
+        rests_on={**prices(End.TYPICAL).rests_on, **site},
+        given=tuple(f"{name} {value}" for name, value in written.items() if value is not None),
+        references=known.references,
+        steps=None
+        if step is None
+        else {end: part.step(_read(step, SECONDS), tokens=tokens_per_step) for end, part in breakdowns.items()},
+        tokens=tokens,
+    )
+
+
+def _read(given: Given, kind: Quantity) -> float:
+    return parse(given, kind) if isinstance(given, str) else float(given)

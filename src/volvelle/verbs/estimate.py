@@ -1,0 +1,186 @@
+"""How long one training step takes, what fits, and where the time goes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from volvelle.catalogue.schema import Reference
+from volvelle.economics.step_cost import Costs, step_costs
+from volvelle.errors import MappingError, UnknownNameError
+from volvelle.estimators.result import Estimate
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.laws.citations import LAWS, Law
+from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
+from volvelle.quantities import format as written
+from volvelle.spread import Figure
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.workload.families.transformer import transformer
+from volvelle.workload.graph import Workload
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["Answer", "Input", "estimate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A number the answer rests on."""
+
+    name: str
+    figure: Figure
+    kind: Quantity
+
+    @property
+    def value(self) -> str:
+        """With its unit."""
+        return self._written(self.figure.value)
+
+    @property
+    def low(self) -> str | None:
+        """The lower end of four fifths of its spread; None: it has none."""
+        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[0])
+
+    @property
+    def high(self) -> str | None:
+        """The upper end."""
+        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[1])
+
+    def _written(self, value: float) -> str:
+        """Without the last digits that arithmetic left."""
+        return written(float(f"{value:.10g}"), self.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An estimate with its question and its sources."""
+
+    model: str
+    step: TrainingStep
+    cluster: Cluster
+    estimate: Estimate
+    costs: Costs
+    references: Mapping[str, Reference]
+
+    @property
+    def parameters(self) -> int:
+        """Learned numbers of the model, each counted once."""
+        return self.step.model.parameters()
+
+    @property
+    def flops(self) -> float:
+        """FLOP of the model's matrix products in a step, forward and backward, recomputation not counted."""
+        return self.estimate.work
+
+    @property
+    def sequence(self) -> int:
+        """Tokens of a sequence."""
+        return int(self.step.model.sizes.get("position", 1))
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The machine's numbers that the estimate uses, with their provenance."""
+        chip = self.cluster.chip
+        element = next(
+            (name for name in (self.step.element, "bf16", "fp16") if name in chip.matrix_rates),
+            self.step.element,
+        )
+        wanted = [
+            (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
+            ("chip: sustained share of that", chip.figures.get("matrix_efficiency"), FRACTION),
+            ("chip: fused attention, of that", chip.figures.get("attention_efficiency"), FRACTION),
+            ("chip: SM share taken by communication", chip.figures.get("communication_sm_share"), FRACTION),
+            ("chip: kernel launch", chip.figures.get("kernel_launch_time"), SECONDS),
+            ("chip: host, a kernel", chip.figures.get("host_dispatch_time"), SECONDS),
+            ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
+            ("chip: sustained share of that", chip.figures.get("memory_efficiency"), FRACTION),
+            ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
+            ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
+        ]
+        for dimension in self.cluster.dimensions:
+            if dimension.size > 1:
+                figures = dimension.link.figures
+                wanted += [
+                    (f"{dimension.name}: link rate", figures.get("rate"), BYTES_PER_SECOND),
+                    (f"{dimension.name}: sustained share", figures.get("efficiency"), FRACTION),
+                    (f"{dimension.name}: one step", figures.get("latency"), SECONDS),
+                    (f"{dimension.name}: launch", figures.get("setup"), SECONDS),
+                    (f"{dimension.name}: filling", figures.get("fill"), SECONDS),
+                    (f"{dimension.name}: contention", figures.get("contention"), FRACTION),
+                ]
+        return tuple(Input(name=name, figure=figure, kind=kind) for name, figure, kind in wanted if figure is not None)
+
+    @property
+    def laws(self) -> list[Law]:
+        """The laws used, in order of appearance."""
+        names = [line.law for line in self.estimate.contributions] + [part.law for part in self.estimate.memory]
+        return [LAWS[name] for name in dict.fromkeys(names) if name in LAWS]
+
+    def cite(self, key: str) -> str:
+        """A short citation."""
+        reference = self.references.get(key)
+        if reference is None:
+            return key
+        first = reference.authors.split(",")[0].split(" et al")[0].strip()
+        return f"{first} {reference.year}"
+
+
+def estimate(
+    model: Model | Workload,
+    *,
+    on: Machine,
+    batch: int,
+    mapping: ParallelMapping | None = None,
+    sequence: int | None = None,
+    element: str = "bf16",
+    expert_load: float = 1.0,
+    seed: int = 0,
+    catalogue: Folder = None,
+    **choices: Any,
+) -> Answer:
+    """How long one training step takes, with its range, memory, cost and sources.
+
+    The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
+    take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
+    range.
+    """
+    known = catalogue_of(catalogue)
+    cluster = cluster_of(on, known)
+    forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
+    step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
+    if mapping is None:
+        mapping = _layout(cluster, choices)
+    elif choices:
+        raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
+    timed = UnderUncertainty(estimator=ClosedForm(), seed=seed).estimate(step, cluster, mapping)
+    return Answer(
+        model=forward.name,
+        step=step,
+        cluster=cluster,
+        estimate=timed,
+        costs=step_costs(timed, cluster),
+        references=known.references,
+    )
+
+
+def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
+    """A layout from its fields; replicas take the chips that are left, and what has nothing to split is off."""
+    known = [field.name for field in fields(ParallelMapping)]
+    for name in choices:
+        if name not in known:
+            raise UnknownNameError.among("field of a layout", name, known)
+    tensor, pipeline, context = (choices.get(name, 1) for name in ("tensor", "pipeline", "context"))
+    given = dict(choices)
+    given["sequence_parallel"] = choices.get("sequence_parallel", True) and tensor > 1
+    given["ulysses"] = choices.get("ulysses", False) and context > 1
+    if given.get("data") is None:
+        others = tensor * pipeline * context
+        if others > cluster.accelerators:
+            raise MappingError(
+                f"tensor {tensor} × pipeline {pipeline} × context {context} needs {others} accelerators, but "
+                f"{cluster.name} has {cluster.accelerators}; lower --tp or --pp, or ask for "
+                f"{cluster.name.partition('/')[0]}/{others}"
+            )
+        given["data"] = cluster.accelerators // others
+    return ParallelMapping(**given)

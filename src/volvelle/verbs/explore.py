@@ -1,0 +1,112 @@
+"""A design space: every point evaluated, then the best, the front, and why; or what meets a requirement."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from volvelle.studies.answers.answers import Answers, answer
+from volvelle.studies.answers.invert import Inversion, invert
+from volvelle.studies.design_space.design_study import DesignStudy, read_study
+from volvelle.studies.sweep.chunk import Forecast, forecast
+from volvelle.studies.sweep.local import cores, run_local
+from volvelle.studies.sweep.manifest import Results, open_results
+
+__all__ = ["Outlook", "Study", "Sweep", "explore", "outlook", "sweep"]
+
+Study = Path | str | Mapping[str, object] | DesignStudy
+"""A study, its file, or its fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """A study before it runs: what it will take."""
+
+    study: DesignStudy
+    forecast: Forecast
+    cores: int
+    compiled: bool
+
+    @property
+    def seconds(self) -> float:
+        """The time it will take."""
+        return self.forecast.seconds(self.cores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """A study whose points are all evaluated."""
+
+    study: DesignStudy
+    results: Results
+    rows: int
+    """Points evaluated now; those of an earlier run are not evaluated again."""
+    seconds: float
+    """What that took."""
+
+    def answers(self) -> Answers:
+        """The best design, the front, what limits it, what matters and what pays."""
+        return answer(self.results, self.study, seconds=self.seconds if self.rows else None)
+
+    def invert(self, requirement: str) -> Inversion:
+        """The best design that meets a requirement, like ``days<=30 and usd minimal``."""
+        return invert(self.results, self.study, requirement)
+
+
+def outlook(
+    study: Study, *, workers: int | None = None, compiled: bool = False, catalogue: Path | None = None
+) -> Outlook:
+    """The size of a study and the time it will take on so many processes (all cores), from a few of its points."""
+    if not isinstance(study, DesignStudy):
+        source = Path(study) if isinstance(study, str) else study
+        study = read_study(source, folders=(catalogue,) if catalogue else ())
+    expected = forecast(study, compiled=compiled)
+    return Outlook(study=study, forecast=expected, cores=workers or cores(), compiled=compiled)
+
+
+def sweep(
+    ahead: Outlook,
+    *,
+    out: Path,
+    ray: str | None = None,
+    fresh: bool = False,
+    chunk: int | None = None,
+    advance: Callable[[int], None] = lambda rows: None,
+    told: Callable[[str], None] = lambda text: None,
+) -> Sweep:
+    """Evaluate every point that is not yet in the folder `out`.
+
+    `ray` is the address of a Ray cluster, empty for the one on this machine. `advance` is called with the points that
+    are done, first with those of an earlier run; `told` with what is worth knowing.
+    """
+    study, count, compiled = ahead.study, ahead.cores, ahead.compiled
+    results = open_results(out, study, chunk=chunk or ahead.forecast.chunk(count), fresh=fresh)
+    for text in results.told:
+        told(text)
+    begun = time.perf_counter()
+    advance(sum(shard.rows for shard in results.finished().values()))
+    if ray is None:
+        rows = run_local(results, workers=count, compiled=compiled, advance=advance, told=told)
+    else:
+        from volvelle.studies.sweep.on_ray import run_on_ray  # noqa: PLC0415 - an extra
+
+        rows = run_on_ray(results, address=ray or None, compiled=compiled, advance=advance, told=told)
+    return Sweep(study=study, results=results, rows=rows, seconds=time.perf_counter() - begun)
+
+
+def explore(
+    study: Study,
+    *,
+    out: Path | str | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    compiled: bool = False,
+    fresh: bool = False,
+    catalogue: Path | None = None,
+) -> Answers:
+    """Evaluate every point of a design space, and answer: the best, the front, what limits it, what matters, what pays.
+
+    Results stay in the folder `out` (the study's name), and are not computed twice; `sweep` gives them to ask further.
+    """
+    ahead = outlook(study, workers=workers, compiled=compiled, catalogue=catalogue)
+    return sweep(ahead, out=Path(out or f"{ahead.study.form.name}.results"), ray=ray, fresh=fresh).answers()

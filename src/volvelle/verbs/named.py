@@ -1,0 +1,39 @@
+"""What names stand for: a catalogue, a machine or a model may be given as it is, or by its name."""
+
+from pathlib import Path
+
+from volvelle.catalogue import Catalogue
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.shape import Transformer
+
+__all__ = ["Folder", "Machine", "Model", "catalogue_of", "cluster_of", "model_of"]
+
+Folder = Catalogue | Path | str | None
+"""A catalogue, a folder of one's own that is looked at before the package's, or the package's alone."""
+Machine = Cluster | str
+"""A cluster, or its name and accelerators, like ``dgx-h100/64``."""
+Model = Transformer | Path | str
+"""A model, its name in the catalogue, or a Hugging Face config.json (or the folder that holds one)."""
+
+
+def catalogue_of(given: Folder) -> Catalogue:
+    """The catalogue to look names up in."""
+    if isinstance(given, Catalogue):
+        return given
+    return Catalogue(*([Path(given)] if given else []))
+
+
+def cluster_of(given: Machine, catalogue: Catalogue) -> Cluster:
+    """A cluster, by name or as it is."""
+    return given if isinstance(given, Cluster) else catalogue.cluster(given)
+
+
+def model_of(given: Model, catalogue: Catalogue) -> Transformer:
+    """A model, by name, from its file, or as it is."""
+    if isinstance(given, Transformer):
+        return given
+    if isinstance(given, Path) or given.endswith(".json") or Path(given).is_dir():
+        from volvelle.interchange.huggingface import read_config  # noqa: PLC0415 - only for files
+
+        return read_config(Path(given))
+    return catalogue.model(given)

@@ -1,0 +1,205 @@
+"""The best layouts of a model on a machine, ranked, and why the first is first."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import product
+from typing import Literal, get_args
+
+from volvelle.errors import MappingError
+from volvelle.estimators.result import Estimate
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.laws.utilisation import model_flops_utilisation
+from volvelle.mapping.parallelism import ParallelMapping, Schedule
+from volvelle.search.exhaustive import Ranked, Ranking, search
+from volvelle.search.sensitivity import Sensitivity, sensitivity
+from volvelle.search.space import Space, usual_context, usual_gaps
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.families.transformer import transformer
+from volvelle.workload.graph import Workload
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["FRAMEWORKS", "Framework", "Launch", "Layout", "Plan", "launch", "plan"]
+
+Framework = Literal["megatron", "torchtitan", "deepspeed", "fsdp"]
+FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
+"""Frameworks whose launch flags can be written."""
+_TRIED = 500
+"""Layouts that a framework is asked to express."""
+_TOKENS_A_CHIP = 2048
+"""Of the global batch, where none is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A layout of a ranking, and what it gives."""
+
+    mapping: ParallelMapping
+    time: float
+    utilisation: float
+    """Model FLOPs utilisation."""
+    memory_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A ranking with what explains it."""
+
+    model: str
+    shape: Transformer | None
+    """The model's architecture; None: a workload was given."""
+    step: TrainingStep
+    cluster: Cluster
+    ranking: Ranking
+    explained: tuple[Estimate, ...]
+    """The first two layouts (or the only one), in full."""
+    sensitivity: Sequence[Sensitivity]
+    seconds: float
+    """How long the search took."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sequence(self) -> int:
+        """Tokens of a sequence."""
+        return int(self.step.model.sizes.get("position", 1))
+
+    @property
+    def best(self) -> Estimate | None:
+        """The first layout in full; None: none can run."""
+        return self.explained[0] if self.explained else None
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """Those that can run, fastest first."""
+        return tuple(self._layout(ranked, self.explained[0]) for ranked in self.ranking.best)
+
+    @property
+    def nearest(self) -> Layout | None:
+        """The fastest that only memory forbids, where it is faster than the best."""
+        if self.ranking.nearest is None or self.best is None:
+            return None
+        return self._layout(self.ranking.nearest, self.best)
+
+    def _layout(self, ranked: Ranked, like: Estimate) -> Layout:
+        chips = self.cluster.accelerators
+        used = model_flops_utilisation(like.work, ranked.time, chips=chips, peak=like.peak)
+        return Layout(mapping=ranked.mapping, time=ranked.time, utilisation=float(used), memory_bytes=ranked.memory)
+
+
+def plan(
+    model: Model | Workload,
+    *,
+    on: Machine,
+    batch: int | None = None,
+    sequence: int | None = None,
+    element: str = "bf16",
+    expert_load: float = 1.0,
+    tensor: Sequence[int] = (),
+    pipeline: Sequence[int] = (),
+    context: Sequence[int] = (),
+    zero: Sequence[int] = (),
+    schedules: Sequence[Schedule] = (),
+    hierarchical_dispatch: bool = False,
+    offload: bool = False,
+    space: Space | None = None,
+    framework: Framework | None = None,
+    top: int = 8,
+    catalogue: Folder = None,
+    progress: Callable[[int], None] | None = None,
+) -> Plan:
+    """Rank every layout of a model on a machine; the `top` fastest are kept.
+
+    Without a batch, each chip gets about two thousand tokens. Degrees, ZeRO stages and schedules are those to
+    consider, the usual ones where none are given; or a `space` says all of it. With a `framework`, only what it knows
+    is considered. `progress` is told how many layouts were looked at.
+    """
+    known = catalogue_of(catalogue)
+    if isinstance(model, Workload):
+        shape, forward = None, model
+    else:
+        shape = model_of(model, known)
+        forward = transformer(shape, sequence=sequence)
+    cluster = cluster_of(on, known)
+    length = int(forward.sizes.get("position", 1))
+    notes: tuple[str, ...] = ()
+    if batch is None:
+        batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // length)
+        notes = (f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip",)
+    step = TrainingStep(
+        model=forward,
+        batch=batch,
+        element=element,
+        # Accelerate exchanges gradients in the type of the products.
+        gradient_element=element if framework == "fsdp" else "fp32",
+        expert_load=expert_load,
+    )
+    flat = framework in ("deepspeed", "fsdp")  # these know neither pipelines nor sequence parallelism
+    usual = (Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE)
+    considered = space or Space(
+        tensor=tuple(tensor),
+        pipeline=(1,) if flat else tuple(pipeline),
+        zero=tuple(zero) or ((2, 3) if framework == "fsdp" else (0, 1, 2, 3)),
+        sequence_parallel=(False,) if flat else (True, False),
+        context=tuple(context) or usual_context(length),
+        schedules=tuple(schedules) or (usual if framework in (None, "torchtitan") else usual[:1]),
+        recompute_every=usual_gaps,
+        hierarchical_dispatch=hierarchical_dispatch,
+        offload=tuple((a, b, c) for a, b, c in product((False, True), repeat=3))
+        if offload
+        else ((False, False, False),),
+    )
+    estimator = ClosedForm()
+    start = time.perf_counter()
+    kept = top if framework is None else max(top, _TRIED)
+    ranking = search(considered, step, cluster, estimator, top=kept, progress=progress)
+    seconds = time.perf_counter() - start
+    sure = UnderUncertainty(estimator=estimator)
+    return Plan(
+        model=forward.name,
+        shape=shape,
+        step=step,
+        cluster=cluster,
+        ranking=ranking,
+        explained=tuple(sure.estimate(step, cluster, ranked.mapping) for ranked in ranking.best[:2]),
+        sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else (),
+        seconds=seconds,
+        notes=notes,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """Launch flags of the fastest layout that a framework can express."""
+
+    flags: str
+    note: str = ""
+    """What that cost, where faster layouts cannot be expressed."""
+
+
+def launch(plan: Plan, framework: Framework) -> Launch:
+    """Launch flags of a plan's fastest layout that a framework can express, and what that cost."""
+    if plan.shape is None:
+        raise MappingError(f"{framework} launches models; this plan is of the workload {plan.model!r}")
+    emit = import_module(f"volvelle.interchange.launch.{framework}").emit
+    refused: list[str] = []
+    layouts = plan.ranking.best
+    for place, ranked in enumerate(layouts, start=1):
+        try:
+            flags = str(emit(plan.shape, plan.step, ranked.mapping))
+        except MappingError as error:
+            refused.append(str(error))
+            continue
+        if not refused:
+            return Launch(flags=flags)
+        slower = ranked.time / layouts[0].time - 1
+        note = f"layout {place}, {slower:.1%} slower than the first; {framework} cannot express those before it"
+        return Launch(flags=flags, note=f"{note} ({refused[0]})")
+    raise MappingError(
+        f"{framework} can express none of the {len(refused)} fastest layouts; the first fails because {refused[0]}"
+        if refused
+        else "no layout fits, so there is nothing to launch"
+    )

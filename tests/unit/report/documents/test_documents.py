@@ -1,0 +1,123 @@
+"""Every verb's JSON follows its published schema, feasible or not, and holds finite numbers alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import volvelle
+from tests.conftest import ROOT
+from volvelle import Catalogue
+from volvelle.cli import VERBS
+from volvelle.report.documents.catalogue import catalogue_document
+from volvelle.report.documents.document import DOCUMENTS, VERSION, json_text, schema
+from volvelle.report.documents.explore import ExploreDocument, InversionDocument, OutlookDocument, RanEntry
+from volvelle.verbs.explore import outlook, sweep
+
+
+def refuse(token: str) -> None:
+    raise AssertionError(f"{token} is not JSON")
+
+
+def checked(verb: str, value: object, **options: Any) -> dict[str, Any]:
+    """The document as other programs read it, after its schema was asked."""
+    document = json.loads(json_text(verb, value, **options), parse_constant=refuse)
+    jsonschema.Draft202012Validator(schema(verb)).validate(document)
+    assert document["version"] == VERSION
+    assert document["verb"] == verb
+    return document  # type: ignore[no-any-return]
+
+
+def test_every_verb_that_prints_json_has_a_schema() -> None:
+    assert set(DOCUMENTS) == set(VERBS) - {"schema"}
+
+
+@pytest.mark.parametrize("verb", sorted(DOCUMENTS))
+def test_a_schema_is_one_and_knows_the_header(verb: str) -> None:
+    published = schema(verb)
+    jsonschema.Draft202012Validator.check_schema(published)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"version": VERSION + 1, "verb": verb}, published)
+
+
+@pytest.mark.parametrize("verb", sorted(verb for verb, documents in DOCUMENTS.items() if documents))
+def test_a_schema_is_closed(verb: str) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"version": VERSION, "verb": verb, "surprise": 1}, schema(verb))
+
+
+@pytest.mark.parametrize(("tensor", "feasible"), [(8, True), (1, False)])
+def test_an_estimate_follows_its_schema(tensor: int, feasible: bool) -> None:
+    answer = volvelle.estimate("llama3-70b", on="dgx-h100/64", batch=64, tensor=tensor, pipeline=2 * tensor // 4 or 1)
+    document = checked("estimate", answer)
+    assert document["feasible"] is feasible
+    assert bool(document["violations"]) is not feasible
+    exposed = sum(line["seconds"] for line in document["contributions"] if line["exposed"])
+    assert exposed == pytest.approx(document["seconds"])
+
+
+@pytest.mark.parametrize(("model", "layouts"), [("gpt2", 8), ("llama3-405b", 0)])
+def test_a_plan_follows_its_schema(model: str, layouts: int) -> None:
+    document = checked("plan", volvelle.plan(model, on="dgx-a100/8", batch=64))
+    assert len(document["layouts"]) == layouts
+    assert (document["range"] is None) is (layouts == 0)
+
+
+@pytest.mark.parametrize(("system", "feasible"), [("dgx-h100/8", True), ("dgx-h100/1", False)])
+def test_a_mapped_graph_follows_its_schema(system: str, feasible: bool) -> None:
+    graph = ROOT / "examples" / "graphs" / "unet.yaml" if feasible else "gpt3-175b"
+    document = checked("map", volvelle.map(graph, on=system, limit=20))
+    assert document["feasible"] is feasible
+    assert (document["seconds"] is None) is not feasible
+    assert document["parameters"] > 0
+    assert document["flops"] > 0
+
+
+def test_estimate_and_map_count_parameters_and_flops_alike(catalogue: Catalogue) -> None:
+    shape = catalogue.model("gpt2")
+    workload = volvelle.with_backward(volvelle.transformer(shape))
+    mapped = volvelle.map(workload, on="dgx-a100/1", micro_batches=8, tiles=(1024,), limit=1)
+    estimated = checked("estimate", volvelle.estimate(shape, on="dgx-a100/8", batch=8))
+    document = checked("map", mapped)
+    assert document["parameters"] == estimated["parameters"]
+    assert document["flops"] == pytest.approx(estimated["flops"], rel=1e-12)
+
+
+@pytest.mark.parametrize("more", [{}, {"step": "9.8 s"}, {"step": "9.8 s", "tokens_per_step": 4e6, "tokens": 1e12}])
+@pytest.mark.parametrize("model", ["market", "parts"])
+def test_costs_follow_their_schema(more: dict[str, Any], model: Any) -> None:
+    document = checked("cost", volvelle.cost(on="dgx-h100/64", model=model, **more))
+    assert (document["typical"]["step"] is None) is (not more)
+    assert (document["typical"]["training_usd"] is None) is ("tokens" not in more)
+
+
+@pytest.mark.parametrize(("most", "feasible"), [("1.2 MW", True), ("1 W", False)])
+def test_what_explore_prints_follows_its_schema(most: str, feasible: bool, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    from tests.small_studies import FIELDS  # noqa: PLC0415 - needs an extra
+
+    ahead = outlook({**FIELDS, "constraints": [f"power <= {most}"]}, workers=1)
+    assert checked("explore", OutlookDocument.model_validate(ahead))["points"] == 72
+    done = sweep(ahead, out=tmp_path / "results")
+    answers = ExploreDocument.model_validate(done.answers())
+    document = checked("explore", answers.model_copy(update={"ran": RanEntry.model_validate(done)}))
+    assert (document["best"]["design"] is not None) is feasible
+    assert (document["around_best"] is not None) is feasible
+    inversion = checked("explore", InversionDocument.model_validate(done.invert("machine_usd minimal")))
+    assert (inversion["unmet"] is None) is feasible
+
+
+@pytest.mark.parametrize("room", [None, "chips", "links", "clusters", "models"])
+def test_the_catalogue_follows_its_schema(room: str | None, catalogue: Catalogue) -> None:
+    checked("catalogue", catalogue_document(catalogue, room, None), exclude_none=True)
+    if room is not None:
+        for name in catalogue.names(room)[::9]:
+            entry = checked("catalogue", catalogue_document(catalogue, room, name), exclude_none=True)
+            assert entry["name"] == name
+
+
+def test_what_is_no_finite_number_is_null() -> None:
+    document = checked("validate", {"rows": [{"error": float("nan")}, {"error": float("inf")}]})
+    assert document["rows"] == [{"error": None}, {"error": None}]
