@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from volvelle.mapping.lowering import LoweredBlock, lower
 from volvelle.mapping.parallelism import Structure
 from volvelle.workload.graph import Workload
+from volvelle.workload.operations import Phase
 from volvelle.workload.training import TrainingStep
-from volvelle.workload.transforms import with_backward
 
 __all__ = ["ByIdentity", "LoweredModel", "lowered_model", "split_dims", "step_flops"]
 
@@ -35,6 +35,11 @@ class LoweredModel:
     blocks: tuple[LoweredBlock, ...]
     runs: tuple[tuple[str, int], ...]
     """Block and how many of it in a row, from first to last."""
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether there is a backward pass."""
+        return any(kernel.phase is Phase.BACKWARD for block in self.blocks for kernel in block.kernels)
 
     @cached_property
     def _by_name(self) -> dict[str, LoweredBlock]:
@@ -97,7 +102,7 @@ class LoweredModel:
 
 def lowered_model(step: TrainingStep, structure: Structure) -> LoweredModel:
     """All blocks of a step for one structure."""
-    return _lowered(ByIdentity(step.model), structure, step.expert_load)
+    return _lowered(ByIdentity(step.model), structure, step.expert_load, step.backward)
 
 
 def split_dims(blocks: Sequence[LoweredBlock]) -> frozenset[str]:
@@ -107,12 +112,12 @@ def split_dims(blocks: Sequence[LoweredBlock]) -> frozenset[str]:
 
 def step_flops(step: TrainingStep) -> float:
     """FLOP of matrix products, forward and backward, recomputation not counted."""
-    return step.batch * _flops_each(ByIdentity(step.model))
+    return step.batch * _flops_each(ByIdentity(step.model), step.backward)
 
 
 @lru_cache(maxsize=256)
-def _lowered(model: ByIdentity, structure: Structure, expert_load: float) -> LoweredModel:
-    whole = _with_backward(model)
+def _lowered(model: ByIdentity, structure: Structure, expert_load: float, backward: bool) -> LoweredModel:
+    whole = _whole(model, backward)
     if expert_load != 1.0 and "slots" in whole.sizes:
         whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
     return LoweredModel(
@@ -122,11 +127,11 @@ def _lowered(model: ByIdentity, structure: Structure, expert_load: float) -> Low
 
 
 @lru_cache(maxsize=64)
-def _with_backward(model: ByIdentity) -> Workload:
-    return with_backward(model.model)
+def _whole(model: ByIdentity, backward: bool) -> Workload:
+    return TrainingStep(model=model.model, batch=1, backward=backward).whole
 
 
 @lru_cache(maxsize=64)
-def _flops_each(model: ByIdentity) -> float:
+def _flops_each(model: ByIdentity, backward: bool) -> float:
     """FLOP of matrix products a sequence, forward and backward."""
-    return TrainingStep(model=model.model, batch=1).flops
+    return TrainingStep(model=model.model, batch=1, backward=backward).flops

@@ -80,6 +80,8 @@ def stage_memory(
             shares = {"data_parallel": kind.replicas.sharing, "zero": table.zero}
             copies = count * np.where(dual, 2.0, 1.0) if has_dual else count
             parts[0] = parts[0] + weight_bytes(copies, each=element_bytes(workload.weight_element), **shares)
+            if not stages.model.trains:
+                continue
             parts[1] = parts[1] + gradient_bytes(count, each=element_bytes(workload.gradient_element), **shares)
             parts[2] = parts[2] + optimiser_bytes(count, each=workload.optimiser_state, **shares)
         if streams_weights:  # two layers at a time are on the chip

@@ -115,7 +115,7 @@ def step_time(
         experts = Held(stages, expert_weights, _expert_replicas(machine, table))
     exchanged: Number = 0.0
     stepped: Number = 0.0
-    for kind in (held, *([experts] if experts else [])):
+    for kind in (held, *([experts] if experts else [])) if model.trains else ():
         exchanged = exchanged + kind.replicas.exchange_time(kind.most, workload, table, micro_batches)
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
 
