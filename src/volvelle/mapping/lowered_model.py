@@ -1,15 +1,16 @@
-"""Plans of a model's blocks, made once for each structure and kept."""
+"""A model's blocks lowered once for each structure and kept, and how they follow one another."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from volvelle.mapping.lowering import LoweredBlock, lower
 from volvelle.mapping.parallelism import Structure
 from volvelle.workload.graph import Workload
+from volvelle.workload.operations import Phase
 from volvelle.workload.training import TrainingStep
-from volvelle.workload.transforms import with_backward
 
-__all__ = ["ByIdentity", "lowered_blocks", "split_dims", "step_flops"]
+__all__ = ["ByIdentity", "LoweredModel", "lowered_model", "split_dims", "step_flops"]
 
 
 class ByIdentity:
@@ -27,35 +28,110 @@ class ByIdentity:
         return isinstance(other, ByIdentity) and other.model is self.model
 
 
-def lowered_blocks(step: TrainingStep, structure: Structure) -> tuple[LoweredBlock, ...]:
-    """Plans of all blocks for one structure."""
-    return _plans(ByIdentity(step.model), structure, step.expert_load)
+@dataclass(frozen=True, kw_only=True)
+class LoweredModel:
+    """Lowered blocks, and the order in which they run."""
+
+    blocks: tuple[LoweredBlock, ...]
+    runs: tuple[tuple[str, int], ...]
+    """Block and how many of it in a row, from first to last."""
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether there is a backward pass."""
+        return any(kernel.phase is Phase.BACKWARD for block in self.blocks for kernel in block.kernels)
+
+    @cached_property
+    def _by_name(self) -> dict[str, LoweredBlock]:
+        return {block.name: block for block in self.blocks}
+
+    @cached_property
+    def _common(self) -> LoweredBlock:
+        """The block repeated most."""
+        return max(self.blocks, key=lambda block: block.repeat)
+
+    @cached_property
+    def _is_layer(self) -> frozenset[str]:
+        return frozenset({self._common.name, *(block.name for block in self.blocks if block.is_layer)})
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Every layer, from first to last."""
+        return tuple(name for name, count in self.runs if name in self._is_layer for _ in range(count))
+
+    @cached_property
+    def uniform(self) -> bool:
+        """Whether all layers are of one kind, but for some that lead."""
+        return len(self.layers) == 1
+
+    @cached_property
+    def lead(self) -> tuple[LoweredBlock, ...]:
+        """Layers of other kinds that all come before the first of the common kind, where all that follow are common."""
+        start = self.order.index(self._common.name)
+        if any(name != self._common.name for name in self.order[start:]):
+            return ()
+        return tuple(self._by_name[name] for name in dict.fromkeys(self.order[:start]))
+
+    @cached_property
+    def leading(self) -> int:
+        """How many layers lead."""
+        return sum(block.repeat for block in self.lead)
+
+    @cached_property
+    def layers(self) -> tuple[LoweredBlock, ...]:
+        """Kinds of layers, those that lead aside."""
+        leading = {block.name for block in self.lead}
+        return tuple(self._by_name[name] for name in dict.fromkeys(self.order) if name not in leading)
+
+    @cached_property
+    def before(self) -> tuple[LoweredBlock, ...]:
+        """What runs before the layers."""
+        return self._ends(first=True)
+
+    @cached_property
+    def after(self) -> tuple[LoweredBlock, ...]:
+        """What runs after them."""
+        return self._ends(first=False)
+
+    def _ends(self, *, first: bool) -> tuple[LoweredBlock, ...]:
+        names = [name for name, _ in self.runs]
+        start = next(place for place, name in enumerate(names) if name in self._is_layer)
+        chosen = names[:start] if first else names[start:]
+        return tuple(self._by_name[name] for name in dict.fromkeys(chosen) if name not in self._is_layer)
 
 
-def split_dims(plans: Sequence[LoweredBlock]) -> frozenset[str]:
+def lowered_model(step: TrainingStep, structure: Structure) -> LoweredModel:
+    """All blocks of a step for one structure."""
+    return _lowered(ByIdentity(step.model), structure, step.expert_load, step.backward)
+
+
+def split_dims(blocks: Sequence[LoweredBlock]) -> frozenset[str]:
     """Dimensions that tensor parallelism divides."""
-    return frozenset().union(*(plan.split_dims for plan in plans))
+    return frozenset().union(*(block.split_dims for block in blocks))
 
 
 def step_flops(step: TrainingStep) -> float:
     """FLOP of matrix products, forward and backward, recomputation not counted."""
-    return step.batch * _flops_each(ByIdentity(step.model))
+    return step.batch * _flops_each(ByIdentity(step.model), step.backward)
 
 
 @lru_cache(maxsize=256)
-def _plans(model: ByIdentity, structure: Structure, expert_load: float) -> tuple[LoweredBlock, ...]:
-    whole = _with_backward(model)
+def _lowered(model: ByIdentity, structure: Structure, expert_load: float, backward: bool) -> LoweredModel:
+    whole = _whole(model, backward)
     if expert_load != 1.0 and "slots" in whole.sizes:
         whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
-    return tuple(lower(whole, block, structure) for block in whole.blocks)
+    return LoweredModel(
+        blocks=tuple(lower(whole, block, structure) for block in whole.blocks),
+        runs=tuple((block.name, block.repeat) for block in whole.blocks),
+    )
 
 
 @lru_cache(maxsize=64)
-def _with_backward(model: ByIdentity) -> Workload:
-    return with_backward(model.model)
+def _whole(model: ByIdentity, backward: bool) -> Workload:
+    return TrainingStep(model=model.model, batch=1, backward=backward).whole
 
 
 @lru_cache(maxsize=64)
-def _flops_each(model: ByIdentity) -> float:
+def _flops_each(model: ByIdentity, backward: bool) -> float:
     """FLOP of matrix products a sequence, forward and backward."""
-    return TrainingStep(model=model.model, batch=1).flops
+    return TrainingStep(model=model.model, batch=1, backward=backward).flops

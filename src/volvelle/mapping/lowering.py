@@ -21,7 +21,7 @@ from volvelle.workload.graph import Block, Role, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, split
 
-__all__ = ["Exchange", "Kernel", "LoweredBlock", "lower"]
+__all__ = ["BlockLowering", "Exchange", "Kernel", "LoweredBlock", "axis_shardings", "lower"]
 
 TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab")
 """What tensor parallelism splits."""
@@ -101,19 +101,19 @@ class LoweredBlock:
     """Experts that each token is sent to."""
 
 
-def lower(workload: Workload, block: Block, structure: Structure) -> LoweredBlock:
-    """Work a block (with its backward operations) out for one structure."""
+def axis_shardings(workload: Workload, block: Block, structure: Structure) -> dict[Axis, ShardedBlock]:
+    """A block split along every axis that cuts blocks, as a structure says."""
     sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
     has_positions = SEQUENCE_DIM in workload.sizes
     tensor_dims: tuple[str, ...] = TENSOR_DIMS
     if not structure.expert_tensor_parallel:  # tokens stay where their positions are, as over any other replica
         tensor_dims = (*(dim for dim in TENSOR_DIMS if dim != EXPERT_WIDTH), "slots")
-    sharded = {
-        Axis.TENSOR: shard(
-            block,
-            by_dimension(block, tensor_dims, otherwise=SEQUENCE_DIM if sequence else None),
-            boundary=split(SEQUENCE_DIM) if sequence else REPLICATED,
-        ),
+    dims = by_dimension(block, tensor_dims, otherwise=SEQUENCE_DIM if sequence else None)
+    boundary = split(SEQUENCE_DIM) if sequence else REPLICATED
+    if structure.sharding is not None:
+        dims, boundary = structure.sharding.dims(block), structure.sharding.boundary
+    return {
+        Axis.TENSOR: shard(block, dims, boundary=boundary),
         Axis.CONTEXT: shard(
             block,
             _context_dims(block, structure),
@@ -121,7 +121,11 @@ def lower(workload: Workload, block: Block, structure: Structure) -> LoweredBloc
         ),
         Axis.EXPERT: shard(block, by_dimension(block, (EXPERT_DIM,), otherwise="batch"), boundary=split("batch")),
     }
-    return _Planner(workload.sizes, block, sharded, structure).plan()
+
+
+def lower(workload: Workload, block: Block, structure: Structure) -> LoweredBlock:
+    """Work a block (with its backward operations) out for one structure."""
+    return BlockLowering(workload.sizes, block, axis_shardings(workload, block, structure), structure).lowered()
 
 
 def _context_dims(block: Block, structure: Structure) -> dict[str, str | None]:
@@ -133,7 +137,9 @@ def _context_dims(block: Block, structure: Structure) -> dict[str, str | None]:
     return dims
 
 
-class _Planner:
+class BlockLowering:
+    """A block under one split of every operation along every axis, lowered piece by piece."""
+
     def __init__(
         self, sizes: Mapping[str, float], block: Block, sharded: Mapping[Axis, ShardedBlock], structure: Structure
     ) -> None:
@@ -149,20 +155,23 @@ class _Planner:
 
     def _recomputed(self, structure: Structure) -> list[Operation]:
         """Forward operations that run again: a whole repeated block, or the regions that are not fused."""
+        if not self.backward:
+            return []
         if structure.recompute is Recompute.FULL and self.block.repeat > 1:
             return self.forward
         if structure.recompute is Recompute.SELECTIVE:
             return [op for op in self.forward if op.region and op.region not in self.fused_regions]
         return []
 
-    def plan(self) -> LoweredBlock:
+    def lowered(self) -> LoweredBlock:
+        """The whole block."""
         block = self.block
         kernels = [
             *self._kernels(self.forward, Phase.FORWARD),
             *self._kernels(self.backward, Phase.BACKWARD),
             *(replace(kernel, phase=Phase.RECOMPUTE) for kernel in self._kernels(self.recomputed, Phase.FORWARD)),
         ]
-        everything = self.recomputed == self.forward
+        everything = bool(self.backward) and self.recomputed == self.forward
         interior = self._interior()
         needed = [name for name in self._read_backward() if name not in interior]
         weights = [tensor for tensor in block.tensors if tensor.role is Role.WEIGHT]
@@ -172,7 +181,7 @@ class _Planner:
             kernels=tuple(kernels),
             exchanges=tuple(self._exchanges(repeat_forward=everything)),
             saved=self._grouped(block.inputs if everything else needed),
-            working=self._grouped(name for name in needed if name not in block.inputs) if everything else (),
+            working=self._working(needed, recomputed=everything),
             weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
@@ -183,6 +192,13 @@ class _Planner:
             if EXPERT_DIM in self.sizes
             else 1.0,
         )
+
+    def _working(self, needed: Sequence[str], *, recomputed: bool) -> tuple[Term, ...]:
+        """Bytes alive while one repetition runs: all that is recomputed; without a backward pass its largest step."""
+        if not self.backward:
+            ends = [self._grouped([*op.inputs, *op.outputs]) for op in self.forward]
+            return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
+        return self._grouped(name for name in needed if name not in self.block.inputs) if recomputed else ()
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
@@ -228,7 +244,8 @@ class _Planner:
 
     def _interior(self) -> set[str]:
         """Tensors made inside a region that is fused or recomputed by itself, and needed nowhere else forward."""
-        alone = set() if self.recomputed == self.forward else {op.region for op in self.recomputed if op.region}
+        whole = bool(self.recomputed) and self.recomputed == self.forward
+        alone = set() if whole else {op.region for op in self.recomputed if op.region}
         inside = alone | self.fused_regions
         made = {name for op in self.forward if op.region in inside for name in op.outputs}
         used_outside = {name for op in self.forward if op.region not in inside for name in op.inputs}
@@ -243,9 +260,9 @@ class _Planner:
             if op.region in self.fused_regions:
                 if op.region not in done:
                     done.add(op.region)
-                    kernels.append(self._fused(op.region, operations, phase))
+                    kernels.append(self.fused(op.region, operations, phase))
             elif not op.fused:
-                kernels.append(self._kernel(op, phase))
+                kernels.append(self.kernel(op, phase))
         return kernels
 
     def _work(self, op: Operation, unit: Unit) -> Term | None:
@@ -254,7 +271,8 @@ class _Planner:
             return None
         return self._dims(work.dims, self._split(op)) * Term(work.per_point)
 
-    def _kernel(self, op: Operation, phase: Phase) -> Kernel:
+    def kernel(self, op: Operation, phase: Phase) -> Kernel:
+        """One operation by itself."""
         signature = op.kind.signature
         ends = zip((*op.inputs, *op.outputs), (*signature.inputs, *signature.outputs), strict=True)
         moved = [self._local(op, name, dims) for name, dims in ends]
@@ -285,7 +303,7 @@ class _Planner:
             moved[1] = moved[2]  # only the rows that are looked up are read
         return replace(base, traffic=merged(moved))
 
-    def _fused(self, region: str, operations: Sequence[Operation], phase: Phase) -> Kernel:
+    def fused(self, region: str, operations: Sequence[Operation], phase: Phase) -> Kernel:
         """One kernel for a region: only what enters and leaves it is moved, what it needs it makes again."""
         inside = [op for op in operations if op.region == region]
         again = self._remade(region) if phase is Phase.BACKWARD else []
@@ -332,7 +350,7 @@ class _Planner:
                 whole = found.of_weight and EXPERT_DIM in self.block.tensor_of[found.tensor].dims
                 if (axis is not Axis.TENSOR and found.of_weight) or whole:
                     continue  # replicas' gradients are exchanged with all the others, once a step
-                exchange = self._exchange(axis, found)
+                exchange = self.exchange(axis, found)
                 exchanges.append(exchange)
                 if repeat_forward and found.phase is Phase.FORWARD:
                     exchanges.append(replace(exchange, phase=Phase.RECOMPUTE))
@@ -344,14 +362,17 @@ class _Planner:
         layouts = [sharded.layouts[tensor], *(one.wanted for one in sharded.conversions if one.tensor == tensor)]
         return next((layout.dim for layout in layouts if layout != PARTIAL), None)
 
-    def _exchange(self, axis: Axis, found: Conversion) -> Exchange:
+    def exchange(self, axis: Axis, found: Conversion) -> Exchange:
         """A collective; its size is the whole tensor along its own axis, and one chip's part along the others."""
         tensor = self.block.tensor_of[found.tensor]
         others = {other: self._settled(other, found.tensor) for other in self.sharded if other is not axis}
+        own = ONE
+        if found.collective is Collective.ALL_TO_ALL and axis is not Axis.EXPERT:
+            own = _share(axis)  # each chip sends what it has; chips that share experts bring batches of their own
         return Exchange(
             axis=axis,
             collective=found.collective,
-            size=self._dims(tensor.dims, others) * Term(element_bytes(tensor.element)),
+            size=self._dims(tensor.dims, others) * Term(element_bytes(tensor.element)) * own,
             phase=found.phase,
             repeated_in_backward=found.repeated_in_backward,
             per_step=found.of_weight,
@@ -360,3 +381,10 @@ class _Planner:
 
 def _ordered(dims: Sequence[str], chosen: set[str]) -> tuple[str, ...]:
     return tuple(dim for dim in dims if dim in chosen)
+
+
+def _share(axis: Axis) -> Term:
+    """One chip's share along an axis."""
+    powers = [0, 0, 0, 0]
+    powers[axis.value] = 1
+    return Term(1.0, (powers[0], powers[1], powers[2], powers[3]))

@@ -1,7 +1,7 @@
 """Parallel layouts of a training step, one at a time or as a table of columns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import product
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from volvelle.errors import MappingError
+from volvelle.mapping.sharding import TensorSharding
 
 __all__ = ["MappingTable", "ParallelMapping", "Recompute", "Schedule", "Structure"]
 
@@ -56,6 +57,7 @@ class Structure:
     fused_attention: bool
     expert_tensor_parallel: bool = True
     ulysses: bool = False
+    sharding: TensorSharding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,8 @@ class ParallelMapping:
     """Optimiser state lives in host memory, and the step runs on the host."""
     offload_activations: bool = False
     """Saved activations are written to host memory and read back."""
+    sharding: TensorSharding | None = None
+    """How operations are split over the tensor-parallel chips; None: as Megatron does."""
 
     def __post_init__(self) -> None:
         for name in ("tensor", "pipeline", "data", "context", "expert", "micro_batch", "interleave", "recompute_every"):
@@ -155,6 +159,7 @@ class ParallelMapping:
             fused_attention=self.fused_attention,
             expert_tensor_parallel=self.expert_tensor_parallel,
             ulysses=self.ulysses,
+            sharding=self.sharding,
         )
 
 
@@ -211,6 +216,8 @@ class MappingTable:
     fused_attention: NDArray[np.bool_]
     expert_tensor_parallel: NDArray[np.bool_]
     ulysses: NDArray[np.bool_]
+    sharding: TensorSharding | None = None
+    """Of all rows."""
 
     def __len__(self) -> int:
         return len(self.tensor)
@@ -226,18 +233,21 @@ class MappingTable:
         default = ParallelMapping()
         filled = {name: np.asarray(given.get(name, getattr(default, name))) for name in (*_NUMBERS, *_STRUCTURE)}
         rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
-        return cls(
-            **{
-                name: np.broadcast_to(np.ascontiguousarray(column, dtype=_KINDS.get(name, np.float64)), rows)
-                for name, column in filled.items()
-            }
-        )
+        columns: dict[str, Any] = {
+            name: np.broadcast_to(np.ascontiguousarray(column, dtype=_KINDS.get(name, np.float64)), rows)
+            for name, column in filled.items()
+        }
+        return cls(**columns)
 
     @classmethod
     def of(cls, mappings: Iterable[ParallelMapping]) -> "MappingTable":
         """From single mappings."""
         rows = list(mappings)
-        return cls.columns(**{name: [getattr(mapping, name) for mapping in rows] for name in (*_NUMBERS, *_STRUCTURE)})
+        shardings = {mapping.sharding for mapping in rows}
+        if len(shardings) > 1:
+            raise MappingError("the mappings split operations in several ways; make a table for each")
+        table = cls.columns(**{name: [getattr(mapping, name) for mapping in rows] for name in (*_NUMBERS, *_STRUCTURE)})
+        return replace(table, sharding=shardings.pop()) if rows else table
 
     @classmethod
     def every(cls, **options: Sequence[int | bool]) -> "MappingTable":
@@ -248,13 +258,15 @@ class MappingTable:
     @classmethod
     def joined(cls, tables: Sequence["MappingTable"]) -> "MappingTable":
         """Tables one below the other."""
-        names = [field.name for field in fields(cls)]
-        return cls(**{name: np.concatenate([getattr(table, name) for table in tables]) for name in names})
+        names = (*_NUMBERS, *_STRUCTURE)
+        joined: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+        return cls(**joined, sharding=tables[0].sharding)
 
     def row(self, index: int) -> ParallelMapping:
         """One row as a mapping."""
         return ParallelMapping(
-            **{name: _PYTHON.get(name, int)(getattr(self, name)[index]) for name in (*_NUMBERS, *_STRUCTURE)}
+            **{name: _PYTHON.get(name, int)(getattr(self, name)[index]) for name in (*_NUMBERS, *_STRUCTURE)},
+            sharding=self.sharding,
         )
 
     def take(self, rows: NDArray[np.intp] | slice) -> "MappingTable":
@@ -264,13 +276,14 @@ class MappingTable:
         def cut(column: NDArray[Any]) -> NDArray[Any]:
             return np.broadcast_to(column[:1], (count,)) if column.strides == (0,) else column[rows]
 
-        return MappingTable(**{field.name: cut(getattr(self, field.name)) for field in fields(self)})
+        columns: dict[str, Any] = {name: cut(getattr(self, name)) for name in (*_NUMBERS, *_STRUCTURE)}
+        return replace(self, **columns)
 
     def repeated(self, rows: int) -> "MappingTable":
         """A table of one row, repeated."""
-        return MappingTable(
-            **{field.name: np.broadcast_to(getattr(self, field.name), (rows,)) for field in fields(self)}
-        )
+        names = (*_NUMBERS, *_STRUCTURE)
+        columns: dict[str, Any] = {name: np.broadcast_to(getattr(self, name), (rows,)) for name in names}
+        return replace(self, **columns)
 
     def structures(self) -> list[tuple[Structure, NDArray[np.intp] | slice]]:
         """The structures there are, each with its rows."""
@@ -287,6 +300,7 @@ class MappingTable:
                     fused_attention=bool(value & 1),
                     expert_tensor_parallel=not value & 16,
                     ulysses=bool(value & 32),
+                    sharding=self.sharding,
                 ),
                 slice(None) if len(found) == 1 else np.flatnonzero(code == value),
             )

@@ -15,7 +15,26 @@ from volvelle.workload.operations import Operation, Phase, SplitChoice
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["Conversion", "ShardedBlock", "all_shardings", "by_dimension", "shard"]
+__all__ = ["Conversion", "ShardedBlock", "TensorSharding", "all_shardings", "by_dimension", "shard"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorSharding:
+    """Which dimension every forward operation splits over the tensor-parallel chips, where that is not Megatron's."""
+
+    splits: tuple[tuple[str, tuple[tuple[str, str | None], ...]], ...]
+    """Block → operation → the dimension of its signature it splits (None: it is not split)."""
+    boundary: TensorLayout = REPLICATED
+    """Of the activations handed from block to block."""
+
+    @classmethod
+    def of(cls, splits: Mapping[str, Mapping[str, str | None]], boundary: TensorLayout) -> "TensorSharding":
+        """From mappings."""
+        return cls(splits=tuple((block, tuple(ops.items())) for block, ops in splits.items()), boundary=boundary)
+
+    def dims(self, block: Block) -> dict[str, str | None]:
+        """Operation → dimension, for one block; what is not named is not split."""
+        return dict(dict(self.splits).get(block.name, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,10 @@ class TrainingStep:
     """One optimiser step of a model over a global batch of sequences."""
 
     model: Workload
-    """Forward pass; its backward pass is derived. Needs a dimension named ``batch``."""
+    """Forward pass; its backward pass is derived, unless it has one. Micro-batches cut its dimension ``batch``; where
+    it has none, each micro-batch is one run of it."""
     batch: int
-    """Sequences in the global batch."""
+    """Sequences in the global batch, or runs of a model without a dimension ``batch``."""
     element: str = "bf16"
     """Element type of matrix products."""
     weight_element: str = "bf16"
@@ -29,6 +30,8 @@ class TrainingStep:
     optimiser_state: Bytes = 12.0
     """Bytes a parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
 
+    backward: bool = True
+    """False: the forward pass alone, without gradients and optimiser."""
     expert_load: float = 1.0
     """Tokens on the busiest expert's chip over the even share: routing out of balance, or a capacity padded to."""
     reserved: Bytes = 1.5 * 2**30
@@ -39,10 +42,6 @@ class TrainingStep:
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise DescriptionError(f"the global batch is {self.batch} sequences; it must be at least one")
-        if "batch" not in self.model.sizes:
-            raise DescriptionError(
-                f"workload {self.model.name!r} has no dimension named 'batch', so it cannot be cut into micro-batches"
-            )
         if self.expert_load < 1:
             raise DescriptionError(
                 f"the busiest expert gets {self.expert_load} of the even share; the busiest has at least 1"
@@ -54,8 +53,16 @@ class TrainingStep:
     @property
     def flops(self) -> float:
         """FLOP of all matrix products, forward and backward, recomputation not counted."""
-        whole = with_backward(self.model.with_sizes(batch=1))
+        whole = self.whole
+        if "batch" in whole.sizes:
+            whole = whole.with_sizes(batch=1)
         return self.batch * (whole.flops(phase=Phase.FORWARD) + whole.flops(phase=Phase.BACKWARD))
+
+    @property
+    def whole(self) -> Workload:
+        """The model with its backward pass: its own, or derived; or without, if the step is a forward pass alone."""
+        own = any(op.phase is Phase.BACKWARD for block in self.model.blocks for op in block.operations)
+        return with_backward(self.model) if self.backward and not own else self.model
 
     @property
     def tokens(self) -> int:

@@ -19,7 +19,7 @@ from volvelle.estimators.result import Estimate, EstimateTable
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.closed_form import ClosedForm, matched
 from volvelle.estimators.training.two_tier_time import two_tier_time
-from volvelle.mapping.lowered_model import ByIdentity, lowered_blocks, split_dims, step_flops
+from volvelle.mapping.lowered_model import ByIdentity, lowered_model, split_dims, step_flops
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Structure
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -50,11 +50,11 @@ class CompiledClosedForm(AbstractEstimator):
     def table(
         self, workload: TrainingStep, system: Cluster, mappings: MappingTable, *, breakdown: bool = False
     ) -> EstimateTable:
-        """How many mappings do; a `breakdown` (and an empty table) is left to `ClosedForm`.
+        """How many mappings do; a `breakdown`, an empty table and layers that alternate are left to `ClosedForm`.
 
         Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
         """
-        if breakdown or not len(mappings):
+        if breakdown or not len(mappings) or not lowered_model(workload, mappings.structures()[0][0]).uniform:
             return ClosedForm().table(workload, system, mappings, breakdown=breakdown)
         machine = SustainedRates.of(system, workload.element)
         mappings = matched(mappings, machine)
@@ -158,12 +158,12 @@ class _Group:
 
     def _traced(self) -> Program:
         filler = self.filler
-        plans = lowered_blocks(filler.workload, self.structure)
-        case: Case = (filler.workload, filler.system, split_dims(plans))
+        model = lowered_model(filler.workload, self.structure)
+        case: Case = (filler.workload, filler.system, split_dims(model.blocks))
 
         def timed(recording: Recording) -> dict[str, Any]:
             table, machine = filler.inputs.traced(recording, self.structure)
-            found = two_tier_time(plans, filler.workload, machine, table)
+            found = two_tier_time(model, filler.workload, machine, table)
             memory = found.memory_bytes
             return {
                 "time": found.time,

@@ -47,7 +47,7 @@ class Inputs:
         self.columns: dict[str, NDArray[np.float64]] = {}
         self._constants: dict[str, Any] = {}
         for field in fields(table):
-            if field.name not in _STRUCTURE:
+            if field.name not in _STRUCTURE and field.name != "sharding":
                 column = getattr(table, field.name)
                 single = _is_single(column, look=field.name in _RARE)
                 self._sort(field.name, float(column[0]) if single else column, shaping=False)
@@ -103,7 +103,8 @@ class Inputs:
             names = [field.name for field in fields(given) if field.name != "levels"]
             return replace(given, **{name: tracer(f"{place} {name}") for name in names})
 
-        table = MappingTable(**{field.name: column(field.name) for field in fields(MappingTable)})
+        columns = [field.name for field in fields(MappingTable) if field.name != "sharding"]
+        table = MappingTable(**{name: column(name) for name in columns}, sharding=structure.sharding)
         levels = tuple(part(f"level {index}", level) for index, level in enumerate(self.machine.levels))
         machine: SustainedRates = replace(part("machine", self.machine), levels=levels)
         return table, machine

@@ -1,6 +1,5 @@
 """The closed-form estimator: laws applied to a mapped training step, one mapping or a table of them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -15,8 +14,7 @@ from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
 from volvelle.estimators.training.step_time import StepTime
 from volvelle.estimators.training.two_tier_time import two_tier_time
-from volvelle.mapping.lowered_model import lowered_blocks, split_dims, step_flops
-from volvelle.mapping.lowering import LoweredBlock
+from volvelle.mapping.lowered_model import LoweredModel, lowered_model, split_dims, step_flops
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, SECONDS, Count, show
 from volvelle.system.cluster import Cluster
@@ -42,14 +40,14 @@ class ClosedForm(AbstractEstimator):
         """How one mapping does, explained."""
         table = MappingTable.of([mapping])
         machine = SustainedRates.of(system, workload.element)
-        plans = lowered_blocks(workload, mapping.structure)
-        found = two_tier_time(plans, workload, machine, table, breakdown=True)
+        model = lowered_model(workload, mapping.structure)
+        found = two_tier_time(model, workload, machine, table, breakdown=True)
         memory = tuple(
             MemoryPart(name=name, bytes=_single(size), law=law)
             for (name, law), size in zip(MEMORY_PARTS, found.memory, strict=True)
         )
         used = sum(part.bytes for part in memory)
-        violations = _violations(workload, system, mapping, plans)
+        violations = _violations(workload, system, mapping, model)
         capacity = _single(machine.holds)
         if used > capacity:
             violations = (*violations, self._overflow(workload, system, mapping, used, capacity))
@@ -161,9 +159,9 @@ def _lighter(workload: TrainingStep, system: Cluster, mapping: ParallelMapping) 
 
 
 def _violations(
-    workload: TrainingStep, system: Cluster, mapping: ParallelMapping, plans: Sequence[LoweredBlock]
+    workload: TrainingStep, system: Cluster, mapping: ParallelMapping, model: LoweredModel
 ) -> tuple[Violation, ...]:
-    case: Case = (workload, system, split_dims(plans))
+    case: Case = (workload, system, split_dims(model.blocks))
     table = MappingTable.of([mapping])
     return tuple(check.explain(case, mapping) for check in CHECKS if bool(check.violated(case, table)[0]))
 
@@ -212,13 +210,13 @@ class _Filler:
 
     def fill(self) -> EstimateTable:
         for structure, rows in self.mappings.structures():
-            plans = lowered_blocks(self.workload, structure)
-            case: Case = (self.workload, self.system, split_dims(plans))
+            model = lowered_model(self.workload, structure)
+            case: Case = (self.workload, self.system, split_dims(model.blocks))
             count = len(self.mappings) if isinstance(rows, slice) else len(rows)
             size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK
             for start in range(0, count, size):
                 part = slice(start, min(start + size, count))
-                self._fill_chunk(plans, case, part if isinstance(rows, slice) else rows[part])
+                self._fill_chunk(model, case, part if isinstance(rows, slice) else rows[part])
         return EstimateTable(
             mappings=self.mappings,
             time=self.time,
@@ -231,10 +229,10 @@ class _Filler:
             memory=self.parts,
         )
 
-    def _fill_chunk(self, plans: Sequence[LoweredBlock], case: Case, rows: NDArray[np.intp] | slice) -> None:
+    def _fill_chunk(self, model: LoweredModel, case: Case, rows: NDArray[np.intp] | slice) -> None:
         chunk = self.mappings.take(rows)
         machine = self.machine.take(rows)
-        found = two_tier_time(plans, self.workload, machine, chunk, breakdown=self.lines is not None)
+        found = two_tier_time(model, self.workload, machine, chunk, breakdown=self.lines is not None)
         memory = found.memory_bytes
         self.time[rows] = found.time
         self.memory_bytes[rows] = memory

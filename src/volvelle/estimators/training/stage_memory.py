@@ -1,23 +1,23 @@
 """What the fullest rank of a pipeline holds."""
 
-from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.kernels import total
 from volvelle.estimators.training.replicas import Replicas
-from volvelle.estimators.training.stages import Around, Stages
+from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
 from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
 from volvelle.laws.pipeline import micro_batches_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Bytes, Number
+from volvelle.quantities import Number
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["MEMORY_PARTS", "RANKS", "Parameters", "stage_memory"]
+__all__ = ["MEMORY_PARTS", "RANKS", "Held", "stage_memory"]
 
-RANKS = ("first stage", "last stage", "second stage")
+RANKS = ("first stage", "last stage", "second stage", "middle stage")
 
 MEMORY_PARTS = (
     ("weights", weight_bytes.__name__),
@@ -28,30 +28,28 @@ MEMORY_PARTS = (
 )
 
 
-class Parameters:
-    """Parameters of one kind held by the first, the last and the largest stage."""
+class Held:
+    """Parameters of one kind: those that every replica holds, or experts, which replicas share out."""
 
-    def __init__(self, stages: Stages, held: Around, tied: Number = 0.0) -> None:
-        self.first = stages.first * held.each + held.ahead + np.where(stages.single, held.behind, 0.0)
-        self.last = np.where(stages.single, self.first, stages.last * held.each + held.behind + tied)
-        self.middle = stages.most * held.each
-        self.most = np.maximum(np.maximum(self.first, self.last), self.middle)
+    def __init__(self, stages: Stages, each: OfBlocks, replicas: Replicas, *, tied: Number = 0.0) -> None:
+        self.each = each
+        self.replicas = replicas
+        self.tied = tied
+        """Weights of another stage that the last holds again."""
+        self.most = stages.most(each, at_last=tied)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
-    """Weights of both kinds on one stage."""
-
-    common: Number
-    experts: Number
+    def on(self, stages: Stages, stage: Stage) -> Number:
+        """How many one stage holds."""
+        found = stage.total(self.each)
+        return found + self.tied if stage is stages.last else found
 
 
 def stage_memory(
     stages: Stages,
-    saved: Around,
-    working: Bytes,
-    common: tuple[Parameters, Replicas],
-    experts: tuple[Parameters, Replicas] | None,
+    saved: OfBlocks,
+    working: OfBlocks,
+    common: Held,
+    experts: Held | None,
     workload: TrainingStep,
     table: MappingTable,
     micro_batches: Number,
@@ -74,27 +72,32 @@ def stage_memory(
             found = np.where(dual, np.minimum(table.pipeline + 1.0, micro_batches), found)
         return found
 
-    def states(here: _Held, layers: Number) -> list[Number]:
+    def states(stage: Stage) -> list[Number]:
         """Weights, gradients, optimiser state."""
         parts: list[Number] = [0.0, 0.0, 0.0]
-        for count, kind in ((here.common, common), (here.experts, experts)):
-            if kind is None:
-                continue
-            shares = {"data_parallel": kind[1].sharing, "zero": table.zero}
+        for kind in (common, *([experts] if experts else [])):
+            count = kind.on(stages, stage)
+            shares = {"data_parallel": kind.replicas.sharing, "zero": table.zero}
             copies = count * np.where(dual, 2.0, 1.0) if has_dual else count
             parts[0] = parts[0] + weight_bytes(copies, each=element_bytes(workload.weight_element), **shares)
+            if not stages.model.trains:
+                continue
             parts[1] = parts[1] + gradient_bytes(count, each=element_bytes(workload.gradient_element), **shares)
             parts[2] = parts[2] + optimiser_bytes(count, each=workload.optimiser_state, **shares)
         if streams_weights:  # two layers at a time are on the chip
-            resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(layers, 2.0), 1.0)
+            resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
             parts[0], parts[1] = parts[0] * resident, parts[1] * resident
         if np.any(table.offload_optimiser > 0):
             parts[2] = parts[2] * (1.0 - table.offload_optimiser)
         return parts
 
-    def held(here: _Held, layers: Number, stage: Number, extra: Number) -> list[Number]:
-        fly = flying(stage)
-        each, again = saved.each, working
+    def held(stage: Stage) -> list[Number]:
+        fly, layers, extra = flying(stage.number), stage.depth, stage.of_the_rest(saved)
+        if stages.model.uniform:
+            each, again = saved[stage.layers[0]], working[stage.layers[0]]
+        else:  # of a layer in the mean, and of the one that needs most
+            each = stage.of_layers(saved) / np.maximum(layers, 1.0)
+            again = reduce(np.maximum, [working[name] for name in stage.layers])
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
@@ -104,29 +107,13 @@ def stage_memory(
             each, extra = each * resident, extra * resident
         activations = activation_bytes(each, layers=layers, in_flight=fly, working=again + extra * fly)
         gaps = fragmented_bytes(activations, share=workload.fragmentation, reserved=workload.reserved)
-        return [*states(here, layers), activations, gaps]
+        return [*states(stage), activations, gaps]
 
-    none = Parameters(stages, Around(each=0.0, ahead=0.0, behind=0.0))
-    expert = none if experts is None else experts[0]
-    candidates = [
-        held(
-            _Held(common=common[0].first, experts=expert.first),
-            stages.first,
-            0.0,
-            saved.ahead + np.where(stages.single, saved.behind, 0.0),
-        ),
-        held(
-            _Held(common=common[0].last, experts=expert.last),
-            stages.last,
-            table.pipeline - 1.0,
-            saved.behind + np.where(stages.single, saved.ahead, 0.0),
-        ),
-    ]
-    if np.any(stages.most > stages.first):
-        # The second stage may hold one layer more than the first, for one micro-batch less.
-        middle = _Held(common=common[0].middle, experts=expert.middle)
-        second = held(middle, stages.most, np.minimum(1.0, table.pipeline - 1.0), 0.0)
-        candidates.append([np.where(table.pipeline > 2, part, 0.0) for part in second])
+    candidates = [held(stages.first)]
+    candidates.append([np.where(stages.single, 0.0, part) for part in held(stages.last)])
+    if stages.uneven:
+        # A stage between may hold one layer more than the first, for fewer micro-batches.
+        candidates += [[np.where(table.pipeline > 2, part, 0.0) for part in held(stage)] for stage in stages.between]
     return _fullest(candidates, len(table))
 
 
@@ -137,5 +124,5 @@ def _fullest(candidates: list[list[Number]], rows: int) -> tuple[list[Number], N
     for index, candidate in enumerate(candidates[1:], start=1):
         fuller = total(candidate) > total(fullest)
         fullest = [np.where(fuller, one, other) for one, other in zip(candidate, fullest, strict=True)]
-        which = np.where(fuller, index, which)
+        which = np.where(fuller, min(index, len(RANKS) - 1), which)
     return fullest, which

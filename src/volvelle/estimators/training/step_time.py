@@ -6,6 +6,7 @@ is one mapping (or one variant of the machine); the arithmetic is the same for o
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,14 @@ from volvelle.estimators.training.lines import (
     Line,
 )
 from volvelle.estimators.training.replicas import Replicas, replicas
-from volvelle.estimators.training.stage_memory import Parameters, stage_memory
-from volvelle.estimators.training.stages import Around, Slowest, Stages
+from volvelle.estimators.training.stage_memory import Held, stage_memory
+from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
 from volvelle.laws.routing import distinct_share
+from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.lowering import LoweredBlock
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.symbols import Axis, Term
@@ -69,76 +71,23 @@ class StepTime:
         return total(self.memory)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """Blocks by place: the one repeated most, and those around it."""
-
-    layer: LoweredBlock
-    lead: tuple[LoweredBlock, ...]
-    """Layers of another kind, ahead of those repeated most."""
-    before: tuple[LoweredBlock, ...]
-    after: tuple[LoweredBlock, ...]
-
-    @classmethod
-    def of(cls, plans: Sequence[LoweredBlock]) -> "_Model":
-        layer = max(plans, key=lambda plan: plan.repeat)
-        place = list(plans).index(layer)
-        return cls(
-            layer=layer,
-            lead=tuple(plan for plan in plans[:place] if plan.is_layer),
-            before=tuple(plan for plan in plans[:place] if not plan.is_layer),
-            after=tuple(plans[place + 1 :]),
-        )
-
-    def counts(self, stages: Stages, slowest: Slowest) -> dict[str, Number]:
-        """How often the slowest stage runs each block."""
-        share = stages.ahead / max(self.leading(), 1)
-        return {
-            **{plan.name: plan.repeat * slowest.ahead for plan in self.before},
-            **{plan.name: plan.repeat * share * slowest.ahead for plan in self.lead},
-            **{plan.name: plan.repeat * slowest.behind for plan in self.after},
-            self.layer.name: slowest.layers,
-        }
-
-    def leading(self) -> int:
-        """Layers of another kind."""
-        return sum(plan.repeat for plan in self.lead)
-
-    def around(self, stages: Stages, of: Callable[[LoweredBlock], Number]) -> Around:
-        """A quantity of one layer, and of what the first stage holds before and the last after."""
-        ahead = total(_often(plan.repeat, of(plan)) for plan in self.before)
-        if self.lead:
-            each = total(_often(plan.repeat, of(plan)) for plan in self.lead) / self.leading()
-            ahead = ahead + stages.ahead * each
-        return Around(
-            each=of(self.layer),
-            ahead=ahead,
-            behind=total(_often(plan.repeat, of(plan)) for plan in self.after),
-        )
-
-
-def _often(count: int, value: Number) -> Number:
-    return value if count == 1 else count * value
-
-
 def step_time(
-    plans: Sequence[LoweredBlock],
+    model: LoweredModel,
     workload: TrainingStep,
     machine: SustainedRates,
     table: MappingTable,
     *,
     breakdown: bool = False,
 ) -> StepTime:
-    """Price rows that share one structure; with `breakdown` also line by line."""
-    model = _Model.of(plans)
+    """Time of rows that share one structure; with `breakdown` also line by line."""
     sizes = Sizes(table)
     kernels = KernelTimes(sizes, machine, alone=breakdown)
-    axes = _axes(plans, machine, table)
+    axes = _axes(model.blocks, machine, table)
     dual = table.schedule == Schedule.DUAL_PIPE
     beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
     blocks = {
-        plan.name: BlockTime(
-            plan,
+        block.name: BlockTime(
+            block,
             sizes,
             kernels,
             axes,
@@ -146,57 +95,63 @@ def step_time(
             host_dispatch_time=machine.host_dispatch_time,
             communication_sm_share=machine.communication_sm_share,
         )
-        for plan in plans
+        for block in model.blocks
     }
-    layer = blocks[model.layer.name]
-    micro_batches = workload.batch / (table.data * table.micro_batch)
 
-    stages = Stages(table, model.layer.repeat, model.leading())
-    time = model.around(stages, lambda plan: blocks[plan.name].time)
+    def of(quantity: Callable[[BlockTime], Number]) -> dict[str, Number]:
+        return {name: quantity(block) for name, block in blocks.items()}
+
+    micro_batches = workload.batch / (table.data * table.micro_batch)
+    stages = Stages(table, model)
+    time = of(lambda block: block.time)
     slowest = stages.slowest(time)
     common = replicas(table.data * table.context, table.tensor, table, _tiers(machine))
-    weights = model.around(stages, lambda plan: sizes.total(plan.weights))
-    tied = total(sizes.total(plan.tied) for plan in plans)
-    held = Parameters(stages, weights, tied)
+    weights = {block.name: sizes.total(block.weights) for block in model.blocks}
+    tied = total(sizes.total(block.tied) for block in model.blocks)
+    held = Held(stages, weights, common, tied=tied)
     experts = None
-    if any(plan.expert_weights for plan in plans):
-        held_experts = Parameters(stages, model.around(stages, lambda plan: sizes.total(plan.expert_weights)))
-        experts = (held_experts, _expert_replicas(machine, table))
+    if any(block.expert_weights for block in model.blocks):
+        expert_weights = {block.name: sizes.total(block.expert_weights) for block in model.blocks}
+        experts = Held(stages, expert_weights, _expert_replicas(machine, table))
     exchanged: Number = 0.0
     stepped: Number = 0.0
-    for parameters, among in ((held, common), *([experts] if experts else [])):
-        exchanged = exchanged + among.exchange_time(parameters.most, workload, table, micro_batches)
-        stepped = stepped + parameters.most / np.where(table.zero >= 1.0, among.sharing, 1.0)
+    for kind in (held, *([experts] if experts else [])) if model.trains else ():
+        exchanged = exchanged + kind.replicas.exchange_time(kind.most, workload, table, micro_batches)
+        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
 
     # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
-    room = stages.least * (layer.backward_work - layer.repeated_hidden)
+    room = stages.last.of_layers(of(lambda block: block.backward_work - block.repeated_hidden))
     window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
     hidden = hidden_time(exchanged, window, overlap=table.overlap)
-    once = model.around(stages, lambda plan: blocks[plan.name].per_step)
+    per_step = of(lambda block: block.per_step)
     bubble = stages.bubble(
-        time, slowest.time, forward=layer.forward, backward=layer.backward, weights=layer.weight_gradients
+        time,
+        slowest.time,
+        forward=of(lambda block: block.forward),
+        backward=of(lambda block: block.backward),
+        weights=of(lambda block: block.weight_gradients),
     )
     stage_tiers = machine.tiers(table.pipeline, table.tensor * table.data * table.context, uniform=False)
     totals: dict[Line, Number] = {
-        ONCE: slowest.layers * once.each + slowest.ahead * once.ahead + slowest.behind * once.behind,
+        ONCE: total(count * per_step[name] for name, count in slowest.counts.items()),
         BUBBLE: bubble,
         HAND_OVER: _hand_over(
-            model.layer.output_bytes, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches
+            model.layers[0].output_bytes, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches
         ),
         GRADIENTS: exchanged - hidden,
         OPTIMISER: _optimiser(stepped, workload, machine, table),
     }
     if not is_plainly(machine.communication_sm_share, 0.0):
         totals[SLOWED] = overlap_slowdown_time(hidden, share=machine.communication_sm_share)
-    saved = model.around(stages, lambda plan: sizes.total(plan.saved))
+    saved = {block.name: sizes.total(block.saved) for block in model.blocks}
     offloaded = table.offload_weights + table.offload_activations
     if np.any(offloaded > 0):
-        totals[HOST] = _stream(saved, held, stages, slowest.time, workload, machine, table, micro_batches)
-    working = sizes.total(model.layer.working)
-    memory, fullest = stage_memory(stages, saved, working, (held, common), experts, workload, table, micro_batches)
+        totals[HOST] = _stream(saved, held.most, stages, slowest.time, workload, machine, table, micro_batches)
+    working = {block.name: sizes.total(block.working) for block in model.layers}
+    memory, fullest = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
     found = StepTime(time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest)
     if breakdown:
-        found.times = _lines(blocks, model.counts(stages, slowest), micro_batches)
+        found.times = _lines(blocks, slowest.counts, micro_batches)
         for line, seconds in (*totals.items(), (GRADIENTS_HIDDEN, hidden)):
             found.times[line] = found.times.get(line, 0.0) + seconds
         for block in blocks.values():
@@ -204,8 +159,8 @@ def step_time(
         found.resources |= _network_resources(found.times, machine, axes, common.tiers, stage_tiers)
         found.facts = {
             "micro_batches": micro_batches,
-            "parameters_per_chip": held.most + (0.0 if experts is None else experts[0].most),
-            "layers_per_stage": slowest.layers,
+            "parameters_per_chip": held.most + (0.0 if experts is None else experts.most),
+            "layers_per_stage": slowest.depth,
         }
     return found
 
@@ -222,15 +177,15 @@ def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     return replicas(np.maximum(holders / table.expert, 1.0), stride, table, _tiers(machine))
 
 
-def _axes(plans: Sequence[LoweredBlock], machine: SustainedRates, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
+def _axes(blocks: Sequence[LoweredBlock], machine: SustainedRates, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
     """What the groups of each axis have of the network; axes that no row uses are left out."""
-    uniform = any(one.collective is Collective.ALL_TO_ALL for plan in plans for one in plan.exchanges)
+    uniform = any(one.collective is Collective.ALL_TO_ALL for block in blocks for one in block.exchanges)
     found = {Axis.TENSOR: machine.tiers(table.tensor, 1.0, uniform=uniform)}
     if np.any(table.context > 1):
         found[Axis.CONTEXT] = machine.tiers(table.context, table.tensor, uniform=uniform)
     if np.any(table.expert > 1):
         tiers = machine.tiers(table.expert, table.tensor if table.expert_tensor_parallel[0] else 1.0)
-        found[Axis.EXPERT] = _relayed(tiers, table, max(plan.copies for plan in plans))
+        found[Axis.EXPERT] = _relayed(tiers, table, max(block.copies for block in blocks))
     return found
 
 
@@ -298,8 +253,8 @@ def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates,
 
 
 def _stream(
-    saved: Around,
-    held: Parameters,
+    saved: OfBlocks,
+    parameters: Number,
     stages: Stages,
     window: Seconds,
     workload: TrainingStep,
@@ -310,8 +265,11 @@ def _stream(
     """What streaming activations out and in, and weights in twice and gradients out, adds to a step."""
     if machine.host_rate is None:
         return 0.0 * micro_batches
-    activations = 2.0 * (stages.most * saved.each + saved.ahead) * table.offload_activations
-    weights = held.most * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
+    # As the fullest of the stages between holds, and what the first runs ahead of its layers.
+    ahead = stages.first.of_the_rest({**saved, **{block.name: 0.0 for block in stages.model.after}})
+    between = reduce(np.maximum, [stage.of_layers(saved) for stage in stages.between])
+    activations = 2.0 * (between + ahead) * table.offload_activations
+    weights = parameters * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
     moved = activations + weights * table.offload_weights
     return micro_batches * streamed_time(moved, window, rate=machine.host_rate)
 

@@ -1,12 +1,10 @@
 """The time of a step on a machine whose memory has two tiers: what is held decides how fast it is read."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.step_time import StepTime, step_time
-from volvelle.mapping.lowering import LoweredBlock
+from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.quantities import is_plainly
 from volvelle.workload.training import TrainingStep
@@ -15,15 +13,15 @@ __all__ = ["two_tier_time"]
 
 
 def two_tier_time(
-    plans: Sequence[LoweredBlock],
+    model: LoweredModel,
     workload: TrainingStep,
     machine: SustainedRates,
     table: MappingTable,
     *,
     breakdown: bool = False,
 ) -> StepTime:
-    """StepTime rows with local memory, and again where a second tier holds part: how much is known only then."""
-    found = step_time(plans, workload, machine, table, breakdown=breakdown)
+    """Time of rows with local memory, and again where a second tier holds part: how much is known only then."""
+    found = step_time(model, workload, machine, table, breakdown=breakdown)
     if is_plainly(machine.expansion, 0.0) or not np.any(found.memory_bytes > machine.capacity):
         return found
-    return step_time(plans, workload, machine.filled(found.memory_bytes), table, breakdown=breakdown)
+    return step_time(model, workload, machine.filled(found.memory_bytes), table, breakdown=breakdown)

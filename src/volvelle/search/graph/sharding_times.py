@@ -24,6 +24,8 @@ class ShardingTimes:
     """Over copies of the group, for gradients of weights: seconds a micro-batch."""
     micro_batches: float = 1.0
     """In a step; gradients of weights change their layout once."""
+    repeated: float = 1.0
+    """Share of a gather that the backward pass repeats which counts: all of it, or what running beside work costs."""
     alone: Callable[[Operation, str | None], float | None] | None = None
     """Seconds of compute and memory of an operation that can share the chip with no other; None: it may share."""
     overlapped: bool = False

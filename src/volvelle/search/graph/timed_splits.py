@@ -118,7 +118,7 @@ class TimedSplits:
     # -- tensors -------------------------------------------------------------------------------------------------
 
     def _cells(self, one: TensorTable) -> Table:
-        return one.counts[np.ix_(range(2), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
+        return one.counts[np.ix_(range(3), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
 
     def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> tuple[Table, Table, Table]:
         """Seconds of a tensor's collectives; of its maker's work, and whether that is alone."""
@@ -161,7 +161,8 @@ class TimedSplits:
     def _network(self, tensor: Tensor, counts: Table) -> Table:
         size = tensor.bytes(self.tables.sizes)
         seconds = np.array([self.costs.exchange(collective, size) for collective in COLLECTIVES])
-        each, once = (np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts)
+        each, once, again = (np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts)
+        each = each + self.costs.repeated * again
         return np.asarray(np.where(np.isinf(counts[0, 0]), inf, each + once / self.costs.micro_batches))
 
     def _weight_of(self, gradient: Tensor) -> Tensor | None:
@@ -179,7 +180,7 @@ class TimedSplits:
 
         def cost(chosen: Sequence[int]) -> float:
             options = [kept[at] if at >= 0 else -1 for kept, at in zip(self.allowed, chosen, strict=True)]
-            counts = one.count(options).reshape(2, len(COLLECTIVES), *([1] * len(one.scope)))
+            counts = one.count(options).reshape(3, len(COLLECTIVES), *([1] * len(one.scope)))
             here = [[kept[chosen[at]]] if at in one.scope else kept for at, kept in enumerate(self.allowed)]
             whole = float(self._weighed(*self._talk(one, counts, here), weights).reshape(-1)[0])
             return max(whole - float(table[tuple(chosen[place] for place in one.scope)]), 0.0)
