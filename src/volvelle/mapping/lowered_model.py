@@ -122,7 +122,7 @@ def _lowered(model: ByIdentity, structure: Structure, expert_load: float, backwa
         whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
     return LoweredModel(
         blocks=tuple(lower(whole, block, structure) for block in whole.blocks),
-        runs=tuple((block.name, block.repeat) for block in whole.blocks),
+        runs=whole.runs,
     )
 
 

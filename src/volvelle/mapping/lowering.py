@@ -23,7 +23,7 @@ from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, spl
 
 __all__ = ["BlockLowering", "Exchange", "Kernel", "LoweredBlock", "axis_shardings", "lower"]
 
-TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab")
+TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab", "inner", "state_groups")
 """What tensor parallelism splits."""
 SEQUENCE_DIM = "position"
 """What sequence parallelism splits where tensor dimensions do not occur, and context parallelism everywhere."""

@@ -37,5 +37,5 @@ def least_memory(
         ).lowered()
         for block in whole.blocks
     )
-    model = LoweredModel(blocks=blocks, runs=tuple((block.name, block.repeat) for block in whole.blocks))
+    model = LoweredModel(blocks=blocks, runs=whole.runs)
     return np.asarray(step_time(model, step, machine, table).memory_bytes)
