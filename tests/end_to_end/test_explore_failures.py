@@ -162,7 +162,7 @@ def test_another_study_is_refused_with_what_changed(tmp_path: Path) -> None:
 
 def test_another_version_of_the_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = finished_quick(tmp_path)
-    monkeypatch.setattr(manifest, "model_fingerprint", lambda folders=(): "0123456789abcdef")
+    monkeypatch.setattr(manifest, "model_fingerprint", lambda folders=(), published="": "0123456789abcdef")
 
     with pytest.raises(ResultsError, match=r"another version of the model .*now 0123456789abcdef"):
         reopened(results, study(QUICK))
