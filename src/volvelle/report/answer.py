@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from volvelle.catalogue.schema import Reference
 from volvelle.economics.step_cost import Costs
+from volvelle.estimators.calibration import FittedConstants, fitted_constants
 from volvelle.estimators.result import Estimate
 from volvelle.laws.citations import LAWS
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
@@ -35,22 +36,27 @@ class Answer:
     costs: Costs
     references: Mapping[str, Reference]
 
+    @property
+    def fitted(self) -> FittedConstants:
+        """What runs on such chips taught."""
+        return fitted_constants(self.cluster, self.step.element)
+
     def inputs(self) -> Iterator[Input]:
         """The machine's numbers that the estimate uses, with their provenance."""
-        chip = self.cluster.chip
+        chip, fitted = self.cluster.chip, self.fitted.figures
         element = next(
             (name for name in (self.step.element, "bf16", "fp16") if name in chip.matrix_rates),
             self.step.element,
         )
         wanted = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
-            ("chip: sustained share of that", chip.figures.get("matrix_efficiency"), FRACTION),
-            ("chip: fused attention, of that", chip.figures.get("attention_efficiency"), FRACTION),
-            ("chip: SM share taken by communication", chip.figures.get("communication_sm_share"), FRACTION),
-            ("chip: kernel launch", chip.figures.get("kernel_launch_time"), SECONDS),
-            ("chip: host, a kernel", chip.figures.get("host_dispatch_time"), SECONDS),
+            ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
+            ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
+            ("chip: SM share taken by communication", fitted.get("communication_sm_share"), FRACTION),
+            ("chip: kernel launch", fitted.get("kernel_launch_time"), SECONDS),
+            ("chip: host, a kernel", fitted.get("host_dispatch_time"), SECONDS),
             ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
-            ("chip: sustained share of that", chip.figures.get("memory_efficiency"), FRACTION),
+            ("chip: sustained share of that", fitted.get("memory_efficiency"), FRACTION),
             ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
             ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
         ]

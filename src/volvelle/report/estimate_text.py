@@ -230,7 +230,7 @@ def _laws(answer: Answer) -> Table:
 
 
 def _range_words(answer: Answer) -> str:
-    if answer.cluster.chip.step_error is None:
+    if answer.fitted.step_error is None:
         return (
             "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
             "is taken to be off by a third itself."
