@@ -6,7 +6,7 @@ from dataclasses import replace
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Datum, DimensionFile, LinkFile, ModelFile
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
-from volvelle.estimators.calibration import CONSTANTS, CalibratedCluster, Calibration, Calibrations, Domain
+from volvelle.estimators.calibration import CONSTANTS, ERRORS, CalibratedCluster, Calibration, Calibrations, Domain
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
@@ -99,15 +99,12 @@ def build_calibration(file: CalibrationFile, sources: Collection[str]) -> Calibr
     for name in file.constants:
         if name not in CONSTANTS:
             raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
-    exact = {"step_error": "it is itself how far a step may lie from its estimate, so state a larger value"}
+    exact = dict.fromkeys(ERRORS, "it is itself how far an estimate may be off, so state a larger value")
     constants = {
         name: figures.read(name, datum, CONSTANTS[name], exact=exact.get(name, ""))
         for name, datum in file.constants.items()
     }
     runs = file.domain
-    if runs is not None:
-        for key in runs.publications:
-            figures.known("domain", key)
     calibration = Calibration(
         chip=file.chip,
         family=file.family,

@@ -107,6 +107,11 @@ class Catalogue:
         """A model as its file states it."""
         return self._file("models", "model", name, ModelFile)
 
+    def prices_file(self) -> Traversable:
+        """The prices of parts and sites: those of the first folder that states some, or the package's own."""
+        files = (root / "prices" / "parts.yaml" for root in self._roots)
+        return next(file for file in files if file.is_file())
+
     def _file(self, room: str, kind: str, name: str, schema: type[File]) -> File:
         known = self._read.get((room, name))
         if isinstance(known, schema):

@@ -149,13 +149,13 @@ def estimate(
         offload_optimiser="optimiser" in offload,
         offload_activations="activations" in offload,
     )
-    found = UnderUncertainty(estimator=ClosedForm(), seed=seed).estimate(step, cluster, mapping)
+    found, samples = UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(step, cluster, mapping)
     answer = Answer(
         model=shape.name,
         step=step,
         cluster=cluster,
         estimate=found,
-        costs=step_costs(found, cluster),
+        costs=step_costs(found, cluster, samples=samples),
         references=catalogue.references,
     )
     if as_json:

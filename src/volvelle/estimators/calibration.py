@@ -17,6 +17,7 @@ from volvelle.system.cluster import Cluster
 
 __all__ = [
     "CONSTANTS",
+    "ERRORS",
     "CalibratedCluster",
     "Calibration",
     "Calibrations",
@@ -55,6 +56,8 @@ class FittedConstants:
     """Share of its units that communication takes while it runs beside computation."""
     step_error: float | None = field(default=None, metadata=_PLAIN)
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
+    memory_error: float | None = field(default=None, metadata=_PLAIN)
+    """How far the memory of a rank may be off, likewise."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """How sure we are of the fields above, by name: spread, evidence, source."""
 
@@ -63,6 +66,8 @@ CONSTANTS: Mapping[str, Quantity | None] = MappingProxyType(
     {part.name: part.metadata["kind"] for part in fields(FittedConstants) if part.name != "figures"}
 )
 """Every constant, and what kind of quantity it is (None: a plain number)."""
+ERRORS = ("step_error", "memory_error")
+"""Those that say how far estimates were off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

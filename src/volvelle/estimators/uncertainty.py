@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
-from volvelle.estimators.calibration import CONSTANTS, CalibratedCluster, Calibration, calibrated, fitted_constants
+from volvelle.estimators.calibration import (
+    CONSTANTS,
+    ERRORS,
+    CalibratedCluster,
+    Calibration,
+    calibrated,
+    fitted_constants,
+)
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Estimate, EstimateTable, Range
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
@@ -63,9 +70,9 @@ def column_of(figure: Figure, generator: np.random.Generator, samples: int) -> C
     return np.full(samples, figure.value) if figure.spread is None else figure.spread.at(slices)
 
 
-def model_error_column(factor: float, *, samples: int, seed: int) -> Column:
-    """Factors by which a model may be off, one standard deviation being `factor`."""
-    return LogNormal(1.0, factor).at(stratified(np.random.default_rng([seed, 1]), samples))
+def model_error_column(factor: float, *, samples: int, seed: int, what: int = 1) -> Column:
+    """Factors by which a model may be off, one standard deviation being `factor`; time is 1, memory is 2."""
+    return LogNormal(1.0, factor).at(stratified(np.random.default_rng([seed, what]), samples))
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -203,14 +210,14 @@ def _asked(entries: Sequence[Calibration], chip: Chip) -> Iterator[tuple[Calibra
     ranked = [(entry.rank(chip, entry.element, entry.stack), entry) for entry in entries]
     near = [entry for rank, entry in sorted(((r, e) for r, e in ranked if r is not None), key=lambda pair: pair[0])]
     for name in CONSTANTS:
-        if name == "step_error":
+        if name in ERRORS:
             continue
         general = next((entry for entry in near if not entry.element and name in entry.constants), None)
         if general is not None:
             yield general, name
     for entry in near:
         if entry.element:
-            yield from ((entry, name) for name in CONSTANTS if name in entry.constants and name != "step_error")
+            yield from ((entry, name) for name in CONSTANTS if name in entry.constants and name not in ERRORS)
 
 
 # -- an estimator on samples ---------------------------------------------------------------------------------------
@@ -225,6 +232,7 @@ class Samples:
     time: Column
     """With the model's own error."""
     memory: Column
+    """Likewise."""
     level: float
     inputs: tuple[str, ...]
     """Which numbers of the machine were varied."""
@@ -241,8 +249,8 @@ class Samples:
         rooms = tuple(name for name in self.inputs if name.endswith(_ROOM))
         return {
             "time": self.range_of(self.time, *self.named(lambda name: not (_pays(name) or _draws(name)))),
-            "memory": range_of(self.memory, level=self.level, varied=()),
-            "headroom": range_of(self.headroom, level=self.level, varied=rooms),
+            "memory": range_of(self.memory, level=self.level, varied=("the model of memory",)),
+            "headroom": range_of(self.headroom, level=self.level, varied=(*rooms, "the model of memory")),
         }
 
     def range_of(self, column: Column, *inputs: str) -> Range:
@@ -308,12 +316,14 @@ class UnderUncertainty(AbstractEstimator):
         central = estimator.estimate(workload, system, mapping)
         variants, varied = sampled(system, samples=self.samples, seed=self.seed)
         table = estimator.table(workload, variants, MappingTable.of([mapping]))
-        known = fitted_constants(system, workload.element).step_error
+        fitted = fitted_constants(system, workload.element)
+        known = fitted.step_error
         error = model_error_column(known or self.unvalidated, samples=self.samples, seed=self.seed)
+        held = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
         samples = Samples(
             system=variants,
             time=table.time * error,
-            memory=np.broadcast_to(table.memory_bytes, (self.samples,)),
+            memory=table.memory_bytes * held,
             level=self.level,
             inputs=tuple(varied),
             model="the model, by calibration runs" if known else "the model, not calibrated on this family",

@@ -8,12 +8,13 @@ from rich.console import Console
 from rich.table import Table
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import ChipFile, ClusterFile, Datum, LinkFile, ModelFile
+from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Datum, LinkFile, ModelFile
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
 
 __all__ = ["catalogue_json", "print_entry", "print_room", "print_rooms"]
 
-_ROOMS = ("chips", "links", "clusters", "models")
+_ROOMS = ("chips", "calibrations", "links", "clusters", "models")
+_Entry = ChipFile | CalibrationFile | LinkFile | ClusterFile | ModelFile
 
 
 def print_rooms(catalogue: Catalogue) -> None:
@@ -31,10 +32,12 @@ def print_rooms(catalogue: Catalogue) -> None:
     console.print("volvelle catalogue chips h100-sxm   every number with its source", style="dim")
 
 
-def _entry(catalogue: Catalogue, room: str, name: str) -> ChipFile | LinkFile | ClusterFile | ModelFile:
+def _entry(catalogue: Catalogue, room: str, name: str) -> _Entry:
     match room:
         case "chips":
             return catalogue.chip_file(name)
+        case "calibrations":
+            return catalogue.calibration_file(name)
         case "links":
             return catalogue.link_file(name)
         case "clusters":
@@ -50,6 +53,7 @@ def print_room(catalogue: Catalogue, room: str) -> None:
     entries = [_entry(catalogue, room, name) for name in catalogue.names(room)]
     heads = {
         "chips": ("dense bf16", "memory", "rate"),
+        "calibrations": ("of peak", "of memory rate", "step error", "runs fitted"),
         "links": ("rate", "one step"),
         "clusters": ("chip", "network, innermost first"),
         "models": ("parameters", "layers", "hidden", "heads", "sequence"),
@@ -64,7 +68,7 @@ def print_room(catalogue: Catalogue, room: str) -> None:
     console.print(table)
 
 
-def _row(entry: ChipFile | LinkFile | ClusterFile | ModelFile) -> tuple[str, ...]:
+def _row(entry: _Entry) -> tuple[str, ...]:
     if isinstance(entry, ChipFile):
         rate = entry.matrix_rate.get("bf16") or entry.matrix_rate.get("fp16")
         return (
@@ -73,6 +77,10 @@ def _row(entry: ChipFile | LinkFile | ClusterFile | ModelFile) -> tuple[str, ...
             show(parse(entry.memories[0].rate.value, BYTES_PER_SECOND), BYTES_PER_SECOND),
             entry.title,
         )
+    if isinstance(entry, CalibrationFile):
+        stated = (entry.constants.get(name) for name in ("matrix_efficiency", "memory_efficiency", "step_error"))
+        runs = str(entry.domain.runs) if entry.domain else "–"
+        return (*("–" if datum is None else str(datum.value) for datum in stated), runs)
     if isinstance(entry, LinkFile):
         return (
             show(parse(entry.rate.value, BYTES_PER_SECOND), BYTES_PER_SECOND),
@@ -107,7 +115,7 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
     entry = _entry(catalogue, room, name)
     console = Console(highlight=False)
     console.print(f"[bold]{entry.name}[/bold]  {entry.title}")
-    for field in ("vendor", "family", "launched", "chip", "default_count", "reduces"):
+    for field in ("vendor", "family", "launched", "chip", "element", "stack", "default_count", "reduces"):
         value = getattr(entry, field, None)
         if value not in (None, "", False):
             console.print(f"{field.replace('_', ' ')}: {value}")
@@ -115,6 +123,14 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         shape = entry.architecture
         counts = ", ".join(f"{key} {value}" for key, value in shape.model_dump(exclude={"source", "kind"}).items())
         console.print(f"architecture ({shape.kind}, {shape.source}): {counts}")
+    if isinstance(entry, ChipFile):
+        console.print(f"what runs on it taught: volvelle catalogue calibrations {entry.name}", style="dim")
+    if isinstance(entry, CalibrationFile) and entry.domain:
+        runs = entry.domain
+        console.print(
+            f"fitted to {runs.runs} runs on {runs.chips[0]} to {runs.chips[1]} chips in {', '.join(runs.elements)}: "
+            f"{', '.join(runs.publications)}"
+        )
     if isinstance(entry, ClusterFile):
         for index, d in enumerate(entry.dimensions):
             size = f"size {d.size}" + (f" ({d.size_source})" if d.size_source else "")

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from volvelle.estimators.result import Range
 from volvelle.laws.citations import LAWS
 from volvelle.quantities import Quantity
 from volvelle.quantities import format as written
@@ -44,7 +45,7 @@ class ViolationEntry(_Closed):
 
 
 class RangeEntry(_Closed):
-    """Where the time lies when inputs vary."""
+    """Where a figure lies when inputs vary."""
 
     low: float
     high: float
@@ -111,6 +112,8 @@ class EstimateDocument(_Closed):
     feasible: bool
     seconds: float = Field(gt=0)
     range: RangeEntry | None
+    ranges: dict[str, RangeEntry]
+    """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
     tokens_per_second: float
     utilisation: float
     memory_bytes: float
@@ -130,6 +133,10 @@ def _neat(value: float, kind: Quantity) -> str:
     return written(float(f"{value:.10g}"), kind)
 
 
+def _range(found: Range) -> RangeEntry:
+    return RangeEntry(low=found.low, high=found.high, level=found.level, varied=list(found.varied))
+
+
 def document(answer: Answer) -> EstimateDocument:
     """The answer as a document."""
     found = answer.estimate
@@ -144,9 +151,8 @@ def document(answer: Answer) -> EstimateDocument:
         mapping=MappingEntry.model_validate(found.mapping.described()),
         feasible=found.feasible,
         seconds=found.time,
-        range=None
-        if spread is None
-        else RangeEntry(low=spread.low, high=spread.high, level=spread.level, varied=list(spread.varied)),
+        range=None if spread is None else _range(spread),
+        ranges={name: _range(one) for name, one in (found.ranges | answer.costs.ranges).items()},
         tokens_per_second=found.tokens_per_second,
         utilisation=found.utilisation,
         memory_bytes=found.memory_bytes,

@@ -64,6 +64,7 @@ def _headline(answer: Answer) -> Panel:
         f"({estimate.worst_rank}): {fits}\n"
     )
     text.append(_money(answer))
+    text.append(_ranges(answer))
     title = "cannot run" if not estimate.feasible else "one training step"
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
 
@@ -109,6 +110,18 @@ def _money(answer: Answer) -> str:
     if costs.dollars is None:
         return f"{energy}; money: not known ({', '.join(costs.missing)} not in the catalogue)"
     return f"{energy}, {show(float(costs.dollars), DOLLARS)}/step on owned hardware"
+
+
+def _ranges(answer: Answer) -> str:
+    """Where memory, power and money lie; that of the time stands beside it."""
+    kinds = {"memory": BYTES, "power": WATTS, "dollars": DOLLARS}
+    known = {**answer.estimate.ranges, **answer.costs.ranges}
+    told = [
+        f"{'money' if name == 'dollars' else name} {show(known[name].low, kind)} … {show(known[name].high, kind)}"
+        for name, kind in kinds.items()
+        if name in known
+    ]
+    return f"\n{100 * known['memory'].level:.0f} % ranges: {', '.join(told)}" if told else ""
 
 
 def _violations(estimate: Estimate) -> Panel:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.estimators.calibration import CONSTANTS, fitted_constants, with_constants
+from volvelle.estimators.calibration import CONSTANTS, ERRORS, fitted_constants, with_constants
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
@@ -40,7 +40,7 @@ _CHIP: Mapping[str, Quantity | None] = {
     "power": WATTS,
     "price": DOLLARS,
 }
-_CALIBRATION: Mapping[str, Quantity | None] = {name: kind for name, kind in CONSTANTS.items() if name != "step_error"}
+_CALIBRATION: Mapping[str, Quantity | None] = {name: kind for name, kind in CONSTANTS.items() if name not in ERRORS}
 _MEMORY: Mapping[str, Quantity | None] = {"rate": BYTES_PER_SECOND, "capacity": BYTES}
 _LINK: Mapping[str, Quantity | None] = {
     "rate": BYTES_PER_SECOND,
