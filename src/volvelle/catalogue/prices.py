@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources.abc import Traversable
 from typing import Literal
 
 import numpy as np
@@ -112,8 +111,8 @@ _KINDS: Mapping[str, Quantity] = {
 
 
 @cache
-def _file(file: Traversable) -> _File:
-    written = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
+def _file(text: str) -> _File:
+    written = YAML(typ="safe", pure=True).load(text)
     try:
         return _File.model_validate(written)
     except ValidationError as error:
@@ -128,7 +127,7 @@ class PriceBook:
 
     @cached_property
     def _file(self) -> _File:
-        return _file(self.catalogue.prices_file())
+        return _file(self.catalogue.prices_file().read_text("utf-8"))
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:

@@ -152,7 +152,7 @@ def document(answer: Answer) -> EstimateDocument:
         feasible=found.feasible,
         seconds=found.time,
         range=None if spread is None else _range(spread),
-        ranges={name: _range(one) for name, one in (found.ranges | answer.costs.ranges).items()},
+        ranges={name: _range(one) for name, one in {**found.ranges, **answer.costs.ranges}.items()},
         tokens_per_second=found.tokens_per_second,
         utilisation=found.utilisation,
         memory_bytes=found.memory_bytes,

@@ -65,7 +65,7 @@ ENTRIES: Mapping[str, Entry] = {
         "family": "probes",
         "launched": "2026-01",
         "matrix_rate": {element: number("30 TFLOP/s") for element in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8")},
-        "vector_rate": {"fp64": number("50 GFLOP/s"), "fp32": number("50 GFLOP/s")},
+        "vector_rate": {"fp64": number("50 GFLOP/s"), "fp32": number("200 GFLOP/s")},
         "buffer": number("400 kB"),
         "memories": [
             {"name": "HBM", "capacity": number("1 GB"), "rate": number("200 GB/s")},
