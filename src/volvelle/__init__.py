@@ -22,6 +22,13 @@ from volvelle.errors import (
     UnknownNameError,
     VolvelleError,
 )
+from volvelle.estimators.calibration import (
+    CalibratedCluster,
+    Calibration,
+    Calibrations,
+    FittedConstants,
+    fitted_constants,
+)
 from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
@@ -51,6 +58,9 @@ __all__ = [
     "AbstractEstimator",
     "Block",
     "BlockBuilder",
+    "CalibratedCluster",
+    "Calibration",
+    "Calibrations",
     "Catalogue",
     "Chip",
     "ClosedForm",
@@ -72,6 +82,7 @@ __all__ = [
     "Experts",
     "FatTree",
     "Figure",
+    "FittedConstants",
     "FullyConnected",
     "GraphError",
     "Interval",
@@ -113,6 +124,7 @@ __all__ = [
     "all_shardings",
     "by_dimension",
     "conversion",
+    "fitted_constants",
     "shard",
     "split",
     "step_costs",

@@ -8,7 +8,7 @@ from volvelle.economics.step_cost import Costs
 from volvelle.estimators.calibration import FittedConstants, fitted_constants
 from volvelle.estimators.result import Estimate
 from volvelle.laws.citations import LAWS
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
+from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -22,7 +22,12 @@ class Input:
 
     name: str
     figure: Figure
-    kind: Quantity
+    kind: Quantity | None
+    """None: a plain number."""
+
+    def shown(self, value: float) -> str:
+        """A value of it, for people."""
+        return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,7 @@ class Answer:
             (name for name in (self.step.element, "bf16", "fp16") if name in chip.matrix_rates),
             self.step.element,
         )
-        wanted = [
+        wanted: list[tuple[str, Figure | None, Quantity | None]] = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
             ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
             ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
@@ -59,6 +64,10 @@ class Answer:
             ("chip: sustained share of that", fitted.get("memory_efficiency"), FRACTION),
             ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
             ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
+            ("chip: inner steps a tile's start is worth", fitted.get("gemm_k_half"), None),
+            ("chip: keys a query tile's start is worth", fitted.get("attention_kv_half"), None),
+            ("model: error of a step, as a factor", fitted.get("step_error"), None),
+            ("model: error of memory, as a factor", fitted.get("memory_error"), None),
         ]
         for dimension in self.cluster.dimensions:
             if dimension.size > 1:

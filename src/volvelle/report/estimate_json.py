@@ -128,9 +128,9 @@ class EstimateDocument(_Closed):
     laws: list[LawEntry]
 
 
-def _neat(value: float, kind: Quantity) -> str:
+def _neat(value: float, kind: Quantity | None) -> str:
     """A quantity without the last digits that arithmetic left."""
-    return written(float(f"{value:.10g}"), kind)
+    return f"{value:.10g}" if kind is None else written(float(f"{value:.10g}"), kind)
 
 
 def _range(found: Range) -> RangeEntry:

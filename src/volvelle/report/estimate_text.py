@@ -225,9 +225,9 @@ def _inputs(answer: Answer) -> Table:
     for found in answer.inputs():
         figure = found.figure
         low, high = figure.bounds(0.8)
-        between = "" if figure.spread is None else f"{show(low, found.kind)} … {show(high, found.kind)}"
+        between = "" if figure.spread is None else f"{found.shown(low)} … {found.shown(high)}"
         evidence = f"{figure.evidence.word}: {answer.cite(figure.source)}"
-        table.add_row(found.name, show(figure.value, found.kind), between, evidence)
+        table.add_row(found.name, found.shown(figure.value), between, evidence)
     return table
 
 
