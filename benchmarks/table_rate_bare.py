@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle import Cluster, MappingTable, TrainingStep
+from volvelle.estimators.calibration import fitted_constants
 
 Column = NDArray[np.float64]
 CHUNK = 16_384
@@ -22,16 +23,20 @@ class _Bare:
         self.layers = float(step.model.block("layer").repeat)
         self.s, self.h, self.f, self.v = (float(size[dim]) for dim in ("position", "hidden", "ffn", "vocab"))
         self.slots, self.d, self.a = float(size["places"]), float(size["head_dim"]), float(size["kv_heads"])
-        chip = cluster.chip
-        self.matrix = float(chip.matrix_rate("bf16") * chip.matrix_efficiency)
+        chip, fitted = cluster.chip, fitted_constants(cluster, "bf16")
+        self.matrix = float(chip.matrix_rate("bf16") * fitted.matrix_efficiency)
         self.vector = float(chip.vector_rate())
-        self.memory = float(chip.memory.rate * chip.memory_efficiency)
+        self.memory = float(chip.memory.rate * fitted.memory_efficiency)
         self.buffer = float(chip.buffer)
         assert chip.units is not None
-        self.units, self.half, self.launch = float(chip.units), float(chip.gemm_k_half), float(chip.kernel_launch_time)
-        self.dispatch = float(chip.host_dispatch_time)
-        self.tile, self.slowed = float(chip.tile), float(chip.communication_sm_share)
-        self.fused = float(chip.attention_efficiency * self.s / (self.s + chip.attention_kv_half))
+        self.units, self.half, self.launch = (
+            float(chip.units),
+            float(fitted.gemm_k_half),
+            float(fitted.kernel_launch_time),
+        )
+        self.dispatch = float(fitted.host_dispatch_time)
+        self.tile, self.slowed = float(chip.tile), float(fitted.communication_sm_share)
+        self.fused = float(fitted.attention_efficiency * self.s / (self.s + fitted.attention_kv_half))
         self.reserved, self.gaps = float(step.reserved), 1.0 + step.fragmentation
         self.node = cluster.dimensions[0].size
         self.chips = cluster.accelerators

@@ -35,6 +35,7 @@ from volvelle.catalogue.published.comet import comet
 from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
+from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.citations import LAWS, Law
 from volvelle.laws.collectives import pipeline_fill_time
@@ -374,7 +375,7 @@ def worked() -> dict[str, str]:
     catalogue = volvelle.Catalogue()
     shape, cluster = catalogue.model("gpt3-175b"), catalogue.cluster("dgx-a100/1024")
     step = volvelle.TrainingStep(model=volvelle.transformer(shape), batch=1536)
-    chip, link = cluster.chip, cluster.dimensions[0].link
+    chip, link, fitted = cluster.chip, cluster.dimensions[0].link, fitted_constants(cluster, "bf16")
     tensor, layers, micro_batches = 8, 12, 96
     wide = shape.ffn / tensor
     work = 2.0 * shape.sequence * shape.hidden * wide
@@ -382,20 +383,20 @@ def worked() -> dict[str, str]:
     traffic = tiled_traffic(*operands, buffer=chip.buffer)
     tile, units = float(chip.tile), float(chip.units or 1.0)
     wave = float(wave_efficiency(shape.sequence, wide, 1.0, units=units, tile=tile))
-    depth = float(depth_efficiency(shape.hidden, half=float(chip.gemm_k_half)))
+    depth = float(depth_efficiency(shape.hidden, half=float(fitted.gemm_k_half)))
     thin = float(wave_efficiency(shape.sequence / 16, wide / 8, 1.0, units=units, tile=tile))
-    rate = float(chip.matrix_rate("bf16") * chip.matrix_efficiency) * wave * depth
+    rate = float(chip.matrix_rate("bf16") * fitted.matrix_efficiency) * wave * depth
     arithmetic = work / rate
     # The two products of the backward pass sum over the width and over positions.
-    depths = (float(depth_efficiency(inner, half=float(chip.gemm_k_half))) for inner in (wide, shape.sequence))
+    depths = (float(depth_efficiency(inner, half=float(fitted.gemm_k_half))) for inner in (wide, shape.sequence))
     waves = (
         float(wave_efficiency(rows, columns, 1.0, units=units, tile=tile))
         for rows, columns in ((shape.sequence, shape.hidden), (shape.hidden, wide))
     )
-    peak = float(chip.matrix_rate("bf16") * chip.matrix_efficiency)
-    kernel = arithmetic + float(chip.kernel_launch_time)
+    peak = float(chip.matrix_rate("bf16") * fitted.matrix_efficiency)
+    kernel = arithmetic + float(fitted.kernel_launch_time)
     passes = kernel + sum(
-        work / (peak * a * b) + float(chip.kernel_launch_time) for a, b in zip(depths, waves, strict=True)
+        work / (peak * a * b) + float(fitted.kernel_launch_time) for a, b in zip(depths, waves, strict=True)
     )
     move = 7 / 8 * operands[0] / link.sustained
     (tier, *_) = SustainedRates.of(cluster, "bf16").tiers(8.0, 1.0)
@@ -403,10 +404,10 @@ def worked() -> dict[str, str]:
     saved = 34.0 * shape.sequence * shape.hidden / tensor
     times = {
         "arithmetic": arithmetic,
-        "memory": traffic / (chip.memory.rate * chip.memory_efficiency),
+        "memory": traffic / (chip.memory.rate * fitted.memory_efficiency),
         "kernel": kernel,
-        "launch": float(chip.kernel_launch_time),
-        "dispatch": float(chip.host_dispatch_time),
+        "launch": float(fitted.kernel_launch_time),
+        "dispatch": float(fitted.host_dispatch_time),
         "up": layers * micro_batches * passes,
         "move": move,
         "gather": gather,
@@ -433,13 +434,13 @@ def worked() -> dict[str, str]:
         "depth": percent(depth),
         "tile": f"{tile:.0f}",
         "units": f"{units:.0f}",
-        "gemm_k_half": f"{float(chip.gemm_k_half):.0f}",
-        "share": percent(float(chip.matrix_efficiency) * wave * depth),
+        "gemm_k_half": f"{float(fitted.gemm_k_half):.0f}",
+        "share": percent(float(fitted.matrix_efficiency) * wave * depth),
         "contention": percent(float(cluster.dimensions[1].link.contention)),
         "contended": f"{1 + float(cluster.dimensions[1].link.contention) * 3:.2f}",
-        "memory_rate": show(float(chip.memory.rate * chip.memory_efficiency), BYTES_PER_SECOND),
+        "memory_rate": show(float(chip.memory.rate * fitted.memory_efficiency), BYTES_PER_SECOND),
         "link_rate": show(float(link.sustained), BYTES_PER_SECOND),
-        "efficiency": percent(float(chip.matrix_efficiency)),
+        "efficiency": percent(float(fitted.matrix_efficiency)),
     }
     return {f"worked_{name}": text for name, text in texts.items()}
 
@@ -605,16 +606,17 @@ def catalogue_page(catalogue: volvelle.Catalogue) -> str:
     chips, links, clusters, models = [], [], [], []
     for name in rooms["chips"]:
         chip, file = catalogue.chip(name), catalogue.chip_file(name)
+        fitted = catalogue.calibrations(name).constants(chip, "bf16")
         rate = file.matrix_rate.get("bf16") or file.matrix_rate.get("fp16")
         chips.append(
             (
                 f"`{name}`",
                 file.title,
                 "–" if rate is None else show(parse(rate.value, FLOP_PER_SECOND), FLOP_PER_SECOND),
-                ranged(chip.figures["matrix_efficiency"], percent),
+                ranged(fitted.figures["matrix_efficiency"], percent),
                 show(float(chip.memory.capacity), BYTES),
                 show(float(chip.memory.rate), BYTES_PER_SECOND),
-                keys(figure.source for figure in chip.figures.values()),
+                keys(figure.source for figure in (*chip.figures.values(), *fitted.figures.values())),
             )
         )
     for name in rooms["links"]:

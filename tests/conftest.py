@@ -20,6 +20,8 @@ from volvelle import (
     Transformer,
     transformer,
 )
+from volvelle.estimators.calibration import CalibratedCluster, Calibrations
+from volvelle.quantities import Number
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
@@ -41,8 +43,6 @@ def small_chip(**changes: object) -> Chip:
         vector_rates={"fp32": 20e12},
         buffer=40e6,
         memories=(Memory(name="HBM", capacity=80e9, rate=2e12),),
-        matrix_efficiency=0.8,
-        memory_efficiency=0.8,
         power=400.0,
         price=10_000.0,
     )
@@ -50,11 +50,17 @@ def small_chip(**changes: object) -> Chip:
 
 
 def small_cluster(
-    nodes: int = 4, *, chip: Chip | None = None, inner: Link | None = None, outer: Link | None = None
+    nodes: int = 4,
+    *,
+    chip: Chip | None = None,
+    inner: Link | None = None,
+    outer: Link | None = None,
+    **constants: Number,
 ) -> Cluster:
-    return Cluster(
+    return CalibratedCluster(
         name=f"toy/{8 * nodes}",
         chip=chip or small_chip(),
+        calibrations=Calibrations.of(**{"matrix_efficiency": 0.8, "memory_efficiency": 0.8, **constants}),
         dimensions=(
             Dimension(
                 name="inside",

@@ -13,6 +13,13 @@ from volvelle.errors import (
     UnknownNameError,
     VolvelleError,
 )
+from volvelle.estimators.calibration import (
+    CalibratedCluster,
+    Calibration,
+    Calibrations,
+    FittedConstants,
+    fitted_constants,
+)
 from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
@@ -50,6 +57,9 @@ __all__ = [
     "Answers",
     "Block",
     "BlockBuilder",
+    "CalibratedCluster",
+    "Calibration",
+    "Calibrations",
     "Catalogue",
     "Chip",
     "ClosedForm",
@@ -71,6 +81,7 @@ __all__ = [
     "Experts",
     "FatTree",
     "Figure",
+    "FittedConstants",
     "FullyConnected",
     "GraphError",
     "Interval",
@@ -121,6 +132,7 @@ __all__ = [
     "cost",
     "estimate",
     "explore",
+    "fitted_constants",
     "map",
     "plan",
     "shard",

@@ -31,10 +31,9 @@ def clusters(draw: st.DrawFn) -> Cluster:
         vector_rates={"fp32": draw(st.floats(1e11, 1e15))},
         buffer=draw(st.floats(1e4, 1e9)),
         memories=(Memory(name="HBM", capacity=80e9, rate=draw(st.floats(1e10, 1e14))),),
-        matrix_efficiency=draw(efficiencies),
-        memory_efficiency=draw(efficiencies),
     )
-    return small_cluster(4, chip=chip, inner=draw(links("inner")), outer=draw(links("outer")))
+    constants = {name: draw(efficiencies) for name in ("matrix_efficiency", "memory_efficiency")}
+    return small_cluster(4, chip=chip, inner=draw(links("inner")), outer=draw(links("outer")), **constants)
 
 
 @st.composite

@@ -4,21 +4,32 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from volvelle.catalogue.figures import read_figure
-from volvelle.catalogue.schema import ArchitectureFile, ChipFile, ClusterFile, Datum, DimensionFile, LinkFile, ModelFile
-from volvelle.errors import DescriptionError, SourceError
+from volvelle.catalogue.schema import (
+    ArchitectureFile,
+    CalibrationFile,
+    ChipFile,
+    ClusterFile,
+    Datum,
+    DimensionFile,
+    LinkFile,
+    ModelFile,
+)
+from volvelle.errors import DescriptionError, SourceError, UnknownNameError
+from volvelle.estimators.calibration import CONSTANTS, ERRORS, CalibratedCluster, Calibration, Calibrations, Domain
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
     DOLLARS,
     FLOP_PER_SECOND,
     FRACTION,
+    JOULES_PER_BYTE,
     SECONDS,
     WATTS,
     Quantity,
 )
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip, Memory
-from volvelle.system.cluster import Cluster, Dimension, nested_sizes
+from volvelle.system.cluster import Dimension, nested_sizes
 from volvelle.system.link import Link
 from volvelle.system.topologies import (
     AbstractTopology,
@@ -34,7 +45,7 @@ from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 
-__all__ = ["build_chip", "build_cluster", "build_link", "build_model"]
+__all__ = ["build_calibration", "build_chip", "build_cluster", "build_link", "build_model"]
 
 
 class _Figures:
@@ -45,8 +56,11 @@ class _Figures:
         self.sources = sources
         self.found: dict[str, Figure] = {}
 
-    def read(self, name: str, datum: Datum, kind: Quantity | None) -> float:
+    def read(self, name: str, datum: Datum, kind: Quantity | None, *, exact: str = "") -> float:
+        """The value of a number; `exact` is the reason why it cannot have a spread, if it cannot."""
         figure = read_figure(datum, kind, where=f"{self.where}: {name}", sources=self.sources)
+        if exact and figure.spread is not None:
+            raise DescriptionError(f"{self.where}: {name} cannot have a spread: {exact}; leave the spread away")
         self.found[name] = figure
         return figure.value
 
@@ -66,6 +80,7 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
 
     return Chip(
         name=file.name,
+        family=file.family,
         matrix_rates=rates("matrix_rates", file.matrix_rate),
         vector_rates=rates("vector_rates", file.vector_rate),
         buffer=figures.read("buffer", file.buffer, BYTES),
@@ -77,31 +92,46 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
             )
             for index, tier in enumerate(file.memories)
         ),
-        matrix_efficiency=figures.read("matrix_efficiency", file.matrix_efficiency, FRACTION),
-        memory_efficiency=figures.read("memory_efficiency", file.memory_efficiency, FRACTION),
         units=figures.read("units", file.units, None) if file.units else None,
         tile=figures.read("tile", file.tile, None) if file.tile else 8192.0,
-        gemm_k_half=figures.read("gemm_k_half", file.gemm_k_half, None) if file.gemm_k_half else 0.0,
-        kernel_launch_time=figures.read("kernel_launch_time", file.kernel_launch_time, SECONDS)
-        if file.kernel_launch_time
-        else 0.0,
-        host_dispatch_time=figures.read("host_dispatch_time", file.host_dispatch_time, SECONDS)
-        if file.host_dispatch_time
-        else 0.0,
-        communication_sm_share=figures.read("communication_sm_share", file.communication_sm_share, FRACTION)
-        if file.communication_sm_share
-        else 0.0,
-        attention_efficiency=figures.read("attention_efficiency", file.attention_efficiency, FRACTION)
-        if file.attention_efficiency
-        else 1.0,
-        attention_kv_half=figures.read("attention_kv_half", file.attention_kv_half, None)
-        if file.attention_kv_half
-        else 0.0,
-        step_error=figures.read("step_error", file.step_error, None) if file.step_error else None,
         power=figures.read("power", file.power, WATTS) if file.power else None,
         price=figures.read("price", file.price, DOLLARS) if file.price else None,
         figures=figures.found,
     )
+
+
+def build_calibration(file: CalibrationFile, sources: Collection[str]) -> Calibration:
+    """Constants fitted to runs, from their file."""
+    figures = _Figures(f"calibration {file.name!r}", sources)
+    if file.element:
+        element_bytes(file.element)
+    for name in file.constants:
+        if name not in CONSTANTS:
+            raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
+    exact = dict.fromkeys(ERRORS, "it is itself how far an estimate may be off, so state a larger value")
+    constants = {
+        name: figures.read(name, datum, CONSTANTS[name], exact=exact.get(name, ""))
+        for name, datum in file.constants.items()
+    }
+    runs = file.domain
+    calibration = Calibration(
+        chip=file.chip,
+        family=file.family,
+        element=file.element,
+        stack=file.stack,
+        constants=constants,
+        figures=figures.found,
+        domain=Domain()
+        if runs is None
+        else Domain(
+            runs=runs.runs, chips=runs.chips, elements=tuple(runs.elements), publications=tuple(runs.publications)
+        ),
+    )
+    if calibration.name != file.name:
+        raise DescriptionError(
+            f"{figures.where} is of {calibration.name!r} by its chip, family, element and stack; name file and entry so"
+        )
+    return calibration
 
 
 def build_link(file: LinkFile, sources: Collection[str]) -> Link:
@@ -109,6 +139,8 @@ def build_link(file: LinkFile, sources: Collection[str]) -> Link:
     figures = _Figures(f"link {file.name!r}", sources)
     if file.reduces:
         figures.known("reduces", file.reduces_source)
+    if file.energy:
+        figures.read("energy", file.energy, JOULES_PER_BYTE, exact="no answer rests on the energy of a link")
     return Link(
         name=file.name,
         rate=figures.read("rate", file.rate, BYTES_PER_SECOND),
@@ -128,9 +160,15 @@ def build_link(file: LinkFile, sources: Collection[str]) -> Link:
 
 
 def build_cluster(
-    file: ClusterFile, *, count: int, chip: Chip, links: Mapping[str, Link], sources: Collection[str]
-) -> Cluster:
-    """A cluster of `count` accelerators from its template."""
+    file: ClusterFile,
+    *,
+    count: int,
+    chip: Chip,
+    links: Mapping[str, Link],
+    calibrations: Calibrations,
+    sources: Collection[str],
+) -> CalibratedCluster:
+    """A cluster of `count` accelerators from its template, with what runs on its chips taught."""
     figures = _Figures(f"cluster {file.name!r}", sources)
     figures.known("count_source", file.count_source)
     for dimension in file.dimensions:
@@ -150,12 +188,15 @@ def build_cluster(
         dimensions.append(
             Dimension(name=dimension.name, size=size, topology=_topology(dimension, index, size, figures), link=link)
         )
-    return Cluster(
+    host = links[file.host_link] if file.host_link else None
+    return CalibratedCluster(
         name=f"{file.name}/{count}",
         chip=chip,
+        calibrations=calibrations,
         dimensions=tuple(dimensions),
         host_power=figures.read("host_power", file.host_power, WATTS) if file.host_power else 0.0,
-        host_rate=links[file.host_link].sustained if file.host_link else None,
+        host_rate=host.sustained if host else None,
+        host_link=host,
         pue=figures.read("pue", file.pue, None) if file.pue else 1.0,
         figures=figures.found,
         notes=notes,
@@ -190,7 +231,7 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     """A transformer from its file."""
     figures = _Figures(f"model {file.name!r}", sources)
     figures.known("architecture", file.architecture.source)
-    figures.read("parameters", file.parameters, None)
+    figures.read("parameters", file.parameters, None, exact="learned numbers are counted")
     stated = file.architecture
     parts = {"experts": Experts, "latent": LatentAttention, "mamba": Mamba, "mamba2": Mamba2}
     fields = stated.model_dump(exclude={"source", "kind", "pattern", "kinds", *parts})

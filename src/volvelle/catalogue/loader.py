@@ -1,5 +1,6 @@
 """Reads the catalogue: one YAML 1.2 file an entry, from the package and from folders of one's own."""
 
+from dataclasses import replace
 from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -10,10 +11,11 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from volvelle.catalogue.build import build_chip, build_cluster, build_link, build_model
+from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.references import References
-from volvelle.catalogue.schema import ChipFile, ClusterFile, LinkFile, ModelFile, Reference
+from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, LinkFile, ModelFile, Reference
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
+from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
@@ -22,11 +24,11 @@ from volvelle.workload.families.transformer import Transformer
 __all__ = ["Catalogue"]
 
 File = TypeVar("File", bound=BaseModel)
-_ROOMS = ("chips", "links", "clusters", "models")
+_ROOMS = ("chips", "calibrations", "links", "clusters", "models")
 
 
 class Catalogue:
-    """Chips, links, clusters and models by name.
+    """Chips, their calibrations, links, clusters and models by name.
 
     Folders given are looked at before the package's own, so an entry of one's own may replace or extend it: a folder
     holds ``chips/NAME.yaml``, ``clusters/NAME.yaml`` … and ``references/*.yaml``.
@@ -42,7 +44,7 @@ class Catalogue:
     # -- what there is -----------------------------------------------------------------------------------------
 
     def names(self, room: str) -> tuple[str, ...]:
-        """Names of all entries of a room: chips, links, clusters or models."""
+        """Names of all entries of a room: chips, calibrations, links, clusters or models."""
         if room not in _ROOMS:
             raise UnknownNameError.among("room of the catalogue", room, _ROOMS)
         found = {
@@ -81,6 +83,10 @@ class Catalogue:
         """A chip as its file states it."""
         return self._file("chips", "chip", name, ChipFile)
 
+    def calibration_file(self, name: str) -> CalibrationFile:
+        """Fitted constants as their file states them."""
+        return self._file("calibrations", "calibration", name, CalibrationFile)
+
     def link_file(self, name: str) -> LinkFile:
         """A link as its file states it."""
         return self._file("links", "link", name, LinkFile)
@@ -92,6 +98,11 @@ class Catalogue:
     def model_file(self, name: str) -> ModelFile:
         """A model as its file states it."""
         return self._file("models", "model", name, ModelFile)
+
+    def prices_file(self) -> Traversable:
+        """The prices of parts and sites: those of the first folder that states some, or the package's own."""
+        files = (root / "prices" / "parts.yaml" for root in self._roots)
+        return next(file for file in files if file.is_file())
 
     def _file(self, room: str, kind: str, name: str, schema: type[File]) -> File:
         known = self._read.get((room, name))
@@ -116,6 +127,21 @@ class Catalogue:
         """A chip."""
         return build_chip(self.chip_file(name), self.sources)
 
+    def calibrations(self, chip: str, *, stack: str = "") -> Calibrations:
+        """Every calibration that a question about a chip may fall back on, for a software stack or for any."""
+        wanted = {chip, f"family.{self.chip_file(chip).family}", "default"}
+        names = [name for name in self.names("calibrations") if name in wanted or name.startswith(f"{chip}.")]
+        entries = (build_calibration(self.calibration_file(name), self.sources) for name in names)
+        return Calibrations(entries=tuple(entries), stack=stack)
+
+    def calibrated(self, cluster: Cluster) -> Cluster:
+        """A machine described elsewhere, with what the catalogue knows of its chip."""
+        return calibrated(cluster, self.calibrations(cluster.chip.name))
+
+    def with_chip(self, cluster: Cluster, name: str) -> Cluster:
+        """The machine with another chip, and with what runs on that one taught."""
+        return self.calibrated(replace(cluster, chip=self.chip(name)))
+
     def link(self, name: str) -> Link:
         """A link."""
         return build_link(self.link_file(name), self.sources)
@@ -133,6 +159,7 @@ class Catalogue:
             count=int(count) if slash else file.default_count,
             chip=self.chip(file.chip),
             links={name: self.link(name) for name in {*(d.link for d in file.dimensions), file.host_link} if name},
+            calibrations=self.calibrations(file.chip),
             sources=self.sources,
         )
 
@@ -160,7 +187,17 @@ def _validated(entry: object, schema: type[File], where: str) -> File:
         for problem in error.errors():
             path = ".".join(str(step) for step in problem["loc"])
             missing_source |= problem["type"] == "missing" and path.endswith("source")
-            found = "" if problem["type"] == "missing" else f" (found {problem['input']!r})"
-            lines.append(f"  {path}: {problem['msg'].lower()}{found}")
+            lines.append(f"  {path}: {_reason(problem['type'], problem['msg'], path, problem['input'], schema)}")
         kind = SourceError if missing_source else DescriptionError
         raise kind(f"{where} does not load:\n" + "\n".join(lines)) from None
+
+
+def _reason(kind: str, message: str, path: str, given: object, schema: type[BaseModel]) -> str:
+    """What is wrong with a field, and what to do where it is known."""
+    if kind == "missing":
+        return message.lower()
+    if schema is ChipFile and path in CONSTANTS:
+        return f"is fitted to runs, not built into the chip; state it in calibrations/NAME.yaml under constants.{path}"
+    if isinstance(given, dict) and "spread" in given and kind != "extra_forbidden":
+        return f"is counted, so it is a bare number without a spread (found {given!r})"
+    return f"{message.lower()} (found {given!r})"

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
 from typing import Literal
 
 import numpy as np
@@ -82,7 +81,6 @@ class _Site(_Strict):
     plant_price: Datum
     plant_life: Datum
     energy_price: Datum
-    conversion: Datum
     interest: Datum
     maintenance: Datum
 
@@ -107,16 +105,14 @@ _KINDS: Mapping[str, Quantity] = {
     "site.plant_price": DOLLARS_PER_WATT,
     "site.plant_life": SECONDS,
     "site.energy_price": DOLLARS_PER_JOULE,
-    "site.conversion": FRACTION,
     "site.interest": FRACTION,
     "site.maintenance": FRACTION,
 }
 
 
 @cache
-def _file() -> _File:
-    file = resources.files("volvelle.catalogue") / "data" / "prices" / "parts.yaml"
-    written = YAML(typ="safe", pure=True).load(file.read_text("utf-8"))
+def _file(text: str) -> _File:
+    written = YAML(typ="safe", pure=True).load(text)
     try:
         return _File.model_validate(written)
     except ValidationError as error:
@@ -130,9 +126,13 @@ class PriceBook:
     catalogue: Catalogue
 
     @cached_property
+    def _file(self) -> _File:
+        return _file(self.catalogue.prices_file().read_text("utf-8"))
+
+    @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """Every price of a part or a site, by its place in the file, such as ``memory.hbm.rate_price``."""
-        file, found = _file(), dict[str, Figure]()
+        file, found = self._file, dict[str, Figure]()
         for room, table in (("memory", file.memory), ("networks", file.networks)):
             for kind, entry in table.items():
                 found |= self._read(f"{room}.{kind}", room, entry)
@@ -320,7 +320,7 @@ class PriceBook:
     def _memories(self, at: End) -> dict[str, MemoryPrice]:
         return {
             kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _Memory.model_fields})
-            for kind in _file().memory
+            for kind in self._file.memory
         }
 
     def _networks(self, at: End) -> dict[str, NetworkPrice]:
@@ -328,7 +328,7 @@ class PriceBook:
             kind: NetworkPrice(
                 **{name: at.of(self.figures[f"networks.{kind}.{name}"]) for name in _Network.model_fields}
             )
-            for kind in _file().networks
+            for kind in self._file.networks
         }
 
     def _used(self, inventory: Inventory, *, parts: bool, on_board: bool, with_host: bool) -> dict[str, Figure]:

@@ -6,10 +6,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "ArchitectureFile",
+    "CalibrationFile",
     "ChipFile",
     "ClusterFile",
     "Datum",
     "DimensionFile",
+    "DomainFile",
     "ExpertsFile",
     "LatentFile",
     "LinkFile",
@@ -70,23 +72,36 @@ class ChipFile(_Strict):
     vector_rate: dict[str, Datum]
     buffer: Datum
     memories: Annotated[list[MemoryFile], Field(min_length=1)]
-    matrix_efficiency: Datum
-    memory_efficiency: Datum
     units: Datum | None = None
     """Units that each work on one tile of a matrix product."""
     tile: Datum | None = None
     """Elements of such a tile."""
-    gemm_k_half: Datum | None = None
-    kernel_launch_time: Datum | None = None
-    host_dispatch_time: Datum | None = None
-    communication_sm_share: Datum | None = None
-    """Share of its units that communication takes while it runs beside computation."""
-    attention_efficiency: Datum | None = None
-    attention_kv_half: Datum | None = None
-    step_error: Datum | None = None
-    """How far whole steps were off in calibration: one standard deviation, as a factor."""
     power: Datum | None = None
     price: Datum | None = None
+    notes: str = ""
+
+
+class DomainFile(_Strict):
+    """Which runs constants were fitted to."""
+
+    runs: int
+    chips: tuple[int, int]
+    elements: list[Text]
+    publications: list[Text]
+
+
+class CalibrationFile(_Strict):
+    """Constants fitted to runs: of a chip (in an element type, under a software stack), of a family, or of any chip."""
+
+    name: Text
+    title: str = ""
+    chip: str = ""
+    family: str = ""
+    element: str = ""
+    stack: str = ""
+    domain: DomainFile | None = None
+    """None: they were fitted to no run."""
+    constants: dict[str, Datum]
     notes: str = ""
 
 

@@ -1,11 +1,15 @@
 """What a step costs in energy and money."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from volvelle.estimators.result import Estimate
+import numpy as np
+
+from volvelle.estimators.result import Estimate, Range
+from volvelle.estimators.uncertainty import Samples
 from volvelle.laws.energy import run_energy
 from volvelle.laws.price import owned_price
-from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds
+from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds, Watts
 from volvelle.system.cluster import Cluster
 
 __all__ = ["CostAssumptions", "Costs", "step_costs"]
@@ -36,17 +40,43 @@ class Costs:
     dollars: Dollars | None
     assumptions: CostAssumptions
     missing: tuple[str, ...]
+    power: Watts | None = None
+    """At the meter, on average."""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """Where they lie when inputs vary, by name: energy, power, dollars."""
 
 
-def step_costs(estimate: Estimate, system: Cluster, assumptions: CostAssumptions | None = None) -> Costs:
-    """Energy and money of the step that was estimated."""
+def step_costs(
+    estimate: Estimate,
+    system: Cluster,
+    assumptions: CostAssumptions | None = None,
+    *,
+    samples: Samples | None = None,
+) -> Costs:
+    """Energy and money of the step that was estimated; with the samples behind it, their ranges too."""
     given = assumptions or CostAssumptions()
     chip = system.chip
     missing = tuple(f"{chip.name}: {name}" for name in ("power", "price") if getattr(chip, name) is None)
+    power, energy, dollars = (None if value is None else float(value) for value in _costs(estimate.time, system, given))
+    ranges = {}
+    if samples is not None:
+        ranged = {"power": samples.power_range, "energy": samples.energy_range, "dollars": samples.dollar_range}
+        columns = _costs(samples.time, samples.system, given)
+        for (name, range_of), column in zip(ranged.items(), columns, strict=True):
+            if column is not None:
+                ranges[name] = range_of(np.broadcast_to(column, samples.time.shape))
+    return Costs(energy=energy, dollars=dollars, assumptions=given, missing=missing, power=power, ranges=ranges)
+
+
+def _costs(
+    time: Seconds, system: Cluster, given: CostAssumptions
+) -> tuple[Watts | None, Joules | None, Dollars | None]:
+    """Power, energy and money of a step that takes so long; time and the machine's numbers may be columns."""
+    chip = system.chip
     if chip.power is None:
-        return Costs(energy=None, dollars=None, assumptions=given, missing=missing)
+        return None, None, None
     energy = run_energy(
-        estimate.time,
+        time,
         system.accelerators,
         chip_power=chip.power,
         host_power=system.host_power,
@@ -54,9 +84,9 @@ def step_costs(estimate: Estimate, system: Cluster, assumptions: CostAssumptions
         pue=system.pue,
     )
     if chip.price is None:
-        return Costs(energy=float(energy), dollars=None, assumptions=given, missing=missing)
+        return energy / time, energy, None
     dollars = owned_price(
-        estimate.time,
+        time,
         system.accelerators,
         chip_price=chip.price,
         life=given.life,
@@ -65,4 +95,4 @@ def step_costs(estimate: Estimate, system: Cluster, assumptions: CostAssumptions
         overhead=given.overhead,
         use=given.use,
     )
-    return Costs(energy=float(energy), dollars=float(dollars), assumptions=given, missing=missing)
+    return energy / time, energy, dollars

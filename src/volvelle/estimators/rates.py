@@ -1,12 +1,13 @@
 """The numbers of a cluster that a time depends on, each a float or a column of the table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.estimators.calibration import Calibrations, fitted_constants
 from volvelle.laws.contention import contended_rate
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import Tier
@@ -75,29 +76,31 @@ class SustainedRates:
     spans: tuple[int, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, element: str) -> "SustainedRates":
-        """What a cluster sustains for products of one element type."""
+    def of(cls, cluster: Cluster, element: str, calibration: Calibrations | None = None) -> "SustainedRates":
+        """What a cluster sustains for products of one element type, by a calibration or by the one it comes with."""
         chip = cluster.chip
+        fitted = fitted_constants(cluster, element, calibration)
         wide = element if element_bytes(element) >= _WIDE else "bf16"
+        in_16bit = fitted if wide == element else fitted_constants(cluster, wide, calibration)
         second = chip.memories[1] if len(chip.memories) > 1 else None
         return cls(
-            matrix_rate=chip.matrix_rate(element) * chip.matrix_efficiency,
-            wide_matrix_rate=chip.matrix_rate(wide) * chip.matrix_efficiency,
+            matrix_rate=chip.matrix_rate(element) * fitted.matrix_efficiency,
+            wide_matrix_rate=chip.matrix_rate(wide) * in_16bit.matrix_efficiency,
             cast=None if wide == element else element_bytes(element) / element_bytes(wide),
             vector_rate=chip.vector_rate(),
-            memory_rate=chip.memory.rate * chip.memory_efficiency,
+            memory_rate=chip.memory.rate * fitted.memory_efficiency,
             buffer=chip.buffer,
             capacity=chip.memory.capacity,
             expansion=second.capacity if second else 0.0,
-            expansion_rate=second.rate * chip.memory_efficiency if second else chip.memory.rate,
+            expansion_rate=second.rate * fitted.memory_efficiency if second else chip.memory.rate,
             units=chip.units,
             tile=chip.tile,
-            gemm_k_half=chip.gemm_k_half,
-            kernel_launch_time=chip.kernel_launch_time,
-            host_dispatch_time=chip.host_dispatch_time,
-            attention_efficiency=chip.attention_efficiency,
-            attention_kv_half=chip.attention_kv_half,
-            communication_sm_share=chip.communication_sm_share,
+            gemm_k_half=fitted.gemm_k_half,
+            kernel_launch_time=fitted.kernel_launch_time,
+            host_dispatch_time=fitted.host_dispatch_time,
+            attention_efficiency=fitted.attention_efficiency,
+            attention_kv_half=fitted.attention_kv_half,
+            communication_sm_share=fitted.communication_sm_share,
             host_rate=cluster.host_rate,
             levels=tuple(
                 NetworkLevel(
@@ -133,12 +136,16 @@ class SustainedRates:
         """How many variants of the machine there are: the length of its columns, or one."""
         values = [getattr(self, field.name) for field in fields(self)]
         values += [getattr(level, field.name) for level in self.levels for field in fields(level)]
+        values += [value for level in self.levels for value in _parameters(level.topology).values()]
         return max([1, *(value.size for value in values if isinstance(value, np.ndarray))])
 
     def take(self, rows: NDArray[np.intp] | slice) -> "SustainedRates":
         """The machine of some rows of the table."""
 
         def cut(value: Any) -> Any:
+            if isinstance(value, AbstractTopology):
+                columns = {name: part for name, part in _parameters(value).items() if isinstance(part, np.ndarray)}
+                return replace(cast("Any", value), **{n: cut(c) for n, c in columns.items()}) if columns else value
             return value[rows] if isinstance(value, np.ndarray) and value.size > 1 else value
 
         def cut_all(part: Part) -> Part:
@@ -162,3 +169,8 @@ class SustainedRates:
             )
             for level, chips in zip(self.levels, members(group, stride, self.spans), strict=True)
         ]
+
+
+def _parameters(topology: AbstractTopology) -> dict[str, Any]:
+    """Numbers that a shape is made with; one of them may be a column."""
+    return {part.name: getattr(topology, part.name) for part in fields(topology)} if is_dataclass(topology) else {}

@@ -78,6 +78,8 @@ class Estimate:
     peak: float
     """Dense peak of one chip in the element type used."""
     time_range: Range | None = None
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """Where figures lie when inputs vary, by name: time, memory, headroom (memory left)."""
     facts: Mapping[str, float] = field(default_factory=dict)
     """Side results worth showing: micro-batches, parameters a chip …"""
 

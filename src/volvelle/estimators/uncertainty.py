@@ -1,35 +1,49 @@
-"""Any table estimator, run on samples of the machine's uncertain numbers."""
+"""One sampler: every uncertain number of a machine and its calibration, one column each, and any estimator on them."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
+from volvelle.estimators.calibration import (
+    CONSTANTS,
+    ERRORS,
+    CalibratedCluster,
+    Calibration,
+    calibrated,
+    fitted_constants,
+)
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.result import Estimate, EstimateTable, Range
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.quantities import Number
 from volvelle.spread import Figure, LogNormal
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["TableEstimator", "UnderUncertainty", "sampled"]
+__all__ = [
+    "Samples",
+    "TableEstimator",
+    "UnderUncertainty",
+    "column_of",
+    "model_error_column",
+    "range_of",
+    "sampled",
+    "stratified",
+]
 
-_CHIP_FIELDS = (
-    "matrix_efficiency",
-    "memory_efficiency",
-    "gemm_k_half",
-    "kernel_launch_time",
-    "host_dispatch_time",
-    "attention_efficiency",
-    "attention_kv_half",
-    "communication_sm_share",
-)
+Column = NDArray[np.float64]
 _LINK_FIELDS = ("rate", "latency", "setup", "efficiency", "fill", "contention", "reduction_efficiency")
-Part = TypeVar("Part", Chip, Link)
+_CHIP_FIELDS = ("buffer", "units", "tile", "power", "price")
+_MONEY = frozenset({"price"})
+_POWER = frozenset({"power", "host power", "PUE"})
+_ROOM = "capacity"
+Value = TypeVar("Value")
 
 
 class TableEstimator(Protocol):
@@ -42,13 +56,239 @@ class TableEstimator(Protocol):
         """How many mappings do."""
 
 
+# -- pieces that any sampler needs ---------------------------------------------------------------------------------
+
+
+def stratified(generator: np.random.Generator, samples: int) -> Column:
+    """Quantiles, one from each of `samples` equally likely slices, in random order."""
+    return np.asarray((generator.permutation(samples) + generator.random(samples)) / samples)
+
+
+def column_of(figure: Figure, generator: np.random.Generator, samples: int) -> Column:
+    """Samples of a figure; itself, repeated, where it has no spread."""
+    slices = stratified(generator, samples)
+    return np.full(samples, figure.value) if figure.spread is None else figure.spread.at(slices)
+
+
+def model_error_column(factor: float, *, samples: int, seed: int, what: int = 1) -> Column:
+    """Factors by which a model may be off, one standard deviation being `factor`; time is 1, memory is 2."""
+    return LogNormal(1.0, factor).at(stratified(np.random.default_rng([seed, what]), samples))
+
+
+def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
+    """Where the central share `level` of samples lies."""
+    tail = (1 - level) / 2
+    low, high = np.quantile(column, [tail, 1 - tail])
+    return Range(low=float(low), high=float(high), level=level, varied=tuple(varied))
+
+
+# -- a machine, sampled --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Draw:
+    """Columns drawn so far, by name: the same column wherever the same chip or link appears."""
+
+    samples: int
+    generator: np.random.Generator
+    columns: dict[str, Column] = field(default_factory=dict)
+
+    def scaled(self, name: str, value: Value, figure: Figure | None) -> Value:
+        """The number as a column, if it has a spread.
+
+        A share of a link or an axis of a study changes the number but not the figure behind it, so the column is
+        taken relative to the figure.
+        """
+        if figure is None or figure.spread is None:
+            return value
+        if name not in self.columns:
+            self.columns[name] = column_of(figure, self.generator, self.samples)
+        number = cast("Any", value)
+        return cast("Value", self.columns[name] * (number / figure.value if figure.value else 1.0))
+
+    def fields(self, part: Link | Chip, names: Sequence[str]) -> dict[str, Any]:
+        """Those fields of a part that have a spread, as columns."""
+        drawn = {
+            name: self.scaled(f"{part.name}: {name.replace('_', ' ')}", getattr(part, name), part.figures.get(name))
+            for name in names
+        }
+        return {name: value for name, value in drawn.items() if value is not getattr(part, name)}
+
+
+def sampled(system: Cluster, *, samples: int, seed: int) -> tuple[Cluster, list[str]]:
+    """The system with every uncertain number replaced by a column of samples, and what was varied.
+
+    Samples are stratified: each number takes one value from each of `samples` equally likely slices. Links come first,
+    then fitted constants, then all else, so that a spread on a fact of the machine leaves other columns as they were.
+    """
+    draw = _Draw(samples, np.random.default_rng(seed))
+    # A link that two dimensions share varies as one; its share of a dimension stays what it is.
+    links = [replace(dimension.link, **draw.fields(dimension.link, _LINK_FIELDS)) for dimension in system.dimensions]
+    if isinstance(system, CalibratedCluster):
+        system = _with_calibrations(system, draw)
+    figures = system.figures
+    dimensions = []
+    for place, (dimension, link) in enumerate(zip(system.dimensions, links, strict=True)):
+        label = f"{dimension.name}: "
+        rate = draw.scaled(f"{label}share", link.rate, figures.get(f"dimensions.{place}.share"))
+        thin = figures.get(f"dimensions.{place}.oversubscription")
+        topology: Any = dimension.topology
+        if thin is not None and thin.spread is not None:
+            factor = draw.scaled(f"{label}oversubscription", topology.oversubscription, thin)
+            topology = replace(topology, oversubscription=factor)
+        dimensions.append(replace(dimension, topology=topology, link=replace(link, rate=rate)))
+    host: Number | None = system.host_rate
+    if host is not None and system.host_link is not None:
+        link = system.host_link
+        for name in ("rate", "efficiency"):
+            host = draw.scaled(f"{link.name}: {name}", host, link.figures.get(name))
+    variants = replace(
+        system,
+        chip=_with_facts(system.chip, draw),
+        dimensions=tuple(dimensions),
+        host_rate=host,
+        host_power=draw.scaled("host power", system.host_power, figures.get("host_power")),
+        pue=draw.scaled("PUE", system.pue, figures.get("pue")),
+    )
+    return variants, list(draw.columns)
+
+
+def _with_facts(chip: Chip, draw: _Draw) -> Chip:
+    """The chip with every peak, size, power and price that has a spread as a column."""
+
+    def rates(room: str, table: Mapping[str, Number]) -> dict[str, Number]:
+        word = room.removesuffix("s").replace("_", " ")
+        return {
+            element: draw.scaled(f"{chip.name}: {element} {word}", rate, chip.figures.get(f"{room}.{element}"))
+            for element, rate in table.items()
+        }
+
+    return replace(
+        chip,
+        matrix_rates=rates("matrix_rates", chip.matrix_rates),
+        vector_rates=rates("vector_rates", chip.vector_rates),
+        memories=tuple(
+            replace(
+                tier,
+                **{
+                    name: draw.scaled(
+                        f"{chip.name}: {tier.name} {name}",
+                        getattr(tier, name),
+                        chip.figures.get(f"memories.{place}.{name}"),
+                    )
+                    for name in (_ROOM, "rate")
+                },
+            )
+            for place, tier in enumerate(chip.memories)
+        ),
+        **draw.fields(chip, _CHIP_FIELDS),
+    )
+
+
+def _with_calibrations(system: CalibratedCluster, draw: _Draw) -> CalibratedCluster:
+    """The machine with every fitted constant that has a spread, and is asked for, as a column."""
+    book, chip = system.calibrations, system.chip
+    changed: dict[int, dict[str, Number]] = {}
+    chosen = dict(book.chosen)
+    for entry, name in _asked(book.entries, chip):
+        place, figure = book.entries.index(entry), entry.figures.get(name)
+        narrow = f" ({', '.join(part for part in (entry.element, entry.stack) if part)})" if entry.element else ""
+        label = f"{chip.name}: {name.replace('_', ' ')}{narrow}"
+        if name in chosen and not entry.element:
+            chosen[name] = draw.scaled(label, chosen[name], figure)
+        else:
+            changed.setdefault(place, {})[name] = draw.scaled(label, entry.constants[name], figure)
+    entries = tuple(
+        replace(entry, constants={**entry.constants, **changed.get(place, {})})
+        for place, entry in enumerate(book.entries)
+    )
+    return replace(system, calibrations=replace(book, entries=entries, chosen=chosen))
+
+
+def _asked(entries: Sequence[Calibration], chip: Chip) -> Iterator[tuple[Calibration, str]]:
+    """Constants that some question about the chip ends at: the chip's before its family's, then narrower ones."""
+    ranked = [(entry.rank(chip, entry.element, entry.stack), entry) for entry in entries]
+    near = [entry for rank, entry in sorted(((r, e) for r, e in ranked if r is not None), key=lambda pair: pair[0])]
+    for name in CONSTANTS:
+        if name in ERRORS:
+            continue
+        general = next((entry for entry in near if not entry.element and name in entry.constants), None)
+        if general is not None:
+            yield general, name
+    for entry in near:
+        if entry.element:
+            yield from ((entry, name) for name in CONSTANTS if name in entry.constants and name not in ERRORS)
+
+
+# -- an estimator on samples ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """A step on every sampled machine."""
+
+    system: Cluster
+    """Its uncertain numbers are columns."""
+    time: Column
+    """With the model's own error."""
+    memory: Column
+    """Likewise."""
+    level: float
+    inputs: tuple[str, ...]
+    """Which numbers of the machine were varied."""
+    model: str
+    """What the model's own error rests on."""
+
+    @property
+    def headroom(self) -> Column:
+        """Bytes of memory left."""
+        return np.asarray(self.system.chip.capacity - self.memory)
+
+    def ranges(self) -> dict[str, Range]:
+        """Ranges of what an estimator answers: time, memory, and memory left."""
+        rooms = tuple(name for name in self.inputs if name.endswith(_ROOM))
+        return {
+            "time": self.range_of(self.time, *self.named(lambda name: not (_pays(name) or _draws(name)))),
+            "memory": range_of(self.memory, level=self.level, varied=("the model of memory",)),
+            "headroom": range_of(self.headroom, level=self.level, varied=(*rooms, "the model of memory")),
+        }
+
+    def range_of(self, column: Column, *inputs: str) -> Range:
+        """The range of a figure that rests on the time and on some inputs."""
+        return range_of(column, level=self.level, varied=(*inputs, self.model))
+
+    def named(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
+        """Inputs varied, of some kind."""
+        return tuple(name for name in self.inputs if wanted(name))
+
+    def power_range(self, column: Column) -> Range:
+        """The range of a power, which does not rest on the time."""
+        return range_of(column, level=self.level, varied=self.named(_draws))
+
+    def energy_range(self, column: Column) -> Range:
+        """The range of an energy: of time and power."""
+        return self.range_of(column, *self.named(lambda name: not _pays(name)))
+
+    def dollar_range(self, column: Column) -> Range:
+        """The range of money: of time, power and prices."""
+        return self.range_of(column, *self.inputs)
+
+
+def _pays(name: str) -> bool:
+    return name.rpartition(": ")[2] in _MONEY
+
+
+def _draws(name: str) -> bool:
+    return name.rpartition(": ")[2] in _POWER
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderUncertainty(AbstractEstimator):
-    """The estimator's own answer, with the range its time takes when inputs and the model itself are in doubt.
+    """The estimator's own answer, with the ranges its figures take when inputs and the model itself are in doubt.
 
     Inputs vary within their spreads; on top, the whole step varies by as much as calibration runs on the chip's family
-    were off (`Chip.step_error`), or by `unvalidated` where no run was.
+    were off (`FittedConstants.step_error`), or by `unvalidated` where no run was.
     """
 
     estimator: TableEstimator
@@ -56,7 +296,7 @@ class UnderUncertainty(AbstractEstimator):
     seed: int = 0
     level: float = 0.8
     unvalidated: float = 1.35
-    """Doubt in the model, one standard deviation as a factor, where a chip's family has no calibration runs."""
+    """Error of the model, one standard deviation as a factor, where a chip's family has no calibration runs."""
 
     def __post_init__(self) -> None:
         if self.samples < 2 or not 0 < self.level < 1:
@@ -65,51 +305,38 @@ class UnderUncertainty(AbstractEstimator):
             )
 
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
-        """The central answer and its range."""
-        central = self.estimator.estimate(workload, system, mapping)
+        """The central answer and its ranges."""
+        return self.with_samples(workload, system, mapping)[0]
+
+    def with_samples(
+        self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping
+    ) -> tuple[Estimate, Samples]:
+        """The central answer with its ranges, and the samples behind them, for figures made of time and machine."""
+        estimator, system = _with_own_calibration(self.estimator, system)
+        central = estimator.estimate(workload, system, mapping)
         variants, varied = sampled(system, samples=self.samples, seed=self.seed)
-        times = self.estimator.table(workload, variants, MappingTable.of([mapping])).time
-        known = system.chip.step_error
-        generator = np.random.default_rng([self.seed, 1])
-        slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
-        times = times * LogNormal(1.0, known or self.unvalidated).at(slices)
-        varied.append("the model, by calibration runs" if known else "the model, not calibrated on this family")
-        tail = (1 - self.level) / 2
-        low, high = np.quantile(times, [tail, 1 - tail])
-        return replace(
-            central,
-            time_range=Range(low=float(low), high=float(high), level=self.level, varied=tuple(varied)),
+        table = estimator.table(workload, variants, MappingTable.of([mapping]))
+        fitted = fitted_constants(system, workload.element)
+        known = fitted.step_error
+        error = model_error_column(known or self.unvalidated, samples=self.samples, seed=self.seed)
+        held = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
+        samples = Samples(
+            system=variants,
+            time=table.time * error,
+            memory=table.memory_bytes * held,
+            level=self.level,
+            inputs=tuple(varied),
+            model="the model, by calibration runs" if known else "the model, not calibrated on this family",
         )
+        ranges = samples.ranges()
+        return replace(central, time_range=ranges["time"], ranges=ranges), samples
 
 
-def sampled(system: Cluster, *, samples: int, seed: int) -> tuple[Cluster, list[str]]:
-    """The system with every uncertain number replaced by a column of samples, and what was varied.
-
-    Samples are stratified: each number takes one value from each of `samples` equally likely slices.
-    """
-    generator = np.random.default_rng(seed)
-    varied: list[str] = []
-
-    def column(figure: Figure) -> NDArray[np.float64]:
-        assert figure.spread is not None
-        slices = (generator.permutation(samples) + generator.random(samples)) / samples
-        return figure.spread.at(slices)
-
-    def vary(part: Part, names: tuple[str, ...]) -> Part:
-        changed: dict[str, Any] = {}
-        for name in names:
-            figure = part.figures.get(name)
-            if figure is not None and figure.spread is not None:
-                # A share of a link scales the figure, so the column is taken relative to the figure's value.
-                scale = getattr(part, name) / figure.value if figure.value else 1.0
-                changed[name] = column(figure) * scale
-                varied.append(f"{part.name}: {name.replace('_', ' ')}")
-        return replace(part, **changed)
-
-    links: dict[str, Link] = {}
-    dimensions = []
-    for dimension in system.dimensions:
-        if dimension.link.name not in links:
-            links[dimension.link.name] = vary(dimension.link, _LINK_FIELDS)
-        dimensions.append(replace(dimension, link=links[dimension.link.name]))
-    return replace(system, chip=vary(system.chip, _CHIP_FIELDS), dimensions=tuple(dimensions)), varied
+def _with_own_calibration(estimator: TableEstimator, system: Cluster) -> tuple[TableEstimator, Cluster]:
+    """An estimator that brings a calibration hands it to the machine, where its constants can be varied."""
+    own = getattr(estimator, "calibration", None)
+    if own is None:
+        return estimator, system
+    names = {part.name for part in fields(cast("Any", estimator))}
+    assert "calibration" in names, "an estimator's calibration is a field of it"
+    return replace(cast("Any", estimator), calibration=None), calibrated(system, own)

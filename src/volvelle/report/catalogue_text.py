@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.table import Table
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import ChipFile, ClusterFile, Datum, LinkFile, ModelFile
+from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Datum, LinkFile, ModelFile
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
 
 __all__ = ["ROOMS", "Entry", "entry_file", "print_entry", "print_room", "print_rooms"]
 
-ROOMS = ("chips", "links", "clusters", "models")
-Entry = ChipFile | LinkFile | ClusterFile | ModelFile
+ROOMS = ("chips", "calibrations", "links", "clusters", "models")
+Entry = ChipFile | CalibrationFile | LinkFile | ClusterFile | ModelFile
 
 
 def print_rooms(catalogue: Catalogue) -> None:
@@ -36,6 +36,8 @@ def entry_file(catalogue: Catalogue, room: str, name: str) -> Entry:
     match room:
         case "chips":
             return catalogue.chip_file(name)
+        case "calibrations":
+            return catalogue.calibration_file(name)
         case "links":
             return catalogue.link_file(name)
         case "clusters":
@@ -51,6 +53,7 @@ def print_room(catalogue: Catalogue, room: str) -> None:
     entries = [entry_file(catalogue, room, name) for name in catalogue.names(room)]
     heads = {
         "chips": ("dense bf16", "memory", "rate"),
+        "calibrations": ("of peak", "of memory rate", "step error", "runs fitted"),
         "links": ("rate", "one step"),
         "clusters": ("chip", "network, innermost first"),
         "models": ("parameters", "layers", "hidden", "heads", "sequence"),
@@ -74,6 +77,10 @@ def _row(entry: Entry) -> tuple[str, ...]:
             show(parse(entry.memories[0].rate.value, BYTES_PER_SECOND), BYTES_PER_SECOND),
             entry.title,
         )
+    if isinstance(entry, CalibrationFile):
+        stated = (entry.constants.get(name) for name in ("matrix_efficiency", "memory_efficiency", "step_error"))
+        runs = str(entry.domain.runs) if entry.domain else "–"
+        return (*("–" if datum is None else str(datum.value) for datum in stated), runs)
     if isinstance(entry, LinkFile):
         return (
             show(parse(entry.rate.value, BYTES_PER_SECOND), BYTES_PER_SECOND),
@@ -108,7 +115,7 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
     entry = entry_file(catalogue, room, name)
     console = Console(highlight=False)
     console.print(f"[bold]{entry.name}[/bold]  {entry.title}")
-    for field in ("vendor", "family", "launched", "chip", "default_count", "reduces"):
+    for field in ("vendor", "family", "launched", "chip", "element", "stack", "default_count", "reduces"):
         value = getattr(entry, field, None)
         if value not in (None, "", False):
             console.print(f"{field.replace('_', ' ')}: {value}")
@@ -116,6 +123,14 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         shape = entry.architecture
         counts = ", ".join(f"{key} {value}" for key, value in shape.model_dump(exclude={"source", "kind"}).items())
         console.print(f"architecture ({shape.kind}, {shape.source}): {counts}")
+    if isinstance(entry, ChipFile):
+        console.print(f"what runs on it taught: volvelle catalogue calibrations {entry.name}", style="dim")
+    if isinstance(entry, CalibrationFile) and entry.domain:
+        runs = entry.domain
+        console.print(
+            f"fitted to {runs.runs} runs on {runs.chips[0]} to {runs.chips[1]} chips in {', '.join(runs.elements)}: "
+            f"{', '.join(runs.publications)}"
+        )
     if isinstance(entry, ClusterFile):
         for index, d in enumerate(entry.dimensions):
             size = f"size {d.size}" + (f" ({d.size_source})" if d.size_source else "")

@@ -60,6 +60,7 @@ def _headline(answer: Answer) -> Panel:
         f"({estimate.worst_rank}): {fits}\n"
     )
     text.append(_money(answer))
+    text.append(_ranges(answer))
     title = "cannot run" if not estimate.feasible else "one training step"
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
 
@@ -105,6 +106,18 @@ def _money(answer: Answer) -> str:
     if costs.dollars is None:
         return f"{energy}; money: not known ({', '.join(costs.missing)} not in the catalogue)"
     return f"{energy}, {show(float(costs.dollars), DOLLARS)}/step on owned hardware"
+
+
+def _ranges(answer: Answer) -> str:
+    """Where memory, power and money lie; that of the time stands beside it."""
+    kinds = {"memory": BYTES, "power": WATTS, "dollars": DOLLARS}
+    known = answer.ranges
+    told = [
+        f"{'money' if name == 'dollars' else name} {show(known[name].low, kind)} … {show(known[name].high, kind)}"
+        for name, kind in kinds.items()
+        if name in known
+    ]
+    return f"\n{100 * known['memory'].level:.0f} % ranges: {', '.join(told)}" if told else ""
 
 
 def _violations(estimate: Estimate) -> Panel:
@@ -208,9 +221,9 @@ def _inputs(answer: Answer) -> Table:
     for found in answer.inputs:
         figure = found.figure
         low, high = figure.bounds(0.8)
-        between = "" if figure.spread is None else f"{show(low, found.kind)} … {show(high, found.kind)}"
+        between = "" if figure.spread is None else f"{found.shown(low)} … {found.shown(high)}"
         evidence = f"{figure.evidence.word}: {answer.cite(figure.source)}"
-        table.add_row(found.name, show(figure.value, found.kind), between, evidence)
+        table.add_row(found.name, found.shown(figure.value), between, evidence)
     return table
 
 
@@ -225,7 +238,7 @@ def _laws(answer: Answer) -> Table:
 
 
 def _range_words(answer: Answer) -> str:
-    if answer.cluster.chip.step_error is None:
+    if answer.fitted.step_error is None:
         return (
             "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
             "is taken to be off by a third itself."

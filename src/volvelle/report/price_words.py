@@ -38,7 +38,7 @@ _KINDS: Mapping[str, Quantity] = {
 
 def price_kind(name: str) -> Quantity:
     """The kind of quantity that a figure of the price book is."""
-    if name.startswith("hosts.") or name == "site.conversion":
+    if name.startswith("hosts."):
         return FRACTION
     if name == "chip.power":
         return WATTS

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from volvelle.estimators.calibration import fitted_constants, with_constants
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
@@ -24,11 +25,11 @@ def sensitivity(
 ) -> tuple[Sensitivity, ...]:
     """Gains from a tenth more of each resource, largest first, the layout unchanged."""
     base = estimator.estimate(step, cluster, mapping).time
-    chip = cluster.chip
+    fitted = fitted_constants(cluster, step.element)
     tried = {
-        "matrix rate": replace(cluster, chip=replace(chip, matrix_efficiency=chip.matrix_efficiency * 1.1)),
-        "memory rate": replace(cluster, chip=replace(chip, memory_efficiency=chip.memory_efficiency * 1.1)),
-        "host dispatch": replace(cluster, chip=replace(chip, host_dispatch_time=chip.host_dispatch_time / 1.1)),
+        "matrix rate": with_constants(cluster, {"matrix_efficiency": fitted.matrix_efficiency * 1.1}),
+        "memory rate": with_constants(cluster, {"memory_efficiency": fitted.memory_efficiency * 1.1}),
+        "host dispatch": with_constants(cluster, {"host_dispatch_time": fitted.host_dispatch_time / 1.1}),
     }
     for index, dimension in enumerate(cluster.dimensions):
         faster = replace(dimension, link=replace(dimension.link, rate=dimension.link.rate * 1.1))

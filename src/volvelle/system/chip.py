@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from volvelle.errors import OutsideDomainError
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Fraction, Seconds, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Watts
 from volvelle.spread import Figure
 
 __all__ = ["Chip", "Memory"]
@@ -21,9 +21,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """An accelerator: what it computes at most, what it holds, and how near to its peaks it gets."""
+    """An accelerator: what it computes at most and what it holds. How near to that it gets, calibrations say."""
 
     name: str
+    family: str = ""
+    """Chips of one design, by which constants fitted on one stand for another."""
     matrix_rates: Mapping[str, FlopPerSecond]
     """Dense peak of the matrix units by element type."""
     vector_rates: Mapping[str, FlopPerSecond]
@@ -32,28 +34,10 @@ class Chip:
     """On-chip memory that all its units share."""
     memories: tuple[Memory, ...]
     """Off-chip tiers, fastest first."""
-    matrix_efficiency: Fraction = 1.0
-    """Sustained fraction of the dense peak on large matrix products."""
-    memory_efficiency: Fraction = 1.0
-    """Sustained fraction of the peak rate of memory."""
     units: Count | None = None
     """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
     tile: Count = 8192.0
     """Elements of such a tile."""
-    gemm_k_half: Count = 0.0
-    """Inner steps of a product that starting and writing a tile is worth."""
-    kernel_launch_time: Seconds = 0.0
-    """Time a kernel takes beyond its work: starting and ending on all units."""
-    host_dispatch_time: Seconds = 0.0
-    """Time the host takes to prepare a kernel, while the chip works on those before it."""
-    communication_sm_share: Fraction = 0.0
-    """Share of its units that communication takes while it runs beside computation."""
-    attention_efficiency: Fraction = 1.0
-    """Rate of a fused attention kernel over that of large matrix products."""
-    attention_kv_half: Count = 0.0
-    """Keys that starting and ending a query tile of such a kernel is worth."""
-    step_error: float | None = None
-    """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     power: Watts | None = None
     price: Dollars | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Clusters: one kind of chip, and nested network dimensions that join them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import accumulate
 from math import prod
 from operator import mul
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from volvelle.errors import DescriptionError
 from volvelle.quantities import BytesPerSecond, Watts
 from volvelle.spread import Figure
-from volvelle.system.chip import Chip, Memory
+from volvelle.system.chip import Chip
 from volvelle.system.link import Link
 from volvelle.system.topologies import AbstractTopology
 
@@ -42,6 +42,8 @@ class Cluster:
     """Each chip's share of what is not chips: hosts, fans, switches."""
     host_rate: BytesPerSecond | None = None
     """What one chip sustains to and from host memory, each direction; None: there is none."""
+    host_link: Link | None = None
+    """The link behind that rate, where it is known: how sure we are of it."""
     pue: float = 1.0
     """Power at the meter over power in the racks."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
@@ -78,7 +80,7 @@ def _taken(value: Any, rows: NDArray[np.intp] | int) -> Any:
         if isinstance(rows, int):
             return float(value.flat[rows if value.size > 1 else 0])
         return value[rows] if value.size > 1 else value
-    if isinstance(value, Chip | Memory | Link | Dimension | Cluster):
+    if is_dataclass(value) and not isinstance(value, type | Figure):
         parts = {part.name: getattr(value, part.name) for part in fields(value)}
         cut = {name: _taken(part, rows) for name, part in parts.items() if name != "figures"}
         changed = {name: part for name, part in cut.items() if part is not parts[name]}

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from volvelle.estimators.calibration import CalibratedCluster, Calibrations
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.chip import Chip, Memory
@@ -22,17 +23,16 @@ def _chip() -> Chip:
         vector_rates={"fp32": 10e12},
         buffer=20e6,
         memories=(Memory(name="HBM", capacity=40e9, rate=1e12),),
-        matrix_efficiency=0.7,
-        memory_efficiency=0.8,
     )
 
 
 def _cluster(chip: Chip, *, speed: float = 1.0) -> Cluster:
     inner = Link(name="inner", rate=200e9 * speed, latency=2e-6, efficiency=0.8)
     outer = Link(name="outer", rate=20e9 * speed, latency=5e-6, efficiency=0.8)
-    return Cluster(
+    return CalibratedCluster(
         name="contract/16",
         chip=chip,
+        calibrations=Calibrations.of(matrix_efficiency=0.7, memory_efficiency=0.8),
         dimensions=(
             Dimension(name="node", size=4, topology=Switch(), link=inner),
             Dimension(name="net", size=4, topology=FatTree(), link=outer),

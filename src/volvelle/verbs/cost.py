@@ -151,9 +151,7 @@ def cost(
     site = {
         name: figure
         for name, figure in book.figures.items()
-        if name.startswith("site.")
-        and name.removeprefix("site.") not in {*asked, "conversion"}
-        and (building or "plant" not in name)
+        if name.startswith("site.") and name.removeprefix("site.") not in asked and (building or "plant" not in name)
     }
     written = {
         "chip price": chip_price,

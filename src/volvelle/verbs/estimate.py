@@ -7,12 +7,13 @@ from typing import Any
 from volvelle.catalogue.schema import Reference
 from volvelle.economics.step_cost import Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.calibration import FittedConstants, fitted_constants
+from volvelle.estimators.result import Estimate, Range
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
+from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
@@ -30,7 +31,8 @@ class Input:
 
     name: str
     figure: Figure
-    kind: Quantity
+    kind: Quantity | None
+    """None: a plain number."""
 
     @property
     def value(self) -> str:
@@ -49,7 +51,11 @@ class Input:
 
     def _written(self, value: float) -> str:
         """Without the last digits that arithmetic left."""
-        return written(float(f"{value:.10g}"), self.kind)
+        return f"{value:.10g}" if self.kind is None else written(float(f"{value:.10g}"), self.kind)
+
+    def shown(self, value: float) -> str:
+        """A value of it, for people."""
+        return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,24 +85,38 @@ class Answer:
         return int(self.step.model.sizes.get("position", 1))
 
     @property
+    def fitted(self) -> FittedConstants:
+        """What runs on such chips taught."""
+        return fitted_constants(self.cluster, self.step.element)
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
+        return {**self.estimate.ranges, **self.costs.ranges}
+
+    @property
     def inputs(self) -> tuple[Input, ...]:
         """The machine's numbers that the estimate uses, with their provenance."""
-        chip = self.cluster.chip
+        chip, fitted = self.cluster.chip, self.fitted.figures
         element = next(
             (name for name in (self.step.element, "bf16", "fp16") if name in chip.matrix_rates),
             self.step.element,
         )
-        wanted = [
+        wanted: list[tuple[str, Figure | None, Quantity | None]] = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
-            ("chip: sustained share of that", chip.figures.get("matrix_efficiency"), FRACTION),
-            ("chip: fused attention, of that", chip.figures.get("attention_efficiency"), FRACTION),
-            ("chip: SM share taken by communication", chip.figures.get("communication_sm_share"), FRACTION),
-            ("chip: kernel launch", chip.figures.get("kernel_launch_time"), SECONDS),
-            ("chip: host, a kernel", chip.figures.get("host_dispatch_time"), SECONDS),
+            ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
+            ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
+            ("chip: SM share taken by communication", fitted.get("communication_sm_share"), FRACTION),
+            ("chip: kernel launch", fitted.get("kernel_launch_time"), SECONDS),
+            ("chip: host, a kernel", fitted.get("host_dispatch_time"), SECONDS),
             ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
-            ("chip: sustained share of that", chip.figures.get("memory_efficiency"), FRACTION),
+            ("chip: sustained share of that", fitted.get("memory_efficiency"), FRACTION),
             ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
             ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
+            ("chip: inner steps a tile's start is worth", fitted.get("gemm_k_half"), None),
+            ("chip: keys a query tile's start is worth", fitted.get("attention_kv_half"), None),
+            ("model: error of a step, as a factor", fitted.get("step_error"), None),
+            ("model: error of memory, as a factor", fitted.get("memory_error"), None),
         ]
         for dimension in self.cluster.dimensions:
             if dimension.size > 1:
@@ -153,13 +173,13 @@ def estimate(
         mapping = _layout(cluster, choices)
     elif choices:
         raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
-    timed = UnderUncertainty(estimator=ClosedForm(), seed=seed).estimate(step, cluster, mapping)
+    timed, samples = UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(step, cluster, mapping)
     return Answer(
         model=forward.name,
         step=step,
         cluster=cluster,
         estimate=timed,
-        costs=step_costs(timed, cluster),
+        costs=step_costs(timed, cluster, samples=samples),
         references=known.references,
     )
 

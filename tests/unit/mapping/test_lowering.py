@@ -18,6 +18,7 @@ from volvelle import (
     transformer,
     with_backward,
 )
+from volvelle.estimators.calibration import CONSTANTS, with_constants
 from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Schedule
 from volvelle.mapping.sharding import by_dimension, shard
@@ -36,7 +37,8 @@ def latent() -> Transformer:
 
 
 def estimated(shape: Transformer, mapping: ParallelMapping, *, batch: int = 64, **machine: object) -> Estimate:
-    cluster = replace(small_cluster(), **machine)  # type: ignore[arg-type]
+    constants = {name: machine.pop(name) for name in list(machine) if name in CONSTANTS}
+    cluster = with_constants(replace(small_cluster(), **machine), constants)  # type: ignore[arg-type]
     return ClosedForm().estimate(TrainingStep(model=transformer(shape), batch=batch), cluster, mapping)
 
 
@@ -189,9 +191,9 @@ def test_memory_of_a_middle_stage_counts_where_it_holds_a_layer_more() -> None:
 
 def test_units_of_a_chip_make_awkward_shapes_slower_and_never_faster() -> None:
     plain = estimated(small_gpt(), ParallelMapping(tensor=8, data=4))
-    cut = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(units=108.0, gemm_k_half=64.0))
+    cut = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(units=108.0), gemm_k_half=64.0)
     assert cut.time > plain.time
-    launched = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(kernel_launch_time=5e-6))
+    launched = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), kernel_launch_time=5e-6)
     assert launched.time > plain.time
 
 
@@ -281,18 +283,15 @@ def test_pieces_need_not_divide_the_layers() -> None:
 
 def test_communication_beside_computation_borrows_units() -> None:
     layout = ParallelMapping(tensor=2, data=16)
-    kept, lent = (
-        estimated(small_gpt(), layout, chip=replace(small_cluster().chip, communication_sm_share=share))
-        for share in (0.0, 0.2)
-    )
+    kept, lent = (estimated(small_gpt(), layout, communication_sm_share=share) for share in (0.0, 0.2))
     hidden = sum(line.time for line in kept.contributions if not line.exposed)
     assert lent.time - kept.time == pytest.approx(0.2 * hidden)
 
 
 def test_attention_over_longer_sequences_runs_nearer_to_its_rate() -> None:
     def core(length: int, half: float) -> float:
-        chip = replace(small_cluster().chip, attention_kv_half=half, kernel_launch_time=0.0)
-        found = estimated(small_gpt(sequence=length), ParallelMapping(tensor=2, data=16), chip=chip)
+        layout = ParallelMapping(tensor=2, data=16)
+        found = estimated(small_gpt(sequence=length), layout, attention_kv_half=half, kernel_launch_time=0.0)
         return sum(line.time for line in found.contributions if "attention core" in line.name)
 
     assert core(8192, 1000.0) / core(8192, 0.0) < core(1024, 1000.0) / core(1024, 0.0)

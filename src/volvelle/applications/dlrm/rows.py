@@ -116,5 +116,7 @@ def _cluster(row: DlrmMeasurement, catalogue: Catalogue) -> Cluster | None:
     assert row.chips is not None
     if name == "h100-pcie":
         link = Dimension(name="PCIe", size=row.chips, topology=Switch(), link=catalogue.link("pcie5-x16"))
-        return Cluster(name=f"h100-pcie/{row.chips}", chip=catalogue.chip("h100-pcie"), dimensions=(link,))
+        return catalogue.calibrated(
+            Cluster(name=f"h100-pcie/{row.chips}", chip=catalogue.chip("h100-pcie"), dimensions=(link,))
+        )
     return catalogue.cluster(f"{name}/{row.chips}")

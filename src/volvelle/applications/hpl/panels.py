@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
 from volvelle.errors import OutsideDomainError
+from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.result import Contribution, Range
 from volvelle.laws.hpl.closed_form import hpl_memory
 from volvelle.laws.hpl.panels import (
@@ -132,7 +133,7 @@ class PanelByPanel(AbstractHplModel):
             steps.columns,
             block=block,
             rate=rate,
-            memory=chip.memory.rate * chip.memory_efficiency,
+            memory=chip.memory.rate * fitted_constants(cluster, ELEMENT).memory_efficiency,
             waiting=own.waiting,
             units=chip.units or 1.0,
             tile=chip.tile,

@@ -15,6 +15,7 @@ from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.servers import is_card_server, node_facts, port_rate
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
+from volvelle.estimators.calibration import CalibratedCluster
 from volvelle.laws.hpl.closed_form import hpl_memory
 from volvelle.mapping.process_grid import ProcessGrid, usable_grid
 from volvelle.system.chip import Chip
@@ -177,7 +178,9 @@ def _cluster(
     """The machine of a row: nodes, ports and memory as stated or as sold, or the catalogue's own entry."""
     known = next((entry for words, entry in _NAMED.items() if row.system.startswith(words)), None)
     if known is not None and row.head.group == "kim2021-tables-1-2":
-        return replace(catalogue.cluster(f"{known}/{chips}"), chip=_as_described(row, chip))
+        return replace(
+            catalogue.with_chip(catalogue.cluster(f"{known}/{chips}"), chip.name), chip=_as_described(row, chip)
+        )
     rate, named = port_rate(row.network, family)
     if not named and row.network:
         assumed.append(f"ports of {rate * 8e-9:.0f} Gb/s")
@@ -205,8 +208,9 @@ def _cluster(
         dimensions.insert(0, Dimension(name="node", size=each, topology=FullyConnected(), link=inside))
     # One slot for all where the row says so; else four uplinks a node, as in servers of eight with two a switch.
     shared = each if "shared uplink" in row.inside else max(1.0, each / 4.0)
-    return Cluster(
+    return CalibratedCluster(
         name=f"{row.system or row.head.row_id}/{chips}",
+        calibrations=catalogue.calibrations(chip.name),
         chip=chip,
         dimensions=tuple(dimensions),
         host_rate=_host_rate(row, family, catalogue) / shared,

@@ -15,6 +15,7 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import Question, question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
+from volvelle.estimators.calibration import with_constants as with_fitted
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.system.cluster import Cluster
@@ -186,4 +187,4 @@ def with_constants(cluster: Cluster, constants: Mapping[str, Column | float]) ->
     *inner, outer = cluster.dimensions
     if "contention" in constants and inner:
         outer = replace(outer, link=replace(outer.link, contention=constants["contention"]))
-    return replace(cluster, chip=replace(cluster.chip, **of_chip), dimensions=(*inner, outer))  # type: ignore[arg-type]
+    return with_fitted(replace(cluster, dimensions=(*inner, outer)), of_chip)

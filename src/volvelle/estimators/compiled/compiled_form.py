@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import OutsideDomainError
+from volvelle.estimators.calibration import Calibrations
 from volvelle.estimators.compiled.inputs import Inputs
 from volvelle.estimators.compiled.program import Program, traced
 from volvelle.estimators.compiled.tracer import Recording
@@ -43,9 +44,12 @@ class CompiledClosedForm(AbstractEstimator):
     rows a second. Answers are those of `ClosedForm` but for the last bits of logarithms. Needs `volvelle[compiled]`.
     """
 
+    calibration: Calibrations | None = None
+    """Constants fitted to runs; None: those that the machine comes with."""
+
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """How one mapping does, explained; as `ClosedForm` does it, because one row is not worth compiling for."""
-        return ClosedForm().estimate(workload, system, mapping)
+        return ClosedForm(calibration=self.calibration).estimate(workload, system, mapping)
 
     def table(
         self, workload: TrainingStep, system: Cluster, mappings: MappingTable, *, breakdown: bool = False
@@ -55,8 +59,8 @@ class CompiledClosedForm(AbstractEstimator):
         Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
         """
         if breakdown or not len(mappings) or not lowered_model(workload, mappings.structures()[0][0]).uniform:
-            return ClosedForm().table(workload, system, mappings, breakdown=breakdown)
-        machine = SustainedRates.of(system, workload.element)
+            return ClosedForm(calibration=self.calibration).table(workload, system, mappings, breakdown=breakdown)
+        machine = SustainedRates.of(system, workload.element, self.calibration)
         mappings = matched(mappings, machine)
         return _Filler(workload, system, machine, mappings).fill()
 

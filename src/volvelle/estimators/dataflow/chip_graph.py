@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from volvelle.errors import MappingError
+from volvelle.estimators.calibration import FittedConstants
 from volvelle.estimators.dataflow.on_chip import ChipKernel, ChipTensor, FusionChoices, FusionProblem, OnChip
 from volvelle.mapping.sharding import Conversion, ShardedBlock
 from volvelle.system.chip import Chip
@@ -19,7 +20,7 @@ Exchange = Callable[[Collective, float], float]
 """Seconds of a collective over the group, by the bytes of the whole tensor."""
 
 
-def on_chip(chip: Chip, element: str, *, utilisation: float | None = None) -> OnChip:
+def on_chip(chip: Chip, element: str, *, fitted: FittedConstants, utilisation: float | None = None) -> OnChip:
     """A catalogue chip as cores with SRAM: its units, its buffer as SRAM, its sustained rates.
 
     Units of a catalogue chip are not told by width and height, so cores divide freely at the utilisation that large
@@ -32,9 +33,9 @@ def on_chip(chip: Chip, element: str, *, utilisation: float | None = None) -> On
         height=1,
         clock=float(chip.matrix_rate(element)) / (2.0 * cores),
         sram=float(chip.buffer),
-        dram_rate=float(chip.memory.rate * chip.memory_efficiency),
+        dram_rate=float(chip.memory.rate * fitted.memory_efficiency),
         dram_capacity=float(chip.memory.capacity),
-        utilisation=float(chip.matrix_efficiency) if utilisation is None else utilisation,
+        utilisation=float(fitted.matrix_efficiency) if utilisation is None else utilisation,
     )
 
 

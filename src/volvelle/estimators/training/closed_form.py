@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
+from volvelle.estimators.calibration import Calibrations
 from volvelle.estimators.contract import AbstractEstimator
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Violation
@@ -36,10 +37,13 @@ class ClosedForm(AbstractEstimator):
     get less efficient as they get smaller.
     """
 
+    calibration: Calibrations | None = None
+    """Constants fitted to runs; None: those that the machine comes with."""
+
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
         """How one mapping does, explained."""
         table = MappingTable.of([mapping])
-        machine = SustainedRates.of(system, workload.element)
+        machine = SustainedRates.of(system, workload.element, self.calibration)
         model = lowered_model(workload, mapping.structure)
         found = two_tier_time(model, workload, machine, table, breakdown=True)
         memory = tuple(
@@ -72,7 +76,7 @@ class ClosedForm(AbstractEstimator):
 
         Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
         """
-        machine = SustainedRates.of(system, workload.element)
+        machine = SustainedRates.of(system, workload.element, self.calibration)
         mappings = matched(mappings, machine)
         return _Filler(workload, system, machine, mappings, breakdown=breakdown).fill()
 

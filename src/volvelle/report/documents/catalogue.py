@@ -1,7 +1,7 @@
 """What ``volvelle catalogue --json`` prints; one entry alone is printed as its file states it."""
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import ChipFile, ClusterFile, LinkFile, ModelFile
+from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, LinkFile, ModelFile
 from volvelle.report.catalogue_text import ROOMS, Entry, entry_file
 from volvelle.report.documents.document import Document
 
@@ -12,6 +12,7 @@ class RoomsDocument(Document):
     """Names of all entries, by room."""
 
     chips: list[str]
+    calibrations: list[str]
     links: list[str]
     clusters: list[str]
     models: list[str]
@@ -20,7 +21,7 @@ class RoomsDocument(Document):
 class EntriesDocument(Document):
     """All entries of one room, as their files state them."""
 
-    entries: list[ChipFile] | list[LinkFile] | list[ClusterFile] | list[ModelFile]
+    entries: list[ChipFile] | list[CalibrationFile] | list[LinkFile] | list[ClusterFile] | list[ModelFile]
 
 
 def catalogue_document(

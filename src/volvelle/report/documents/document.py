@@ -23,6 +23,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.catalogue:RoomsDocument",
         "volvelle.report.documents.catalogue:EntriesDocument",
         "volvelle.catalogue.schema:ChipFile",
+        "volvelle.catalogue.schema:CalibrationFile",
         "volvelle.catalogue.schema:LinkFile",
         "volvelle.catalogue.schema:ClusterFile",
         "volvelle.catalogue.schema:ModelFile",

@@ -38,7 +38,7 @@ class ViolationEntry(Document):
 
 
 class RangeEntry(Document):
-    """Where the time lies when inputs vary."""
+    """Where a figure lies when inputs vary."""
 
     low: float
     high: float
@@ -81,6 +81,8 @@ class EstimateDocument(Document):
     feasible: bool = at("estimate.feasible")
     seconds: float = at("estimate.time")
     range: RangeEntry | None = at("estimate.time_range")
+    ranges: dict[str, RangeEntry]
+    """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
     tokens_per_second: float = at("estimate.tokens_per_second")
     utilisation: float = at("estimate.utilisation")
     memory_bytes: float = at("estimate.memory_bytes")

@@ -10,6 +10,7 @@ from math import ceil
 from time import perf_counter
 
 from volvelle.errors import MappingError, UnknownNameError
+from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.search.graph.answer import GraphMapping
@@ -69,14 +70,14 @@ def map_graph(
     training = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
     if bytes_per_parameter is None and training:
         bytes_per_parameter = TRAINING_BYTES
-    own = cluster.chip
+    own, fitted = cluster.chip, fitted_constants(cluster, element)
     if vector_cost is None:
         vector_cost = 1.0
         if chip is None:
-            vector_cost = float(own.matrix_rate(element) * own.matrix_efficiency / own.vector_rate())
+            vector_cost = float(own.matrix_rate(element) * fitted.matrix_efficiency / own.vector_rate())
     question = _question(
         workload,
-        chip or on_chip(own, element),
+        chip or on_chip(own, element, fitted=fitted),
         stream,
         choices or FusionChoices(tile_weights=True, stream_weights=True),
         tiles,

@@ -1,7 +1,8 @@
 """Fields of a machine by dotted names: what they are, what they are worth, and a machine with others.
 
 ``chip.memory.rate``, ``chip.matrix_rate``, ``scale_up.rate`` (of the link of the innermost network dimension) and
-``host_rate`` are numbers and may be columns. ``accelerators``, ``scale_up.size``, ``chip`` and the like make another
+``host_rate`` are numbers and may be columns, and so are the fitted constants, ``calibration.matrix_efficiency`` and
+the others. ``accelerators``, ``scale_up.size``, ``chip`` and the like make another
 machine: they are set one value at a time. Network dimensions are ``scale_up`` (innermost), ``scale_out`` (outermost),
 or ``network.0``, ``network.1`` … from the inside.
 """
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.estimators.calibration import CONSTANTS, ERRORS, fitted_constants, with_constants
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
@@ -33,19 +35,12 @@ _CHIP: Mapping[str, Quantity | None] = {
     "matrix_rate": FLOP_PER_SECOND,
     "vector_rate": FLOP_PER_SECOND,
     "buffer": BYTES,
-    "matrix_efficiency": FRACTION,
-    "memory_efficiency": FRACTION,
     "units": None,
     "tile": None,
-    "gemm_k_half": None,
-    "kernel_launch_time": SECONDS,
-    "host_dispatch_time": SECONDS,
-    "communication_sm_share": FRACTION,
-    "attention_efficiency": FRACTION,
-    "attention_kv_half": None,
     "power": WATTS,
     "price": DOLLARS,
 }
+_CALIBRATION: Mapping[str, Quantity | None] = {name: kind for name, kind in CONSTANTS.items() if name not in ERRORS}
 _MEMORY: Mapping[str, Quantity | None] = {"rate": BYTES_PER_SECOND, "capacity": BYTES}
 _LINK: Mapping[str, Quantity | None] = {
     "rate": BYTES_PER_SECOND,
@@ -86,6 +81,7 @@ def field_names(cluster: Cluster) -> tuple[str, ...]:
     """Every numeric field of a machine."""
     return (
         *(f"chip.{name}" for name in _CHIP),
+        *(f"calibration.{name}" for name in _CALIBRATION),
         *(f"chip.memory.{name}" for name in _MEMORY),
         *(f"chip.expansion.{name}" for name in _MEMORY),
         *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _LINK),
@@ -98,6 +94,8 @@ def numeric_field(path: str, cluster: Cluster) -> Field | None:
     room, _, name = path.rpartition(".")
     if room == "chip" and name in _CHIP:
         return Field(path=path, kind=_CHIP[name])
+    if room == "calibration" and name in _CALIBRATION:
+        return Field(path=path, kind=_CALIBRATION[name])
     if room in ("chip.memory", "chip.expansion") and name in _MEMORY:
         return Field(path=path, kind=_MEMORY[name])
     if dimension_place(room, cluster) is not None and name in _LINK:
@@ -116,6 +114,8 @@ def value_of(path: str, cluster: Cluster) -> Number:
     found: Any
     if room == "chip":
         found = _reference_rate(chip, name) if name in ("matrix_rate", "vector_rate") else getattr(chip, name)
+    elif room == "calibration":
+        found = getattr(fitted_constants(cluster, _reference_element(chip)), name)
     elif room == "chip.memory":
         found = getattr(chip.memory, name)
     elif room == "chip.expansion":
@@ -139,6 +139,7 @@ def with_values(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
     expansion: dict[str, Any] = {}
     links: dict[int, dict[str, Any]] = {}
     own: dict[str, Any] = {}
+    fitted: dict[str, Number] = {}
     for path, value in values.items():
         room, _, name = path.rpartition(".")
         if path == "chip.matrix_rate":
@@ -149,6 +150,8 @@ def with_values(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
             chip["vector_rates"] = {key: rate * scale for key, rate in cluster.chip.vector_rates.items()}
         elif room == "chip":
             chip[name] = value
+        elif room == "calibration":
+            fitted[name] = value
         elif room == "chip.memory":
             memory[name] = value
         elif room == "chip.expansion":
@@ -170,7 +173,7 @@ def with_values(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
             replace(part, link=replace(part.link, **links[place])) if place in links else part
             for place, part in enumerate(cluster.dimensions)
         )
-    return replace(cluster, **own) if own else cluster
+    return with_constants(replace(cluster, **own) if own else cluster, fitted)
 
 
 def _expanded(chip: Chip, values: Mapping[str, Any]) -> tuple[Memory, ...]:
@@ -190,9 +193,11 @@ def _reference_rate(chip: Chip, name: str) -> Number:
     """The rate that stands for all element types: in 16 bits, or the first there is; other types keep their ratio."""
     if name == "vector_rate":
         return chip.vector_rate()
-    for element in ("bf16", "fp16"):
-        if element in chip.matrix_rates:
-            return chip.matrix_rates[element]
     if not chip.matrix_rates:
         raise DescriptionError(f"chip {chip.name!r} has no matrix rate, so chip.matrix_rate cannot be an axis")
-    return next(iter(chip.matrix_rates.values()))
+    return chip.matrix_rates[_reference_element(chip)]
+
+
+def _reference_element(chip: Chip) -> str:
+    """The element type that stands for all: one of 16 bits, or the first there is."""
+    return next((name for name in ("bf16", "fp16") if name in chip.matrix_rates), next(iter(chip.matrix_rates), "bf16"))

@@ -64,7 +64,7 @@ class Machines:
             count = str(_whole(values["accelerators"], "accelerators"))
         cluster = self.catalogue.cluster(f"{template}/{count}" if count else template)
         if "chip" in values:
-            cluster = replace(cluster, chip=self.catalogue.chip(str(values["chip"])))
+            cluster = self.catalogue.with_chip(cluster, str(values["chip"]))
         return self._with_dimensions(cluster, values)
 
     def _with_dimensions(self, cluster: Cluster, values: Mapping[str, object]) -> Cluster:

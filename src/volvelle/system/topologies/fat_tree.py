@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from volvelle.errors import DescriptionError
-from volvelle.quantities import Count, Fraction
+from volvelle.quantities import Count, Fraction, Number
 from volvelle.system.topologies.base import AbstractTopology, doublings
 
 __all__ = ["FatTree"]
@@ -18,10 +18,10 @@ class FatTree(AbstractTopology):
     """A folded Clos network of switches with `radix` ports; 1/oversubscription of a leaf's rate goes up."""
 
     radix: int = 64
-    oversubscription: float = 1.0
+    oversubscription: Number = 1.0
 
     def __post_init__(self) -> None:
-        if self.radix < 2 or self.oversubscription < 1:
+        if self.radix < 2 or np.any(np.asarray(self.oversubscription) < 1):
             raise DescriptionError(f"a fat tree needs a radix of 2 or more and an oversubscription ≥ 1, not {self}")
 
     def _levels(self, chips: Count) -> Count:

@@ -222,8 +222,8 @@ def test_one_compiled_function_serves_many_machines(step: TrainingStep) -> None:
     CompiledClosedForm().table(step, small_cluster(), table)
     known = len(vector_code._KERNELS)
     for rate in (1e12, 5e12):
-        chip = small_chip(memories=(Memory(name="HBM", capacity=40e9, rate=rate),), matrix_efficiency=0.5)
-        cluster = small_cluster(8, chip=chip)
+        chip = small_chip(memories=(Memory(name="HBM", capacity=40e9, rate=rate),))
+        cluster = small_cluster(8, chip=chip, matrix_efficiency=0.5)
         other = replace(step, batch=128)
         assert_same(CompiledClosedForm().table(other, cluster, table), ClosedForm().table(other, cluster, table))
     assert len(vector_code._KERNELS) == known

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.search.fusion.gpt_layer_problem import SN10, TILES
 from volvelle import BlockBuilder, Catalogue, MappingError, Workload, with_backward
+from volvelle.estimators.calibration import FittedConstants
 from volvelle.estimators.dataflow.chip_graph import ChipGraph, on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem
 from volvelle.laws.onchip_dataflow import array_peak
@@ -104,7 +105,9 @@ def test_weight_gradients_are_exchanged_with_replicas() -> None:
 def test_a_catalogue_chip_keeps_its_peak_and_its_buffer() -> None:
 
     chip = Catalogue().chip("h100-sxm")
-    found = on_chip(chip, "bf16")
+    fitted = FittedConstants(matrix_efficiency=0.7, memory_efficiency=0.9)
+    found = on_chip(chip, "bf16", fitted=fitted)
     assert array_peak(found.cores, width=1, height=1, clock=found.clock) == pytest.approx(chip.matrix_rate("bf16"))
     assert found.sram == chip.buffer
-    assert found.utilisation == chip.matrix_efficiency
+    assert found.utilisation == 0.7
+    assert found.dram_rate == 0.9 * chip.memory.rate

@@ -153,7 +153,7 @@ def test_energy_and_money_follow_time_and_chips(step: TrainingStep) -> None:
 
 
 def test_a_system_of_many_variants_needs_as_many_mappings_or_one(step: TrainingStep) -> None:
-    variants = small_cluster(chip=small_chip(matrix_efficiency=np.array([0.5, 0.6, 0.7])))
+    variants = small_cluster(matrix_efficiency=np.array([0.5, 0.6, 0.7]))
     assert len(ClosedForm().table(step, variants, MappingTable.of([LAYOUT]))) == 3
     with pytest.raises(MappingError, match="3 variants and the table 2 mappings"):
         ClosedForm().table(step, variants, MappingTable.of([LAYOUT, LAYOUT]))

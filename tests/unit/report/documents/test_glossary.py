@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import volvelle
 from tests.conftest import ROOT
+from volvelle.estimators.calibration import CONSTANTS
 from volvelle.report.documents.document import DOCUMENTS, schema
 
 GLOSSARY = (ROOT / "docs" / "reference" / "glossary.md").read_text("utf-8")
@@ -29,6 +30,7 @@ def keys(node: object) -> Iterator[str]:
 
 def test_every_key_of_every_document_is_explained() -> None:
     missing = {verb: sorted(set(keys(schema(verb))) - set(KEYS)) for verb in DOCUMENTS}
+    missing["constants"] = sorted(set(CONSTANTS) - set(KEYS))
     assert not any(missing.values()), missing
 
 
@@ -37,7 +39,7 @@ def test_no_term_is_explained_twice() -> None:
 
 
 def test_no_key_is_explained_that_no_document_has() -> None:
-    known = {key for verb in DOCUMENTS for key in keys(schema(verb))}
+    known = {key for verb in DOCUMENTS for key in keys(schema(verb))} | set(CONSTANTS)
     assert sorted(set(KEYS) - known) == []
 
 

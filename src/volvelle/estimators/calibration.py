@@ -1,0 +1,208 @@
+"""What runs taught of chips: fitted constants, by chip, element type and software stack, with evidence and domain.
+
+A chip holds what its maker built. How near to its peaks it gets, what starting a kernel costs, how far whole steps
+were off: these are fitted to runs, and are handed to an estimator as a value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any, final
+
+from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.quantities import FRACTION, SECONDS, Count, Fraction, Number, Quantity, Seconds
+from volvelle.spread import Figure
+from volvelle.system.chip import Chip
+from volvelle.system.cluster import Cluster
+
+__all__ = [
+    "CONSTANTS",
+    "ERRORS",
+    "CalibratedCluster",
+    "Calibration",
+    "Calibrations",
+    "Domain",
+    "FittedConstants",
+    "calibrated",
+    "fitted_constants",
+    "with_constants",
+]
+
+
+_SHARE = {"kind": FRACTION}
+_TIME = {"kind": SECONDS}
+_PLAIN = {"kind": None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedConstants:
+    """The constants that hold for one chip in one element type; those that nobody fitted are ideal."""
+
+    matrix_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
+    """Sustained fraction of the dense peak on large matrix products."""
+    memory_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
+    """Sustained fraction of the peak rate of memory."""
+    gemm_k_half: Count = field(default=0.0, metadata=_PLAIN)
+    """Inner steps of a product that starting and writing a tile is worth."""
+    kernel_launch_time: Seconds = field(default=0.0, metadata=_TIME)
+    """Time a kernel takes beyond its work: starting and ending on all units."""
+    host_dispatch_time: Seconds = field(default=0.0, metadata=_TIME)
+    """Time the host takes to prepare a kernel, while the chip works on those before it."""
+    attention_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
+    """Rate of a fused attention kernel over that of large matrix products."""
+    attention_kv_half: Count = field(default=0.0, metadata=_PLAIN)
+    """Keys that starting and ending a query tile of such a kernel is worth."""
+    communication_sm_share: Fraction = field(default=0.0, metadata=_SHARE)
+    """Share of its units that communication takes while it runs beside computation."""
+    step_error: float | None = field(default=None, metadata=_PLAIN)
+    """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
+    memory_error: float | None = field(default=None, metadata=_PLAIN)
+    """How far the memory of a rank may be off, likewise."""
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    """How sure we are of the fields above, by name: spread, evidence, source."""
+
+
+CONSTANTS: Mapping[str, Quantity | None] = MappingProxyType(
+    {part.name: part.metadata["kind"] for part in fields(FittedConstants) if part.name != "figures"}
+)
+"""Every constant, and what kind of quantity it is (None: a plain number)."""
+ERRORS = ("step_error", "memory_error")
+"""Those that say how far estimates were off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """Which runs constants were fitted to; empty: they were fitted to none."""
+
+    runs: int = 0
+    chips: tuple[int, int] | None = None
+    """Fewest and most chips of a run."""
+    elements: tuple[str, ...] = ()
+    publications: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Constants fitted for one kind of chip; narrower ones may state fewer, the rest is looked for further out."""
+
+    chip: str = ""
+    """Name of the chip; empty: of a whole family, or of any chip."""
+    family: str = ""
+    element: str = ""
+    """Element type of products; empty: any."""
+    stack: str = ""
+    """Software that ran; empty: any."""
+    constants: Mapping[str, Number]
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    domain: Domain = field(default_factory=Domain)
+
+    def __post_init__(self) -> None:
+        for name in self.constants:
+            if name not in CONSTANTS:
+                raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
+        if (self.family and (self.chip or self.element)) or (self.element and not self.chip):
+            raise DescriptionError(
+                f"the calibration {self.name!r} is of a family or of any chip, and those have no element type of "
+                "their own: name the chip"
+            )
+        if self.stack and not self.element:
+            raise DescriptionError(f"the calibration {self.name!r} is of a software stack; name its element type too")
+
+    @property
+    def name(self) -> str:
+        """Chip, element type and stack, as its file is named."""
+        whose = self.chip or (f"family.{self.family}" if self.family else "default")
+        parts = (whose, self.element, self.stack)
+        return ".".join(part for part in parts if part)
+
+    def rank(self, chip: Chip, element: str, stack: str) -> int | None:
+        """How closely it fits a question, 0 being nearest; None: it is of something else."""
+        if self.chip:
+            if self.chip != chip.name or self.element not in ("", element) or self.stack not in ("", stack):
+                return None
+            return 0 if self.stack else 1 if self.element else 2
+        if self.family:
+            return 3 if self.family == chip.family else None
+        return 4
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrations:
+    """Calibrations to choose from, and the order in which they are asked, constant by constant.
+
+    First chip, element type and stack; then chip and element type; chip; family; any chip. What none of them states
+    is ideal.
+    """
+
+    entries: tuple[Calibration, ...] = ()
+    stack: str = ""
+    """Software that is meant; empty: any."""
+    chosen: Mapping[str, Number] = field(default_factory=dict)
+    """Constants that hold whatever the entries say: an axis of a study, a candidate of a fit."""
+
+    @classmethod
+    def of(cls, **constants: Number) -> "Calibrations":
+        """The same constants for every chip."""
+        return cls(entries=(Calibration(constants=constants),))
+
+    def constants(self, chip: Chip, element: str) -> FittedConstants:
+        """What holds for a chip in an element type."""
+        values: dict[str, Any] = {}
+        figures: dict[str, Figure] = {}
+        ranked = self.used(chip, element)
+        for entry in reversed(ranked):
+            values |= entry.constants
+            figures |= {name: entry.figures[name] for name in entry.constants if name in entry.figures}
+        return FittedConstants(**{**values, **self.chosen}, figures=figures)
+
+    def used(self, chip: Chip, element: str) -> tuple[Calibration, ...]:
+        """Entries that fit a question, nearest first."""
+        ranks = [(entry.rank(chip, element, self.stack), entry) for entry in self.entries]
+        found = sorted(((rank, entry) for rank, entry in ranks if rank is not None), key=lambda pair: pair[0])
+        others = {entry.chip for entry in self.entries if entry.chip}
+        if others and chip.name not in others:
+            raise OutsideDomainError(
+                f"the calibrations at hand are of {', '.join(sorted(others))} and the machine has {chip.name!r}: when "
+                "you change a machine's chip, hand over the other chip's calibrations too (Catalogue.with_chip does)"
+            )
+        return tuple(entry for _, entry in found)
+
+    def with_values(self, values: Mapping[str, Number]) -> "Calibrations":
+        """The same with some constants replaced for every question, each by a number or a column."""
+        for name in values:
+            if name not in CONSTANTS:
+                raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
+        return replace(self, chosen={**self.chosen, **values})
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibratedCluster(Cluster):
+    """A machine together with what runs on its chips taught: what the catalogue hands to estimators.
+
+    The machine itself stays facts alone. An estimator that is given a calibration of its own goes by that instead.
+    """
+
+    calibrations: Calibrations
+
+
+def calibrated(cluster: Cluster, calibrations: Calibrations) -> CalibratedCluster:
+    """A machine with these calibrations in place of any it had."""
+    facts = {part.name: getattr(cluster, part.name) for part in fields(Cluster)}
+    return CalibratedCluster(**facts, calibrations=calibrations)
+
+
+def fitted_constants(cluster: Cluster, element: str, calibration: Calibrations | None = None) -> FittedConstants:
+    """Constants of a machine's chip: by the calibration given, or by the one it comes with, or ideal ones."""
+    if calibration is None:
+        calibration = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
+    return calibration.constants(cluster.chip, element)
+
+
+def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
+    """The machine with some fitted constants replaced, each by a number or a column."""
+    if not values:
+        return cluster
+    known = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
+    return calibrated(cluster, known.with_values(values))
