@@ -23,8 +23,16 @@ from volvelle.errors import (
     VolvelleError,
 )
 from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
-from volvelle.estimators.contract import AbstractEstimator
-from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
+from volvelle.estimators.contract import Estimator, TrainingEstimator
+from volvelle.estimators.result import (
+    Contribution,
+    Estimate,
+    EstimateTable,
+    MemoryPart,
+    Range,
+    TrainingEstimate,
+    Violation,
+)
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
@@ -48,7 +56,6 @@ __version__ = "0.1.0"
 __all__ = [
     "PARTIAL",
     "REPLICATED",
-    "AbstractEstimator",
     "Block",
     "BlockBuilder",
     "Catalogue",
@@ -67,6 +74,7 @@ __all__ = [
     "Dragonfly",
     "Estimate",
     "EstimateTable",
+    "Estimator",
     "Evidence",
     "Exact",
     "Experts",
@@ -102,6 +110,8 @@ __all__ = [
     "Tensor",
     "TensorLayout",
     "Torus",
+    "TrainingEstimate",
+    "TrainingEstimator",
     "TrainingStep",
     "Transformer",
     "UnderUncertainty",

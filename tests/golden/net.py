@@ -160,7 +160,7 @@ class Commit:
             if kept:
                 KEPT.mkdir(exist_ok=True)
                 kept.write_text(json.dumps(raw), "utf-8")
-        return {name: self._renamed(recorded(raw[key[name]])) for name in asked}
+        return {name: self._renamed(name, recorded(raw[key[name]])) for name in asked}
 
     def _ask(self, asked: Mapping[str, list[str]]) -> dict[str, Any]:
         print(f"asking {self.revision} {len(asked)} questions", file=sys.stderr)
@@ -179,8 +179,10 @@ class Commit:
             found: dict[str, Any] = json.loads((folder / "answers.json").read_text("utf-8"))
         return found
 
-    def _renamed(self, answer: dict[str, Value]) -> dict[str, Value]:
+    def _renamed(self, question: str, answer: dict[str, Value]) -> dict[str, Value]:
         for block in self.renames():
+            if not fnmatch.fnmatch(question, block.get("questions", "*")):
+                continue
             keys = [(re.compile(old), new) for old, new in (block.get("keys") or {}).items()]
             words = block.get("words") or {}
             negated = [re.compile(pattern) for pattern in block.get("negated") or ()]

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from volvelle.applications.collectives.validation import CollectiveValidation, validate_collectives
 
 from volvelle import Catalogue
 from volvelle.applications.collectives.fit import STAGES, FittedConstant, fit_collectives
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
-from volvelle.applications.collectives.validation import CollectiveValidation, validate_collectives
 from volvelle.cli.validate import validate
 
 # The figure when held-out rows were first scored, after everything was frozen: 21.2 %. (For a while it was 19.3 %, by a

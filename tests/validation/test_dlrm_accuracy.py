@@ -1,13 +1,13 @@
 """How far off recommendation steps are. The bars may only be lowered; held-out rows were never fitted to."""
 
 import pytest
+from volvelle.applications.dlrm.validation import validate_dlrm
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.fit import fit_dlrm
 from volvelle.applications.dlrm.measurements import dlrm_measurements
-from volvelle.applications.dlrm.validation import validate_dlrm
 from volvelle.applications.scores import RowValidation
 from volvelle.report.applications.scores_text import rows_markdown
 

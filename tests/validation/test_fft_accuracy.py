@@ -1,13 +1,13 @@
 """How far off transforms are. The bars may only be lowered; held-out rows were never fitted to."""
 
 import pytest
+from volvelle.applications.fft.validation import validate_fft
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.fit import fit_model_error, fit_transport
 from volvelle.applications.fft.measurements import fft_measurements
-from volvelle.applications.fft.validation import validate_fft
 from volvelle.applications.scores import RowValidation
 from volvelle.report.applications.scores_text import rows_markdown
 

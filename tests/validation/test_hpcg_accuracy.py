@@ -1,12 +1,12 @@
 """How far off HPCG is. The bars may only be lowered; held-out rows were never fitted to."""
 
 import pytest
+from volvelle.applications.hpcg.validation import validate_hpcg
 
 from tests.conftest import ROOT
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.fit import fit_hpcg
 from volvelle.applications.hpcg.measurements import hpcg_measurements
-from volvelle.applications.hpcg.validation import validate_hpcg
 from volvelle.applications.scores import RowValidation
 from volvelle.report.applications.scores_text import rows_markdown
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from volvelle.applications.hpl.validation import validate_hpl
 
 from volvelle import Catalogue
 from volvelle.applications.hpl.constants import equivalent_core, hpl_data
 from volvelle.applications.hpl.fit import fit_hpl
 from volvelle.applications.hpl.layered import LayeredHpl
 from volvelle.applications.hpl.measurements import hpl_measurements
-from volvelle.applications.hpl.validation import validate_hpl
 from volvelle.applications.scores import RowValidation
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.reproductions.mcl_hpl.page import accelerator_table, hpl_page

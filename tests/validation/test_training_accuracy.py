@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from volvelle.applications.memory.validation import validate_memory
+from volvelle.applications.training.validation import TrainingValidation, validate_training
 
 from volvelle import Catalogue, ClosedForm, DescriptionError
-from volvelle.applications.memory.validation import validate_memory
 from volvelle.applications.training.fit import BOUNDS, fit_family, training_cases, training_losses
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_score, validate_layouts
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.validation import TrainingValidation, validate_training
 
 BARS = {
     # (split, group): (measure, the figure when first scored; lower it when the model gets better)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from volvelle.applications.memory.validation import validate_memory
+from volvelle.applications.training.validation import ScoredRun, TrainingValidation, validate_training
 
 from volvelle import Catalogue, ClosedForm, UnderUncertainty
-from volvelle.applications.memory.validation import validate_memory
 from volvelle.applications.scores import score
 from volvelle.applications.training.layouts import layout_score, ranks, spearman, validate_layouts
 from volvelle.applications.training.measurements import TrainingMeasurements, training_measurements
 from volvelle.applications.training.rows import Question, question
-from volvelle.applications.training.validation import ScoredRun, TrainingValidation, validate_training
 from volvelle.cli.validate import validate
 
 LONG_TABLE = """\

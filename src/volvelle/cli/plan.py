@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from volvelle.catalogue import Catalogue
-from volvelle.cli.benchmark_words import VerbOnModelOrBenchmark
 from volvelle.cli.model_argument import read_model
+from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.errors import MappingError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
@@ -31,7 +31,7 @@ _TOKENS_A_CHIP = 2048
 
 
 @click.command(
-    cls=VerbOnModelOrBenchmark, short_help="The best layout for a model on a machine, or run of a benchmark."
+    cls=VerbOnModelOrApplication, short_help="The best layout for a model on a machine, or run of a benchmark."
 )
 @click.argument("model")
 @click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")

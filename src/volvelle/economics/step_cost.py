@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.laws.energy import run_energy
 from volvelle.laws.price import owned_price
 from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds
@@ -38,7 +38,7 @@ class Costs:
     missing: tuple[str, ...]
 
 
-def step_costs(estimate: Estimate, system: Cluster, assumptions: CostAssumptions | None = None) -> Costs:
+def step_costs(estimate: TrainingEstimate, system: Cluster, assumptions: CostAssumptions | None = None) -> Costs:
     """Energy and money of the step that was estimated."""
     given = assumptions or CostAssumptions()
     chip = system.chip

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
-from volvelle.estimators.contract import AbstractEstimator
-from volvelle.estimators.result import Estimate, EstimateTable, Range
+from volvelle.estimators.contract import TrainingEstimator
+from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.spread import Figure, LogNormal
 from volvelle.system.chip import Chip
@@ -35,7 +35,7 @@ Part = TypeVar("Part", Chip, Link)
 class TableEstimator(Protocol):
     """An estimator that also answers tables."""
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does."""
 
     def table(self, workload: TrainingStep, system: Cluster, mappings: MappingTable) -> EstimateTable:
@@ -44,7 +44,7 @@ class TableEstimator(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnderUncertainty(AbstractEstimator):
+class UnderUncertainty(TrainingEstimator):
     """The estimator's own answer, with the range its time takes when inputs and the model itself are in doubt.
 
     Inputs vary within their spreads; on top, the whole step varies by as much as calibration runs on the chip's family
@@ -64,7 +64,7 @@ class UnderUncertainty(AbstractEstimator):
                 f"sampling needs at least 2 samples and a level between 0 and 1, not {self.samples} and {self.level}"
             )
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """The central answer and its range."""
         central = self.estimator.estimate(workload, system, mapping)
         variants, varied = sampled(system, samples=self.samples, seed=self.seed)
@@ -78,7 +78,7 @@ class UnderUncertainty(AbstractEstimator):
         low, high = np.quantile(times, [tail, 1 - tail])
         return replace(
             central,
-            time_range=Range(low=float(low), high=float(high), level=self.level, varied=tuple(varied)),
+            ranges={"time": Range(low=float(low), high=float(high), level=self.level, varied=tuple(varied))},
         )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from volvelle.catalogue.schema import Reference
 from volvelle.economics.step_cost import Costs
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.laws.citations import LAWS
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
 from volvelle.spread import Figure
@@ -31,7 +31,7 @@ class Answer:
     model: str
     step: TrainingStep
     cluster: Cluster
-    estimate: Estimate
+    estimate: TrainingEstimate
     costs: Costs
     references: Mapping[str, Reference]
 

@@ -5,7 +5,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.laws.citations import LAWS
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
@@ -111,7 +111,7 @@ def _money(answer: Answer) -> str:
     return f"{energy}, {show(float(costs.dollars), DOLLARS)}/step on owned hardware"
 
 
-def _violations(estimate: Estimate) -> Panel:
+def _violations(estimate: TrainingEstimate) -> Panel:
     text = Text()
     for index, violation in enumerate(estimate.violations):
         text.append(("\n" if index else "") + violation.problem + "\n", style="bold")

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, show
@@ -27,7 +27,7 @@ class Plan:
     step: TrainingStep
     cluster: Cluster
     ranking: Ranking
-    explained: tuple[Estimate, ...]
+    explained: tuple[TrainingEstimate, ...]
     """The first two layouts (or the only one), in full."""
     sensitivity: Sequence[Sensitivity]
     seconds: float

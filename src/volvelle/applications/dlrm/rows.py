@@ -1,12 +1,14 @@
 """From a measured step of a recommendation model to the question it puts, with what had to be assumed."""
 
-from dataclasses import dataclass
-
+from volvelle.applications.contract import Question
+from volvelle.applications.dlrm.constants import dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmStep
 from volvelle.applications.dlrm.measurements import DlrmMeasurement
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, criteo_tables
+from volvelle.applications.dlrm.plan import candidates
 from volvelle.applications.dlrm.tables import TableElements
 from volvelle.catalogue.loader import Catalogue
+from volvelle.mapping.table_placement import TablePlacement
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import Switch
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
@@ -28,15 +30,8 @@ _CLUSTERS = (
 """What the accelerator is called → the catalogue's cluster; the first that occurs in the name counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DlrmQuestion:
-    """A step on a machine."""
-
-    step: DlrmStep
-    cluster: Cluster
-    stack: str
-    """Whose software ran: ``hugectr``, or another framework."""
-    assumed: tuple[str, ...]
+DlrmQuestion = Question[DlrmStep, TablePlacement, str]
+"""A step on a machine, by every placement; its constants are those of the software that ran: ``hugectr`` or other."""
 
 
 def dlrm_question(row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | str:
@@ -80,7 +75,13 @@ def dlrm_question(row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | 
         tables=TableElements(sent="fp16" if mixed else "fp32", state=4.0 if hugectr else 0.0),
     )
     stack = "hugectr" if hugectr else "other"
-    return DlrmQuestion(step=step, cluster=cluster, stack=stack, assumed=tuple(assumed))
+    return Question(
+        candidates=candidates(step, cluster.accelerators),
+        system=cluster,
+        calibration=stack,
+        assumed=tuple(assumed),
+        outside=dlrm_model_error(stack).outside(cluster),
+    )
 
 
 def _tables(row: DlrmMeasurement) -> tuple[tuple[EmbeddingTables, ...], bool]:

@@ -1,11 +1,18 @@
 """From a measured HPCG row to the question it puts to the model, with what had to be assumed."""
 
-from dataclasses import dataclass
+from math import inf
 
-from volvelle.applications.hpcg.estimator import HpcgRun
+from volvelle.applications.contract import Question
+from volvelle.applications.hpcg.constants import hpcg_factors
+from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout
 from volvelle.applications.hpcg.measurements import HpcgMeasurement
+from volvelle.catalogue import Catalogue
+from volvelle.system.chip import Chip, Memory
+from volvelle.system.cluster import Cluster, Dimension
+from volvelle.system.link import Link
+from volvelle.system.topologies import FatTree
 
-__all__ = ["HpcgQuestion", "hpcg_question"]
+__all__ = ["HpcgQuestion", "build_date", "device_family", "hpcg_question"]
 
 _FAMILIES = (
     ("P100", "pascal"),
@@ -38,18 +45,17 @@ _IN_A_NODE = 4
 """Accelerators of a node, where a row does not say: the most common in the lists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HpcgQuestion:
-    """A run and the family of its devices."""
-
-    run: HpcgRun
-    family: str
-    date: str
-    """Year and month; the middle of the year where only that is stated, empty where nothing is."""
-    assumed: tuple[str, ...]
+HpcgQuestion = Question[Hpcg, HpcgLayout, HpcgFactors]
+"""A run on a machine, with the factors of its family and date."""
 
 
-def hpcg_question(row: HpcgMeasurement) -> HpcgQuestion | str:
+def device_family(device: str) -> str | None:
+    """The family of a device by what lists call it."""
+    named = device.upper()
+    return next((family for name, family in _FAMILIES if name in named), None)
+
+
+def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | str:
     """The question a row puts, or why it puts none."""
     if row.head.split == "excluded":
         return f"excluded: {row.head.excluded_because}"
@@ -57,8 +63,7 @@ def hpcg_question(row: HpcgMeasurement) -> HpcgQuestion | str:
         return "it states no HPCG rate"
     if row.devices is None or row.memory_rate is None:
         return "it does not state how many devices it has, or their memory rate"
-    named = row.device.upper()
-    family = next((family for name, family in _FAMILIES if name in named), None)
+    family = device_family(row.device)
     if family is None:
         return f"there are no constants of HPCG for {row.device!r}"
     assumed = []
@@ -73,6 +78,24 @@ def hpcg_question(row: HpcgMeasurement) -> HpcgQuestion | str:
     if host:
         # A rank a core is what lists of processors run; it draws all of the memory rate.
         ranks = float(row.ranks_per_node or 10_000)
-    run = HpcgRun(devices=row.devices, nodes=nodes, memory_rate=row.memory_rate, ranks_per_device=ranks)
-    date = f"{row.date}06" if len(row.date) == 4 else row.date
-    return HpcgQuestion(run=run, family=family, date=date, assumed=tuple(assumed))
+    factors = hpcg_factors(family, date=build_date(row), catalogue=catalogue)
+    return Question(
+        candidates=((Hpcg(), HpcgLayout(nodes=nodes, ranks_per_device=ranks)),),
+        system=_machine(row, row.devices, row.memory_rate),
+        calibration=factors,
+        assumed=tuple(assumed),
+        outside=() if factors.fitted else (f"no fitted run was on {family}",),
+    )
+
+
+def build_date(row: HpcgMeasurement) -> str:
+    """Year and month of a run; the middle of the year where only that is stated, empty where nothing is."""
+    return f"{row.date}06" if len(row.date) == 4 else row.date
+
+
+def _machine(row: HpcgMeasurement, devices: int, memory_rate: float) -> Cluster:
+    """As much of a machine as a row states: devices and the rate of their memory."""
+    memory = Memory(name="memory", capacity=inf, rate=memory_rate)
+    chip = Chip(name=row.device, matrix_rates={}, vector_rates={}, buffer=0.0, memories=(memory,))
+    joined = Dimension(name="network", size=devices, topology=FatTree(), link=Link(name="unstated", rate=inf))
+    return Cluster(name=f"{row.system or 'unnamed'}/{devices}", chip=chip, dimensions=(joined,))

@@ -7,8 +7,9 @@ constants, or for a matrix larger than memory the best up to the largest in use.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from volvelle.applications.contract import Question
 from volvelle.applications.hpl.constants import hpl_constants
 from volvelle.applications.hpl.measurements import HplMeasurement
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
@@ -26,15 +27,8 @@ from volvelle.workload.families.hpl import Hpl
 __all__ = ["HplQuestion", "hpl_question"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HplQuestion:
-    """What a model is asked for one measured run."""
-
-    problem: Hpl
-    cluster: Cluster
-    grid: ProcessGrid
-    constants: HplConstants
-    assumed: tuple[str, ...]
+HplQuestion = Question[Hpl, ProcessGrid, HplConstants]
+"""What a model is asked for one measured run."""
 
 
 _CHIPS: tuple[tuple[str, str], ...] = (
@@ -142,13 +136,7 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
     if row.block is None:
         problem = _with_block(problem, cluster, grid, constants)
         assumed.append(f"NB {problem.block}")
-    return HplQuestion(
-        problem=problem,
-        cluster=cluster,
-        grid=grid,
-        constants=constants,
-        assumed=tuple(assumed),
-    )
+    return Question(candidates=((problem, grid),), system=cluster, calibration=constants, assumed=tuple(assumed))
 
 
 def _with_block(problem: Hpl, cluster: Cluster, grid: ProcessGrid, constants: HplConstants) -> Hpl:
@@ -159,7 +147,7 @@ def _with_block(problem: Hpl, cluster: Cluster, grid: ProcessGrid, constants: Hp
     while tried[-1].block * 2 <= constants.spilled_block:
         tried.append(replace(problem, block=tried[-1].block * 2))
     model = PanelByPanel(constants=constants)
-    return min(tried, key=lambda each: model.run(each, cluster, grid).time)
+    return min(tried, key=lambda each: model.estimate(each, cluster, grid).time)
 
 
 def _that_fits(row: HplMeasurement, name: str, catalogue: Catalogue) -> str:

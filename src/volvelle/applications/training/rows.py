@@ -38,10 +38,11 @@ replicas      where degrees and chips disagree, what the chips leave after the o
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import gcd
 
+from volvelle.applications.contract import Question
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
 from volvelle.catalogue import Catalogue
@@ -52,18 +53,11 @@ from volvelle.system.topologies import FatTree
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Question", "question"]
+__all__ = ["TrainingQuestion", "training_question"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What an estimator is asked for one measured run."""
-
-    step: TrainingStep
-    cluster: Cluster
-    mapping: ParallelMapping
-    assumed: tuple[str, ...]
-    """Settings that the source does not state."""
+TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
+"""What an estimator is asked for one measured run; its constants are the chip's own."""
 
 
 _WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
@@ -75,7 +69,7 @@ _workload = lru_cache(maxsize=512)(transformer)
 _named_cluster = lru_cache(maxsize=1024)(Catalogue.cluster)
 
 
-def question(row: TrainingMeasurement, catalogue: Catalogue) -> Question | str:
+def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:
     """The question a row puts to an estimator, or why it puts none."""
     assumed: list[str] = []
     try:
@@ -91,15 +85,17 @@ def question(row: TrainingMeasurement, catalogue: Catalogue) -> Question | str:
         step = TrainingStep(model=model, batch=batch, element=element, gradient_element=_gradient_element(row))
     except VolvelleError as error:
         return str(error)
-    return Question(step=step, cluster=cluster, mapping=mapping, assumed=tuple(dict.fromkeys(assumed)))
+    return Question(
+        candidates=((step, mapping),), system=cluster, calibration=None, assumed=tuple(dict.fromkeys(assumed))
+    )
 
 
 def _refuse(row: TrainingMeasurement) -> None:
-    if row.split == "excluded":
-        raise UnstatedError(f"excluded: {row.excluded_because or 'not usable'}")
+    if row.head.split == "excluded":
+        raise UnstatedError(f"excluded: {row.head.excluded_because or 'not usable'}")
     if row.layers == 1 or "single-layer" in row.model:
         raise UnstatedError("one layer was timed, not a step")
-    if "LoRA" in row.notes:
+    if "LoRA" in row.head.notes:
         raise UnstatedError("LoRA: most weights are frozen")
     needed = ("layers", "hidden", "heads", "sequence", "global_batch", "chips")
     missing = [name.replace("_", " ") for name in needed if getattr(row, name) is None]
@@ -146,7 +142,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         interleave=_interleave(row, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
         zero=zero,
         zero_group=shard,
-        overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.notes),
+        overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.head.notes),
         sequence_parallel=sequence_parallel,
         recompute=recompute,
         fused_attention=not is_classic(row),
@@ -165,7 +161,7 @@ def _replicas(row: TrainingMeasurement, others: int, assumed: list[str]) -> int:
 
 def _whole_experts(row: TrainingMeasurement, replicas: int) -> bool:
     """Whether experts are dealt out over tensor ranks too: said so, or more of them than replicas could hold apart."""
-    return row.experts is not None and ("ETP=1" in row.notes or replicas % (row.expert or 1) != 0)
+    return row.experts is not None and ("ETP=1" in row.head.notes or replicas % (row.expert or 1) != 0)
 
 
 def _expert(row: TrainingMeasurement, holders: int, assumed: list[str]) -> int:

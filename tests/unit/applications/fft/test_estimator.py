@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from volvelle.applications.fft.plan import fft_layouts, rank_fft
 
 from tests.conftest import small_chip, small_cluster
 from volvelle import Catalogue, DescriptionError
@@ -11,7 +12,6 @@ from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem
 from volvelle.applications.fft.fit import fit_transport
 from volvelle.applications.fft.measurements import fft_measurements
-from volvelle.applications.fft.plan import fft_layouts, rank_fft
 from volvelle.applications.fft.rows import FftQuestion, fft_question
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
