@@ -21,7 +21,7 @@ _LABELS = (
     "kernel",
     "part",
     "system",
-    "machine",
+    *("machine", "group"),
 )
 _TEXT = re.compile(r"^-?\d+(\.\d+)?(e-?\d+)? [^ ]+$")
 """A quantity as text, like ``312 TFLOP/s``."""

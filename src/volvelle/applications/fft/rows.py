@@ -8,27 +8,13 @@ from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftProblem, fft_layouts
 from volvelle.applications.fft.measurements import FftMeasurement
 from volvelle.applications.model_error import ModelError
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.loader import Catalogue
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 
 __all__ = ["FftQuestion", "fft_question"]
 
-_CLUSTERS = (
-    # What the accelerator and the system are called → the catalogue's entry; transports of their own first.
-    ("V100-32GB PCIe", "nccl", "v100-pcie-nccl"),
-    ("V100-32GB PCIe", "host-staged", "v100-pcie-staged"),
-    ("V100-32GB PCIe", "cuda-aware-mpi", "v100-pcie-mpi"),
-    ("CPU core", "", "hector-xe6"),
-    ("A100", "", "dgx-a100"),
-    ("V100", "", "dgx-v100"),
-    ("H100", "", "dgx-h100"),
-    ("H200", "", "dgx-h200"),
-    ("B200", "", "dgx-b200"),
-    ("MI300X", "", "mi300x-cluster"),
-    ("MI250X", "", "frontier"),
-    ("GH200", "", "alps"),
-)
 _CUBE = 1024
 """Side of a grid whose points alone are stated, for two of its sides."""
 
@@ -45,7 +31,8 @@ def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str
     assert row.chips is not None
     assert row.points is not None
     assumed = []
-    name = next((entry for accel, how, entry in _CLUSTERS if accel in row.accelerator and how == row.transport), None)
+    alias = accelerator_alias(row.accelerator)
+    name = None if alias is None else alias.over.get(row.transport) if row.transport else alias.cluster
     if name is None:
         return f"the catalogue has no cluster of {row.accelerator!r}" + (
             f" over {row.transport}" if row.transport else ""

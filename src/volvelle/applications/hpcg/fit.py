@@ -165,7 +165,7 @@ def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
     found = []
     for row, asked in asked_rows:
         run, factors = asked.decision, asked.calibration
-        family = device_family(row.device)
+        family = device_family(row.device, catalogue)
         assert family is not None, "a row of no known family puts no question"
         whole = hpcg_rate(
             asked.system.accelerators,

@@ -3,42 +3,17 @@
 from math import inf
 
 from volvelle.applications.contract import Question
-from volvelle.applications.hpcg.constants import hpcg_factors
+from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout
 from volvelle.applications.hpcg.measurements import HpcgMeasurement
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import FatTree
 
 __all__ = ["HpcgQuestion", "build_date", "device_family", "hpcg_question"]
-
-_FAMILIES = (
-    ("P100", "pascal"),
-    ("V100", "volta"),
-    ("A100", "ampere"),
-    ("GH200", "hopper"),
-    ("GB200", "blackwell"),
-    ("GB300", "blackwell"),
-    ("H100", "hopper"),
-    ("H200", "hopper"),
-    ("H800", "hopper"),
-    ("H20", "hopper"),
-    ("B200", "blackwell"),
-    ("B300", "blackwell"),
-    ("MI210", "cdna2"),
-    ("MI250", "cdna2"),
-    ("MI300", "cdna3"),
-    ("MI325", "cdna3"),
-    ("MI355", "cdna4"),
-    ("PVC", "ponte-vecchio"),
-    ("GPU MAX", "ponte-vecchio"),
-    ("A64FX", "a64fx"),
-    ("SPARC64", "sparc64"),
-    ("EPYC 7742", "zen2"),
-)
-"""What a device is called in lists → its family; the first that occurs in the name counts."""
 
 _HOSTS = ("a64fx", "sparc64", "zen2")
 _IN_A_NODE = 4
@@ -49,10 +24,13 @@ HpcgQuestion = Question[Hpcg, HpcgLayout, HpcgFactors]
 """A run on a machine, with the factors of its family and date."""
 
 
-def device_family(device: str) -> str | None:
-    """The family of a device by what lists call it."""
-    named = device.upper()
-    return next((family for name, family in _FAMILIES if name in named), None)
+def device_family(device: str, catalogue: Catalogue) -> str | None:
+    """The family of a device by what lists call it; None where there are no constants for it."""
+    alias = accelerator_alias(device)
+    if alias is None:
+        return None
+    family = alias.family or (catalogue.chip_file(alias.chip).family if alias.chip else None)
+    return family if family in hpcg_families() else None
 
 
 def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | str:
@@ -63,7 +41,7 @@ def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | 
         return "it states no HPCG rate"
     if row.devices is None or row.memory_rate is None:
         return "it does not state how many devices it has, or their memory rate"
-    family = device_family(row.device)
+    family = device_family(row.device, catalogue)
     if family is None:
         return f"there are no constants of HPCG for {row.device!r}"
     assumed = []

@@ -15,6 +15,7 @@ from volvelle.applications.hpl.measurements import HplMeasurement
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.servers import is_card_server, node_facts, port_rate
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.errors import VolvelleError
 from volvelle.laws.hpl.closed_form import hpl_memory
 from volvelle.mapping.process_grid import ProcessGrid, usable_grid
@@ -31,32 +32,6 @@ HplQuestion = Question[Hpl, ProcessGrid, HplConstants]
 """What a model is asked for one measured run."""
 
 
-_CHIPS: tuple[tuple[str, str], ...] = (
-    (r"GH200", "gh200"),
-    (r"H200", "h200-sxm"),
-    (r"H100.*PCIe", "h100-pcie"),
-    (r"H100", "h100-sxm"),
-    (r"B200", "b200"),
-    (r"A100-PCIe-40", "a100-pcie-40gb"),
-    (r"A100-PCIe", "a100-pcie-80gb"),
-    (r"A100.*64 ?GB", "a100-custom-64gb"),
-    (r"A100.*40 ?GB", "a100-sxm4-40gb"),
-    (r"A100", "a100-sxm4-80gb"),
-    (r"Titan V", "titan-v"),
-    (r"V100-SXM3", "v100-sxm3-32gb"),
-    (r"V100-PCIe", "v100-pcie-32gb"),
-    (r"V100.*16 ?GB", "v100-sxm2-16gb"),
-    (r"G?V100", "v100-sxm2-32gb"),
-    (r"P100-PCIe", "p100-pcie"),
-    (r"P100", "p100-sxm2"),
-    (r"MI250X", "mi250x-gcd"),
-    (r"MI210", "mi210"),
-    (r"MI300A", "mi300a"),
-    (r"MI300X", "mi300x"),
-    (r"MI355X", "mi355x"),
-    (r"GPU Max|PVC", "pvc-1550"),
-    (r"A64FX", "a64fx"),
-)
 _AS_CARD = {
     "a100-sxm4-40gb": "a100-pcie-40gb",
     "a100-sxm4-80gb": "a100-pcie-80gb",
@@ -97,7 +72,8 @@ def hpl_question(row: HplMeasurement, catalogue: Catalogue) -> HplQuestion | str
     """What to ask for a row, or why nothing can be asked."""
     if row.order is None or row.rate is None:
         return "the row states no N" if row.order is None else "the row states no rate"
-    name = next((chip for pattern, chip in _CHIPS if re.search(pattern, row.accelerator, re.IGNORECASE)), None)
+    alias = accelerator_alias(row.accelerator)
+    name = None if alias is None else alias.chip
     cpu = "A64FX" in row.processor
     if name is None and not cpu:
         return "no accelerator of the catalogue" if row.accelerator else "no accelerator is stated"

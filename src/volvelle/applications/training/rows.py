@@ -37,7 +37,6 @@ replicas      where degrees and chips disagree, what the chips leave after the o
 ============  =======================================================================================================
 """
 
-import re
 from dataclasses import replace
 from functools import lru_cache
 from math import gcd
@@ -46,6 +45,7 @@ from volvelle.applications.contract import Question
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.errors import VolvelleError
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
@@ -227,29 +227,6 @@ def _sequence_parallel(row: TrainingMeasurement, assumed: list[str]) -> bool:
 
 # -- machine -------------------------------------------------------------------------------------------------
 
-_TEMPLATES = (
-    (r"pvc|max ?1550", ""),
-    (r"(gb[23]00)", r"\1-nvl72"),
-    (r"gh200", "alps"),
-    (r"a100.*40", "dgx-a100-40gb"),
-    (r"([ah]100)(?!.*pcie)", r"dgx-\1"),
-    (r"(h200|h800|h20|b300|b200|v100)", r"dgx-\1"),
-    (r"mi250x", "frontier"),
-    (r"(mi300x|mi325x|mi355x)", r"\1-cluster"),
-    (r"gaudi ?([23])", r"gaudi\1-cluster"),
-    (r"trn2|trainium ?2", "trn2-ultra"),
-    (r"tpu.*v(3|4|5e|5p|6e|7)", r"tpu-v\1-pod"),
-)
-_SITES = (  # words of the network column, the template they replace, and the one that fits better
-    ("efa", "dgx-a100", "aws-p4de"),
-    ("efa", "dgx-h100", "aws-p5"),
-    ("efa", "dgx-b200", "aws-p6-b200"),
-    ("tcpxo", "dgx-h100", "gcp-a3-mega"),
-    ("tcpx", "dgx-h100", "gcp-a3-high"),
-    ("a3 ultra", "dgx-h200", "gcp-a3-ultra"),
-    ("juwels", "dgx-a100-40gb", "juwels-booster"),
-    ("lumi", "frontier", "lumi"),
-)
 _PORTS = {  # catalogue links by Gb/s of a port
     "infiniband": {100: "infiniband-hdr100", 200: "infiniband-hdr200", 400: "infiniband-ndr400"},
     "roce": {100: "roce-100", 200: "roce-200", 400: "roce-400"},
@@ -292,16 +269,11 @@ def _template(row: TrainingMeasurement, catalogue: Catalogue) -> str:
     name = row.accelerator.lower()
     if name in catalogue.names("clusters"):
         return name
-    for pattern, template in _TEMPLATES:
-        found = re.search(pattern, name)
-        if not found:
-            continue
-        if not template:
-            raise UnstatedError("the catalogue has the whole PVC module, not one of its two stacks")
-        usual = found.expand(template)
-        sites = (site for word, replaced, site in _SITES if replaced == usual and word in row.network.lower())
-        return next(sites, usual)
-    raise UnstatedError(f"the catalogue has no cluster of {row.accelerator!r}")
+    alias = accelerator_alias(name)
+    cluster = None if alias is None else alias.cluster_over(row.network)
+    if cluster is None:
+        raise UnstatedError((alias and alias.without_cluster) or f"the catalogue has no cluster of {row.accelerator!r}")
+    return cluster
 
 
 def _resized(row: TrainingMeasurement, cluster: Cluster) -> Cluster:
