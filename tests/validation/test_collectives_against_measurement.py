@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from volvelle import Catalogue
 from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.collectives.application import COLLECTIVES
-from volvelle.applications.collectives.fit import STAGES, fit_collectives
+from volvelle.applications.collectives.fit import STAGES, fit_collectives, stage_losses
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.measured_table import MeasuredTable
@@ -47,11 +47,13 @@ def scored() -> RowValidation:
     return COLLECTIVES.narrowed(validated(COLLECTIVES))
 
 
-def test_the_fit_run_again_gives_the_constants_of_the_catalogue(fitted: tuple[FittedConstant, ...]) -> None:
-    catalogue = Catalogue()
-    for constant in fitted:
-        held = getattr(catalogue.link(constant.of), constant.name)
-        assert held == pytest.approx(constant.fitted, rel=0.01), f"{constant.of}: {constant.name}"
+def test_the_fit_run_again_finds_nothing_better_than_the_catalogue(rows: tuple[CollectiveMeasurement, ...]) -> None:
+    """By more than half a per mille of the mean error: rows on V100 tell set-up and filling only together."""
+    calibration = calibration_rows(MeasuredTable(rows=rows), shipped=True)
+    losses = stage_losses(calibration, Catalogue())
+    assert len(losses) == len(STAGES)
+    for stage, (fresh, held) in zip(STAGES, losses, strict=True):
+        assert held <= fresh + 0.0005, stage.groups
 
 
 def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: tuple[FittedConstant, ...]) -> None:

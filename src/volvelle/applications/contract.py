@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.fitted_constants import Fit
@@ -135,8 +135,17 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     def measured(self, row: Row) -> float | None:
         """What a row states."""
 
+    @final
     def fit(self, rows: CalibrationRows[Row], catalogue: Catalogue, **options: Any) -> Fit:
-        """Constants that calibration rows tell; rows of no other split get here."""
+        """Constants that calibration rows tell; rows of any other split cannot get here."""
+        if not isinstance(rows, CalibrationRows):
+            raise DescriptionError(
+                f"a fit takes calibration rows only, not {type(rows).__name__}; make them by calibration_rows"
+            )
+        return self.fitted(rows, catalogue, **options)
+
+    def fitted(self, rows: CalibrationRows[Row], catalogue: Catalogue, **options: Any) -> Fit:
+        """The same, as each application does it."""
         raise DescriptionError(f"nothing is fitted for {self.word}")
 
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Work, Decision, Calibration]:

@@ -57,7 +57,7 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         """Seconds."""
         return row.time
 
-    def fit(self, rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Constants of links."""
         return fit_collectives(rows, catalogue)
 

@@ -21,7 +21,7 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.link import Link
 
-__all__ = ["STAGES", "Constant", "Stage", "fit_collectives"]
+__all__ = ["STAGES", "Constant", "Stage", "fit_collectives", "stage_losses"]
 
 Column = NDArray[np.float64]
 
@@ -172,19 +172,39 @@ def _with(links: Mapping[str, Link], stage: Stage, values: Column) -> dict[str, 
     return changed
 
 
+def stage_losses(
+    rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, *, stages: Sequence[Stage] = STAGES
+) -> list[tuple[float, float]]:
+    """The loss of every stage as it is fitted again, and with the constants of the catalogue."""
+    links: dict[str, Link] = {}
+    losses = []
+    for stage in stages:
+        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
+        for name in {link for constant in stage.constants for link in constant.links}:
+            links.setdefault(name, catalogue.link(name))
+        held = np.array([float(getattr(links[constant.links[0]], constant.name)) for constant in stage.constants])
+        fresh = _fitted(stage, series, links)
+        losses.append((_loss(stage, series, links, fresh), _loss(stage, series, links, held)))
+        links |= _with(links, stage, fresh)
+    return losses
+
+
 def _fitted(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link]) -> Column:
+    start = {f"{constant.name} of {' '.join(constant.links)}": constant.start for constant in stage.constants}
+    best = least_from(
+        lambda values: _loss(stage, series, links, np.array(list(values.values()))),
+        start,
+        most=[constant.most for constant in stage.constants],
+    )
+    return np.array(list(best.constants.values()))
+
+
+def _loss(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link], values: Column) -> float:
     rows: dict[str, int] = {}
     for each in series:
         rows[each.group] = rows.get(each.group, 0) + len(each.times)
     weights = np.concatenate([np.full(len(each.times), 1.0 / max(rows[each.group], _FEW)) for each in series])
-
-    def miss(values: Mapping[str, float]) -> float:
-        chosen = np.array(list(values.values()))
-        return float(np.average(np.abs(_residuals(series, _with(links, stage, chosen))), weights=weights))
-
-    start = {f"{constant.name} of {' '.join(constant.links)}": constant.start for constant in stage.constants}
-    best = least_from(miss, start, most=[constant.most for constant in stage.constants])
-    return np.array(list(best.constants.values()))
+    return float(np.average(np.abs(_residuals(series, _with(links, stage, values))), weights=weights))
 
 
 def _residuals(series: Sequence[_Series], links: Mapping[str, Link]) -> Column:

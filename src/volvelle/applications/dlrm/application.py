@@ -82,7 +82,7 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
         """Seconds a step."""
         return row.seconds
 
-    def fit(self, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Two constants of each kind of software."""
         return fit_dlrm(rows, catalogue)
 

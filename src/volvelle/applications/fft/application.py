@@ -61,7 +61,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
         """Seconds of one transform."""
         return row.seconds
 
-    def fit(self, rows: CalibrationRows[FftMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[FftMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Rates of the links that transforms were timed on, by way of travelling."""
         return fit_fft(rows, catalogue)
 

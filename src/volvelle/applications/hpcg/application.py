@@ -54,7 +54,7 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         """The rate that the benchmark printed."""
         return row.rate
 
-    def fit(self, rows: CalibrationRows[HpcgMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[HpcgMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Levels of families, and losses of scaling."""
         fit = fit_hpcg(rows)
         return Fit(

@@ -80,7 +80,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         """The rate that the benchmark printed."""
         return row.rate
 
-    def fit(self, rows: CalibrationRows[HplMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[HplMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Constants of one family."""
         return fit_hpl(options["family"], rows, catalogue)
 

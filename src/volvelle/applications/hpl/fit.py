@@ -71,7 +71,7 @@ def fit_hpl(
     catalogue: Catalogue,
     *,
     starts: int = 2,
-    rounds: int = 8,
+    rounds: int = 6,
     candidates: int = 60,
 ) -> Fit:
     """Fit one family's constants to its calibration runs; the best of several searches counts."""

@@ -53,7 +53,7 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
         """Seconds a step."""
         return row.seconds
 
-    def fit(self, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Constants of one family of chips."""
         return fit_training(options["family"], rows, catalogue)
 

@@ -60,7 +60,7 @@ def fit_training(
     catalogue: Catalogue,
     *,
     starts: int = 3,
-    rounds: int = 10,
+    rounds: int = 6,
     candidates: int = 64,
 ) -> Fit:
     """Fit one family's constants to its calibration runs; the best of several searches counts."""
