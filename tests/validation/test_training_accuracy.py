@@ -68,7 +68,7 @@ def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
     catalogue: Catalogue, family: str, chip: str, link: str
 ) -> None:
     rows = calibration_rows(training_measurements(), shipped=True)
-    fit = fit_training(family, rows, catalogue, starts=1, rounds=6, candidates=24)
+    fit = fit_training(family, rows, catalogue, starts=1, rounds=2, candidates=24, polish=24)
     held = {name: np.array([float(getattr(catalogue.chip(chip), name, 0.0))]) for name in BOUNDS}
     held["contention"] = np.array([float(catalogue.link(link).contention)])
     cases = training_cases(family, rows, catalogue)

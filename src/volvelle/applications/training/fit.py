@@ -62,6 +62,7 @@ def fit_training(
     starts: int = 3,
     rounds: int = 6,
     candidates: int = 64,
+    polish: int = 100,
 ) -> Fit:
     """Fit one family's constants to its calibration runs; the best of several searches counts."""
     cases = training_cases(family, rows, catalogue)
@@ -71,6 +72,7 @@ def fit_training(
             BOUNDS,
             candidates=candidates,
             rounds=rounds,
+            polish=polish,
             seed=seed,
         )
         for seed in range(starts)
