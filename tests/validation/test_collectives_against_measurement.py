@@ -48,12 +48,12 @@ def scored() -> RowValidation:
 
 
 def test_the_fit_run_again_finds_nothing_better_than_the_catalogue(rows: tuple[CollectiveMeasurement, ...]) -> None:
-    """By more than half a per mille of the mean error: rows on V100 tell set-up and filling only together."""
+    """By more than a per mille: the catalogue has three digits, and rows on V100 tell set-up and filling only together."""
     calibration = calibration_rows(MeasuredTable(rows=rows), shipped=True)
     losses = stage_losses(calibration, Catalogue())
     assert len(losses) == len(STAGES)
     for stage, (fresh, held) in zip(STAGES, losses, strict=True):
-        assert held <= fresh + 0.0005, stage.groups
+        assert held <= fresh + 0.001, stage.groups
 
 
 def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: tuple[FittedConstant, ...]) -> None:
