@@ -48,7 +48,7 @@ def scored() -> RowValidation:
 
 
 def test_the_fit_run_again_finds_nothing_better_than_the_catalogue(rows: tuple[CollectiveMeasurement, ...]) -> None:
-    """By more than a per mille: the catalogue has three digits, and rows on V100 tell set-up and filling only together."""
+    """By more than a per mille: the catalogue has three digits, and V100 rows tell set-up and filling only jointly."""
     calibration = calibration_rows(MeasuredTable(rows=rows), shipped=True)
     losses = stage_losses(calibration, Catalogue())
     assert len(losses) == len(STAGES)
