@@ -6,12 +6,12 @@ import statistics
 import time
 from collections.abc import Callable
 
-from volvelle import Catalogue
+from volvelle import Catalogue, Cluster
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.layered import LayeredHpl
 from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.plan import plan_hpl
+from volvelle.applications.hpl.plan import hpl_runs
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.workload.families.hpl import Hpl
 
@@ -25,6 +25,12 @@ def seconds(action: Callable[[], object], repeats: int) -> float:
         action()
         found.append(time.perf_counter() - start)
     return statistics.median(found)
+
+
+def planned(cluster: Cluster, model: PanelByPanel) -> object:
+    """Every run worth trying, ranked."""
+    machine, runs = hpl_runs(cluster)
+    return model.rank(runs, machine)
 
 
 def main() -> None:
@@ -42,11 +48,11 @@ def main() -> None:
     layered = LayeredHpl(core=equivalent_core("v100-sxm2-16gb"))
     summit_run, summit_grid = Hpl(name="summit", order=16_473_600, block=384), ProcessGrid(rows=144, columns=192)
     found = {
-        "closed form, one point": seconds(lambda: OriginalHpl().run(run, frontier, grid), 200),
-        "layered, one point": seconds(lambda: layered.run(summit_run, summit, summit_grid), 200),
-        "panel by panel, Frontier": seconds(lambda: panels.run(run, frontier, grid), 50),
-        "panel by panel, N 10^7 on 10^5": seconds(lambda: panels.run(large, huge, wide), 50),
-        "plan, Frontier": seconds(lambda: plan_hpl(frontier, panels), 3),
+        "closed form, one point": seconds(lambda: OriginalHpl().estimate(run, frontier, grid), 200),
+        "layered, one point": seconds(lambda: layered.estimate(summit_run, summit, summit_grid), 200),
+        "panel by panel, Frontier": seconds(lambda: panels.estimate(run, frontier, grid), 50),
+        "panel by panel, N 10^7 on 10^5": seconds(lambda: panels.estimate(large, huge, wide), 50),
+        "plan, Frontier": seconds(lambda: planned(frontier, panels), 3),
     }
     limits = {"closed form, one point": 1e-3, "panel by panel, Frontier": 2.0, "plan, Frontier": 5.0}
     if asked.json:

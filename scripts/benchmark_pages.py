@@ -1,28 +1,27 @@
 """Tables of the page on HPCG, transforms and recommendation models: what was asked for, found, and missed most."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.dlrm.constants import dlrm_model_error, dlrm_stacks
-from volvelle.applications.dlrm.validation import validate_dlrm
 from volvelle.applications.fft.constants import fft_model_error
-from volvelle.applications.fft.validation import validate_fft
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.measurements import hpcg_measurements
-from volvelle.applications.hpcg.validation import validate_hpcg
 from volvelle.applications.model_error import ModelError
+from volvelle.applications.registry import application
 from volvelle.applications.scores import RowValidation
+from volvelle.applications.validation import validate
 from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, show
 from volvelle.report.applications.fitted_text import shown_constant
-from volvelle.report.applications.scores_text import rows_markdown
+from volvelle.report.applications.scores_text import validation_markdown
 
 __all__ = ["benchmark_pages"]
 
-_VALIDATIONS: dict[str, tuple[str, Callable[[], RowValidation], Quantity, float]] = {
-    "hpcg": ("HPCG", validate_hpcg, FLOP_PER_SECOND, 0.08),
-    "fft": ("transforms", validate_fft, SECONDS, 0.20),
-    "dlrm": ("recommendation models", validate_dlrm, SECONDS, 0.20),
+_VALIDATIONS: dict[str, tuple[str, Quantity, float]] = {
+    "hpcg": ("HPCG", FLOP_PER_SECOND, 0.08),
+    "fft": ("transforms", SECONDS, 0.20),
+    "dlrm": ("recommendation models", SECONDS, 0.20),
 }
 """What each is called and measured in, and the median error of held-out rows that was asked for at most."""
 _RANGE = (0.7, 0.9)
@@ -32,7 +31,7 @@ _SHOWN = 12
 
 def benchmark_pages() -> dict[str, str]:
     """Fragments of the page by file name."""
-    found = {word: validate() for word, (_, validate, _, _) in _VALIDATIONS.items()}
+    found = {word: validate(application(word)) for word in _VALIDATIONS}
     files = {
         "benchmark-targets.md": _targets(found),
         "benchmark-ranges.md": _ranges(found),
@@ -40,14 +39,16 @@ def benchmark_pages() -> dict[str, str]:
         "hpcg-constants.md": _hpcg(),
     }
     for word, rows in found.items():
-        files[f"validation-{word}.md"] = f"{rows_markdown(rows)}\n\n{_misses(rows, _VALIDATIONS[word][2])}"
+        files[f"validation-{word}.md"] = (
+            f"{validation_markdown(application(word), rows)}\n\n{_misses(rows, _VALIDATIONS[word][1])}"
+        )
     return files
 
 
 def _targets(found: dict[str, RowValidation]) -> str:
     low, high = _RANGE
     rows = []
-    for word, (name, _, _, bar) in _VALIDATIONS.items():
+    for word, (name, _, bar) in _VALIDATIONS.items():
         score = found[word].overall("heldout")
         error, coverage = score.median_abs_error, score.coverage
         of = f"{name}, {score.rows} held-out rows"
@@ -65,8 +66,8 @@ def _ranges(found: dict[str, RowValidation]) -> str:
         for like, words in ((True, "like those fitted"), (False, "unlike")):
             some = [each for each in held if like != bool(each.outside_calibration)]
             if some:
-                width = median(each.high / each.low for each in some)
-                inside = sum(each.inside for each in some)
+                width = median((each.high or 1.0) / (each.low or 1.0) for each in some)
+                inside = sum(bool(each.inside) for each in some)
                 rows.append((name, words, str(len(some)), str(inside), f"{inside / len(some):.0%}", f"{width:.2f}"))
     heads = ("what", "machines", "held-out rows", "in range", "share", "high over low, median")
     return _table(heads, rows, numbers=(2, 3, 4, 5))

@@ -273,7 +273,7 @@ def of_studies(found: dict[str, dict[str, Any]]) -> dict[str, str]:
                 f"row_{row['row_id']}_predicted": show(row["predicted"], SECONDS),
                 f"row_{row['row_id']}_error": f"{100 * row['error']:+.0f} %".replace("-", "−"),
             }
-    score = layouts["overall"]
+    score = layouts["choice"]
     texts |= {
         "layouts_groups": str(score["groups"]),
         "layouts_rows": str(score["rows"]),
@@ -281,7 +281,7 @@ def of_studies(found: dict[str, dict[str, Any]]) -> dict[str, str]:
         "layouts_worst": f"{100 * score['max_regret']:.1f} %",
         "layouts_best": f"{100 * score['best_chosen']:.0f} %",
         "layouts_correlation": f"{score['median_rank_correlation']:.2f}",
-        "layouts_worst_set": layouts["groups"][0]["name"],
+        "layouts_worst_set": layouts["contests"][0]["name"],
         "memory_mean": f"{100 * memory['overall']['mean_abs_error']:.1f} %",
         "memory_median": f"{100 * memory['overall']['median_abs_error']:.1f} %",
         "memory_rows": str(memory["overall"]["rows"]),

@@ -21,8 +21,16 @@ from volvelle.estimators.calibration import (
     fitted_constants,
 )
 from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
-from volvelle.estimators.contract import AbstractEstimator
-from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Range, Violation
+from volvelle.estimators.contract import Estimator, TrainingEstimator
+from volvelle.estimators.result import (
+    Contribution,
+    Estimate,
+    EstimateTable,
+    MemoryPart,
+    Range,
+    TrainingEstimate,
+    Violation,
+)
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
@@ -51,7 +59,6 @@ from volvelle.workload.transforms import with_backward
 __all__ = [
     "PARTIAL",
     "REPLICATED",
-    "AbstractEstimator",
     "Account",
     "Answer",
     "Answers",
@@ -76,6 +83,7 @@ __all__ = [
     "Dragonfly",
     "Estimate",
     "EstimateTable",
+    "Estimator",
     "Evidence",
     "Exact",
     "Experts",
@@ -118,6 +126,8 @@ __all__ = [
     "Tensor",
     "TensorLayout",
     "Torus",
+    "TrainingEstimate",
+    "TrainingEstimator",
     "TrainingStep",
     "Transformer",
     "UnderUncertainty",

@@ -34,13 +34,15 @@ def test_a_plan_takes_less_than_five_seconds(words: tuple[str, ...]) -> None:
 
 def test_plans_in_json_hold_their_ranges() -> None:
     found = json.loads(volvelle("plan", *PLANS[0], "--json").stdout)
-    assert found["range"]["low"] < found["flop_per_second"] < found["range"]["high"]
-    found = json.loads(volvelle("plan", *PLANS[1], "--json").stdout)["layouts"]
-    assert [each["seconds"] for each in found] == sorted(each["seconds"] for each in found)
-    found = json.loads(volvelle("plan", *PLANS[2], "--json").stdout)["placements"][0]
-    exposed = sum(part["exposed"] for part in found["parts"].values())
-    assert exposed == pytest.approx(found["seconds"])
-    assert len(found["tables"]) == 26
+    rate = found["plans"][0]["figures"]["rate"]
+    assert rate["low"] < rate["value"] < rate["high"]
+    found = json.loads(volvelle("plan", *PLANS[1], "--json").stdout)["plans"]
+    times = [plan["figures"]["time"]["value"] for plan in found]
+    assert times == sorted(times)
+    found = json.loads(volvelle("plan", *PLANS[2], "--json").stdout)["plans"][0]
+    exposed = sum(part["time"] for part in found["contributions"] if part["exposed"])
+    assert exposed == pytest.approx(found["figures"]["time"]["value"])
+    assert len(found["decision"]["tables"]) == 26
 
 
 def test_what_cannot_run_ends_with_one_and_nonsense_with_two() -> None:

@@ -7,7 +7,22 @@ from typing import Any
 __all__ = ["Value", "named"]
 
 Value = float | bool | str | None
-_LABELS = ("name", "key", "id", "label", "target", "run", "row", "figure", "kernel", "part", "system", "machine")
+_LABELS = (
+    "row_id",
+    "constant",
+    "name",
+    "key",
+    "id",
+    "label",
+    "target",
+    "run",
+    "row",
+    "figure",
+    "kernel",
+    "part",
+    "system",
+    *("machine", "group"),
+)
 _TEXT = re.compile(r"^-?\d+(\.\d+)?(e-?\d+)? [^ ]+$")
 """A quantity as text, like ``312 TFLOP/s``."""
 

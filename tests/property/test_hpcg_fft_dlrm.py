@@ -12,7 +12,7 @@ from volvelle.applications.dlrm.estimator import DlrmModel, DlrmStep
 from volvelle.applications.dlrm.tables import TableElements, table_costs
 from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
-from volvelle.applications.hpcg.estimator import HpcgModel, HpcgRun
+from volvelle.applications.hpcg.estimator import Hpcg, HpcgLayout, HpcgModel
 from volvelle.laws.recommendation import distinct_count
 from volvelle.mapping.table_placement import Placement, TablePlacement, spread_tables
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
@@ -51,18 +51,22 @@ def sped_up(cluster: Cluster, which: int, factor: float) -> Cluster:
 
 @given(st.sampled_from(sorted(hpcg_families())), st.integers(1, 10_000), FASTER)
 def test_more_memory_bandwidth_never_slows_hpcg_down(family: str, nodes: int, factor: float) -> None:
-    model, factors = HpcgModel(samples=32), hpcg_factors(family)
-    run = HpcgRun(devices=4 * nodes, nodes=nodes, memory_rate=1e12)
-    faster = replace(run, memory_rate=1e12 * factor)
-    assert model.rate(faster, factors) == pytest.approx(factor * float(model.rate(run, factors)))
-    assert model.estimate(faster, factors).low >= model.estimate(run, factors).low * (1 - 1e-12)
+    model, layout = HpcgModel(factors=hpcg_factors(family), samples=32), HpcgLayout(nodes=nodes)
+    cluster = small_cluster(nodes, chip=CHIP)
+    slow, fast = (model.estimate(Hpcg(), machine, layout) for machine in (cluster, sped_up(cluster, 0, factor)))
+    assert fast.rate == pytest.approx(factor * slow.rate)
+    assert slow.rate_range is not None
+    assert fast.rate_range is not None
+    assert fast.rate_range.low >= slow.rate_range.low * (1 - 1e-12)
 
 
 @given(st.sampled_from(sorted(hpcg_families())), st.integers(1, 1000), st.integers(1, 1000))
 def test_more_nodes_never_slow_hpcg_down(family: str, nodes: int, more: int) -> None:
-    model, factors = HpcgModel(), hpcg_factors(family)
-    few, many = (HpcgRun(devices=4 * n, nodes=n, memory_rate=1e12) for n in (2 * nodes, 2 * nodes + more))
-    assert float(model.rate(many, factors)) >= float(model.rate(few, factors)) * (1 - 1e-12)
+    model = HpcgModel(factors=hpcg_factors(family))
+    few, many = (
+        float(model.rate(small_cluster(n, chip=CHIP), HpcgLayout(nodes=n))) for n in (2 * nodes, 2 * nodes + more)
+    )
+    assert many >= few * (1 - 1e-12)
 
 
 @settings(max_examples=30)

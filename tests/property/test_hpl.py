@@ -39,8 +39,8 @@ def scaled(rate: float = 1.0, link: float = 1.0, latency: float = 1.0):  # type:
 def test_one_layer_of_the_layered_model_is_the_original(block: int, count: int, rows: int, columns: int) -> None:
     """Equations 25 to 29 with one layer are equation 3 with its lower orders."""
     problem, grid = Hpl(name="n", order=block * count, block=block), ProcessGrid(rows=rows, columns=columns)
-    layered = LayeredHpl().run(problem, FLAT, grid)
-    assert layered.time == pytest.approx(OriginalHpl(lower_order=True).run(problem, FLAT, grid).time, rel=1e-9)
+    layered = LayeredHpl().estimate(problem, FLAT, grid)
+    assert layered.time == pytest.approx(OriginalHpl(lower_order=True).estimate(problem, FLAT, grid).time, rel=1e-9)
 
 
 @given(blocks, sides, sides)
@@ -50,8 +50,8 @@ def test_lower_orders_vanish_as_the_matrix_grows(block: int, rows: int, columns:
     gaps = []
     for count in (1000, 4000, 16000):
         problem = Hpl(name="n", order=block * count, block=block)
-        short = OriginalHpl().run(problem, FLAT, grid).time
-        gaps.append(abs(LayeredHpl().run(problem, FLAT, grid).time / short - 1))
+        short = OriginalHpl().estimate(problem, FLAT, grid).time
+        gaps.append(abs(LayeredHpl().estimate(problem, FLAT, grid).time / short - 1))
     assert gaps[2] <= gaps[0] + 1e-12
     assert gaps[2] < 0.1
 
@@ -62,10 +62,10 @@ def test_parts_sum_to_the_time_and_nothing_beats_the_peak(block, count, rows, co
     problem = Hpl(name="n", order=block * count, block=block)
     grid = ProcessGrid.for_nodes(rows, columns, node=8)
     cluster = replace(CLUSTER, host_rate=25e9)
-    answer = model.run(problem, cluster, grid)
+    answer = model.estimate(problem, cluster, grid)
     assert answer.time == pytest.approx(sum(part.time for part in answer.contributions if part.exposed))
     assert min(part.time for part in answer.contributions) >= 0
-    assert answer.rate <= answer.peak * (1 + 1.5 / problem.order * 4)
+    assert answer.utilisation <= 1.0 * (1 + 1.5 / problem.order * 4)
 
 
 @given(blocks, panels, sides, sides, st.floats(1.0, 8.0))
@@ -73,10 +73,10 @@ def test_parts_sum_to_the_time_and_nothing_beats_the_peak(block, count, rows, co
 def test_faster_chips_and_links_are_never_slower(block, count, rows, columns, factor) -> None:  # type: ignore[no-untyped-def]
     problem, grid = Hpl(name="n", order=block * count, block=block), ProcessGrid.for_nodes(rows, columns, node=8)
     for model in (OriginalHpl(), LayeredHpl(), PANELS):
-        base = model.run(problem, scaled(), grid).time
-        assert model.run(problem, scaled(rate=factor), grid).time <= base * (1 + 1e-12)
-        assert model.run(problem, scaled(link=factor), grid).time <= base * (1 + 1e-12)
-        assert model.run(problem, scaled(latency=factor), grid).time >= base * (1 - 1e-12)
+        base = model.estimate(problem, scaled(), grid).time
+        assert model.estimate(problem, scaled(rate=factor), grid).time <= base * (1 + 1e-12)
+        assert model.estimate(problem, scaled(link=factor), grid).time <= base * (1 + 1e-12)
+        assert model.estimate(problem, scaled(latency=factor), grid).time >= base * (1 - 1e-12)
 
 
 @given(blocks, st.integers(200, 2000), sides, sides)
@@ -84,8 +84,8 @@ def test_faster_chips_and_links_are_never_slower(block, count, rows, columns, fa
 def test_more_rows_take_longer_panel_by_panel(block: int, count: int, rows: int, columns: int) -> None:
     grid = ProcessGrid.for_nodes(rows, columns, node=8)
     cluster = replace(CLUSTER, host_rate=25e9)
-    less = PANELS.run(Hpl(name="n", order=block * count, block=block), cluster, grid)
-    more = PANELS.run(Hpl(name="n", order=block * (count + 50), block=block), cluster, grid)
+    less = PANELS.estimate(Hpl(name="n", order=block * count, block=block), cluster, grid)
+    more = PANELS.estimate(Hpl(name="n", order=block * (count + 50), block=block), cluster, grid)
     assert more.time > less.time
 
 

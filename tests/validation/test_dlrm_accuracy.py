@@ -4,12 +4,14 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
+from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.dlrm.application import DLRM
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
-from volvelle.applications.dlrm.fit import fit_dlrm
+from volvelle.applications.dlrm.fit import fit_stack
 from volvelle.applications.dlrm.measurements import dlrm_measurements
-from volvelle.applications.dlrm.validation import validate_dlrm
 from volvelle.applications.scores import RowValidation
-from volvelle.report.applications.scores_text import rows_markdown
+from volvelle.applications.validation import validate
+from volvelle.report.applications.scores_text import validation_markdown
 
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.091, 0.209
 SECONDARY_MEDIAN = 0.097
@@ -29,7 +31,7 @@ BARS = {
 
 @pytest.fixture(scope="module")
 def scored() -> RowValidation:
-    return validate_dlrm()
+    return validate(DLRM)
 
 
 def test_held_out_steps_are_no_further_off_than_when_first_scored(scored: RowValidation) -> None:
@@ -46,12 +48,12 @@ def test_held_out_steps_are_no_further_off_than_when_first_scored(scored: RowVal
 
 
 def test_a_fresh_fit_gives_the_constants_of_the_catalogue(catalogue: Catalogue) -> None:
-    rows = [row for row in dlrm_measurements().rows if row.head.split == "calibration"]
-    fit = fit_dlrm("hugectr", rows, catalogue)
+    rows = calibration_rows(dlrm_measurements(), shipped=True)
+    fit = fit_stack("hugectr", rows, catalogue)
     held = dlrm_model("hugectr")
     assert held.gather == pytest.approx(fit.gather)
     assert held.fixed == pytest.approx(fit.fixed)
-    other = fit_dlrm("other", rows, catalogue)
+    other = fit_stack("other", rows, catalogue)
     assert dlrm_model("other").fixed == pytest.approx(other.fixed)
     for name, found in (("hugectr", fit.model_error), ("other", other.model_error)):
         stated = dlrm_model_error(name)
@@ -69,4 +71,4 @@ def test_the_range_holds_about_as_many_held_out_steps_as_it_says(scored: RowVali
 def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
     page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
     assert "../_generated/validation-dlrm.md" in page
-    assert rows_markdown(scored) in (ROOT / "docs" / "_generated" / "validation-dlrm.md").read_text("utf-8")
+    assert validation_markdown(DLRM, scored) in (ROOT / "docs" / "_generated" / "validation-dlrm.md").read_text("utf-8")

@@ -4,12 +4,14 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
+from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.fft.application import FFT
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.fit import fit_model_error, fit_transport
 from volvelle.applications.fft.measurements import fft_measurements
-from volvelle.applications.fft.validation import validate_fft
 from volvelle.applications.scores import RowValidation
-from volvelle.report.applications.scores_text import rows_markdown
+from volvelle.applications.validation import validate
+from volvelle.report.applications.scores_text import validation_markdown
 
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.108, 0.210
 CALIBRATION_MEDIAN = 0.028
@@ -28,7 +30,7 @@ BARS = {
 
 @pytest.fixture(scope="module")
 def scored() -> RowValidation:
-    return validate_fft()
+    return validate(FFT)
 
 
 def test_held_out_transforms_are_no_further_off_than_when_first_scored(scored: RowValidation) -> None:
@@ -56,15 +58,15 @@ def test_the_range_holds_about_as_many_held_out_transforms_as_it_says(scored: Ro
     ],
 )
 def test_a_fresh_fit_finds_nothing_much_different(catalogue: Catalogue, transport: str, cluster: str) -> None:
-    rows = [row for row in fft_measurements().rows if row.head.split == "calibration"]
-    fit = fit_transport(transport, rows, catalogue, rounds=2)
+    rows = calibration_rows(fft_measurements(), shipped=True)
+    fit, _ = fit_transport(transport, rows, catalogue, rounds=2)
     inner, outer = catalogue.cluster(cluster).dimensions
-    assert fit.inside == pytest.approx(float(inner.link.rate), rel=0.1)
-    assert fit.between == pytest.approx(float(outer.link.rate), rel=0.05)
+    assert fit["inside"] == pytest.approx(float(inner.link.rate), rel=0.1)
+    assert fit["between"] == pytest.approx(float(outer.link.rate), rel=0.05)
 
 
 def test_the_stated_doubt_is_that_of_rows_left_out_of_the_fit(catalogue: Catalogue) -> None:
-    rows = [row for row in fft_measurements().rows if row.head.split == "calibration"]
+    rows = calibration_rows(fft_measurements(), shipped=True)
     fit, held = fit_model_error(rows, catalogue), fft_model_error()
     assert held.inside == pytest.approx(fit.inside, rel=0.01)
     assert held.doubling == pytest.approx(fit.doubling, rel=0.01)
@@ -74,4 +76,4 @@ def test_the_stated_doubt_is_that_of_rows_left_out_of_the_fit(catalogue: Catalog
 def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
     page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
     assert "../_generated/validation-fft.md" in page
-    assert rows_markdown(scored) in (ROOT / "docs" / "_generated" / "validation-fft.md").read_text("utf-8")
+    assert validation_markdown(FFT, scored) in (ROOT / "docs" / "_generated" / "validation-fft.md").read_text("utf-8")

@@ -3,12 +3,14 @@
 import pytest
 
 from tests.conftest import ROOT
+from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.hpcg.application import HPCG
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.fit import fit_hpcg
 from volvelle.applications.hpcg.measurements import hpcg_measurements
-from volvelle.applications.hpcg.validation import validate_hpcg
 from volvelle.applications.scores import RowValidation
-from volvelle.report.applications.scores_text import rows_markdown
+from volvelle.applications.validation import validate
+from volvelle.report.applications.scores_text import validation_markdown
 
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.077, 0.151
 SECONDARY_MEDIAN = 0.040
@@ -18,7 +20,7 @@ TARGET, SINGLE_EFFICIENCY = 0.08, 0.125
 
 @pytest.fixture(scope="module")
 def scored() -> RowValidation:
-    return validate_hpcg()
+    return validate(HPCG)
 
 
 def test_held_out_runs_are_no_further_off_than_when_first_scored(scored: RowValidation) -> None:
@@ -36,7 +38,7 @@ def test_the_range_holds_about_as_many_held_out_runs_as_it_says(scored: RowValid
 
 
 def test_a_fresh_fit_gives_the_constants_of_the_catalogue() -> None:
-    fit = fit_hpcg([row for row in hpcg_measurements().rows if row.head.split == "calibration"])
+    fit = fit_hpcg(calibration_rows(hpcg_measurements(), shipped=True))
     for name, found in fit.solver.items():
         family, date = ("ampere", "202106") if name == "ampere-early" else (name, "")
         held = hpcg_factors(family, date=date).solver.value
@@ -57,4 +59,4 @@ def test_a_fresh_fit_gives_the_constants_of_the_catalogue() -> None:
 def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
     page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
     assert "../_generated/validation-hpcg.md" in page
-    assert rows_markdown(scored) in (ROOT / "docs" / "_generated" / "validation-hpcg.md").read_text("utf-8")
+    assert validation_markdown(HPCG, scored) in (ROOT / "docs" / "_generated" / "validation-hpcg.md").read_text("utf-8")

@@ -9,12 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 from volvelle import Catalogue, ClosedForm, UnderUncertainty
-from volvelle.applications.memory.validation import validate_memory
-from volvelle.applications.scores import score
+from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.memory.application import MEMORY
+from volvelle.applications.scores import RowValidation, ScoredRow, score
+from volvelle.applications.training.application import TRAINING
 from volvelle.applications.training.layouts import layout_score, ranks, spearman, validate_layouts
-from volvelle.applications.training.measurements import TrainingMeasurements, training_measurements
-from volvelle.applications.training.rows import Question, question
-from volvelle.applications.training.validation import ScoredRun, TrainingValidation, validate_training
+from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
+from volvelle.applications.training.rows import training_question
+from volvelle.applications.validation import validate as validated
 from volvelle.cli.validate import validate
 
 LONG_TABLE = """\
@@ -34,14 +36,14 @@ V3,A100-SXM4 (8-GPU node),4,24,1024,16,1024,51200,4,1,1,4,16,full,fp16,Megatron-
 
 
 @pytest.fixture(scope="module")
-def timed() -> tuple[TrainingValidation, float]:
+def timed() -> tuple[RowValidation, float]:
     start = time.process_time()
-    found = validate_training(estimator=UnderUncertainty(estimator=ClosedForm(), samples=8))
+    found = validated(TRAINING, estimator=UnderUncertainty(estimator=ClosedForm(), samples=8))
     return found, time.process_time() - start
 
 
 @pytest.fixture(scope="module")
-def scored(timed: tuple[TrainingValidation, float]) -> TrainingValidation:
+def scored(timed: tuple[RowValidation, float]) -> RowValidation:
     return timed[0]
 
 
@@ -52,57 +54,62 @@ def run(*arguments: str) -> dict[str, object]:
     return found
 
 
-def made(measured: float, predicted: float, **changes: object) -> ScoredRun:
-    row = next(row for row in training_measurements().rows if row.row_id == "L0001")
-    asked = question(row, Catalogue())
-    assert isinstance(asked, Question)
-    return ScoredRun(
-        row=replace(row, **changes),  # type: ignore[arg-type]
-        asked=asked,
+def measured(row: ScoredRow) -> TrainingMeasurement:
+    assert isinstance(row.row, TrainingMeasurement)
+    return row.row
+
+
+def made(measured: float, predicted: float) -> ScoredRow:
+    row = next(row for row in training_measurements().rows if row.head.row_id == "L0001")
+    asked = training_question(row, Catalogue())
+    assert not isinstance(asked, str)
+    return ScoredRow(
+        row=row,
+        label="made",
         measured=measured,
         predicted=predicted,
         low=0.9 * predicted,
         high=1.1 * predicted,
-        violations=(),
+        estimate=ClosedForm().estimate(asked.work, asked.system, asked.decision),
     )
 
 
 # -- everything is accounted for -----------------------------------------------------------------------------
 
 
-def test_every_shipped_row_is_predicted_or_says_why_not(scored: TrainingValidation) -> None:
+def test_every_shipped_row_is_predicted_or_says_why_not(scored: RowValidation) -> None:
     rows = training_measurements().rows
-    found = [*(each.row.row_id for each in scored.rows), *(each.row_id for each in scored.skipped)]
-    assert sorted(found) == sorted(row.row_id for row in rows)
+    found = [*(each.head.row_id for each in scored.rows), *(each.row_id for each in scored.skipped)]
+    assert sorted(found) == sorted(row.head.row_id for row in rows)
     assert all(each.reason for each in scored.skipped)
     assert all(0 < each.predicted < 1e6 for each in scored.rows)
 
 
-def test_every_prediction_lies_in_its_range(scored: TrainingValidation) -> None:
+def test_every_prediction_lies_in_its_range(scored: RowValidation) -> None:
     assert all(each.low is not None and each.high is not None and 0 < each.low <= each.high for each in scored.rows)
 
 
 @pytest.mark.timing
-def test_all_rows_take_less_than_a_minute_of_one_processor(timed: tuple[TrainingValidation, float]) -> None:
+def test_all_rows_take_less_than_a_minute_of_one_processor(timed: tuple[RowValidation, float]) -> None:
     assert timed[1] < 60
 
 
-def test_splits_are_scored_apart_and_sum_to_all(scored: TrainingValidation) -> None:
+def test_splits_are_scored_apart_and_sum_to_all(scored: RowValidation) -> None:
     parts = [scored.overall(split) for split in scored.splits]
     assert sum(part.rows for part in parts) == len(scored.rows)
     assert sum(part.skipped for part in parts) == len(scored.skipped)
     assert {"calibration", "calibration_noisy", "heldout", "heldout_secondary", "heldout_interp"} <= set(scored.splits)
 
 
-def test_a_held_out_measurement_changes_no_prediction(scored: TrainingValidation) -> None:
-    held = [each.row for each in scored.rows if each.row.split.startswith("heldout")][::25]
-    spoilt = TrainingMeasurements(rows=tuple(replace(row, step_time=1e3) for row in held))
-    again = {each.row.row_id: each.predicted for each in validate_training(spoilt).rows}
-    known = {each.row.row_id: each.predicted for each in scored.rows}
+def test_a_held_out_measurement_changes_no_prediction(scored: RowValidation) -> None:
+    held = [measured(each) for each in scored.rows if each.head.split.startswith("heldout")][::25]
+    spoilt = MeasuredTable(rows=tuple(replace(row, step_time=1e3) for row in held))
+    again = {each.head.row_id: each.predicted for each in validated(TRAINING, spoilt).rows}
+    known = {each.head.row_id: each.predicted for each in scored.rows}
     assert all(predicted == known[row] for row, predicted in again.items())
 
 
-def test_groups_come_worst_first_within_their_split(scored: TrainingValidation) -> None:
+def test_groups_come_worst_first_within_their_split(scored: RowValidation) -> None:
     for split in scored.splits:
         errors = [each.median_abs_error for each in scored.groups() if each.split == split and each.rows]
         assert errors == sorted(errors, reverse=True)
@@ -127,8 +134,8 @@ def test_a_score_of_no_rows_is_no_number() -> None:
 
 
 def test_a_relative_interval_gives_low_and_high() -> None:
-    rows = tuple(row for row in training_measurements().rows if row.row_id == "L0001")
-    (found,) = validate_training(TrainingMeasurements(rows=rows), interval=(0.8, 1.25)).rows
+    rows = tuple(row for row in training_measurements().rows if row.head.row_id == "L0001")
+    (found,) = validated(TRAINING, MeasuredTable(rows=rows), interval=(0.8, 1.25)).rows
     assert (found.low, found.high) == pytest.approx((0.8 * found.predicted, 1.25 * found.predicted))
 
 
@@ -152,11 +159,12 @@ def test_rank_correlation_agrees_with_known_values(first: list[float], second: l
 
 def test_regret_is_what_the_first_choice_costs() -> None:
     rows = [made(1.0, 3.0), made(1.2, 1.0), made(2.0, 4.0)]
-    layouts = [replace(each.asked.mapping, micro_batch=size) for each, size in zip(rows, (1, 2, 4), strict=True)]
-    runs = [
-        replace(each, asked=replace(each.asked, mapping=mapping)) for each, mapping in zip(rows, layouts, strict=True)
-    ]
-    (contest,) = validate_layouts(TrainingValidation(rows=tuple(runs)), groups=None)
+    runs = []
+    for row, size in zip(rows, (1, 2, 4), strict=True):
+        assert row.estimate is not None
+        mapping = replace(row.estimate.decision, micro_batch=size)
+        runs.append(replace(row, estimate=replace(row.estimate, decision=mapping)))
+    (contest,) = validate_layouts(RowValidation(unit="s", rows=tuple(runs)), groups=None)
     assert contest.regret == pytest.approx(0.2)
     assert contest.rank_correlation == pytest.approx(0.5)
     total = layout_score([contest])
@@ -164,21 +172,26 @@ def test_regret_is_what_the_first_choice_costs() -> None:
 
 
 def test_two_layouts_are_no_contest() -> None:
-    found = validate_layouts(TrainingValidation(rows=(made(1.0, 1.0), made(2.0, 2.0), made(3.0, 3.0))), groups=None)
+    found = validate_layouts(
+        RowValidation(unit="s", rows=(made(1.0, 1.0), made(2.0, 2.0), made(3.0, 3.0))), groups=None
+    )
     assert found == ()
 
 
-def test_runs_of_a_contest_differ_only_in_layout(scored: TrainingValidation) -> None:
+def test_runs_of_a_contest_differ_only_in_layout(scored: RowValidation) -> None:
     contests = validate_layouts(scored)
     assert len(contests) > 50
     for contest in contests:
-        assert len({(each.row.layers, each.row.chips, each.row.global_batch) for each in contest.runs}) == 1
+        assert (
+            len({(measured(each).layers, measured(each).chips, measured(each).global_batch) for each in contest.runs})
+            == 1
+        )
         assert contest.regret >= 0
         assert -1 <= contest.rank_correlation <= 1
 
 
 def test_every_memory_row_is_predicted_or_says_why_not() -> None:
-    found = validate_memory()
+    found = validated(MEMORY)
     assert len(found.rows) + len(found.skipped) == 36
     assert {each.reason for each in found.skipped} == {"100 % by definition"}
     assert all(each.predicted > 0 for each in found.rows)
@@ -213,8 +226,8 @@ def test_a_short_table_of_ones_own_is_scored(tmp_path: Path) -> None:
     found = run("training", "--data", str(file))
     assert {each["row_id"] for each in found["rows"]} == {"V1", "V2", "V3"}  # type: ignore[attr-defined]
     layouts = run("layouts", "--data", str(file))
-    assert layouts["overall"]["groups"] == 1  # type: ignore[index]
-    assert set(layouts["overall"]) >= {  # type: ignore[call-overload]
+    assert layouts["choice"]["groups"] == 1  # type: ignore[index]
+    assert set(layouts["choice"]) >= {  # type: ignore[call-overload]
         "groups",
         "mean_regret",
         "max_regret",
@@ -224,8 +237,8 @@ def test_a_short_table_of_ones_own_is_scored(tmp_path: Path) -> None:
 
 def test_memory_is_printed_as_json() -> None:
     found = run("memory")
-    assert set(found) == {"overall", "groups", "rows", "skipped"}
-    assert set(found["overall"]) == NUMBERS  # type: ignore[call-overload]
+    assert set(found) == {"version", "application", "unit", "overall", "groups", "rows", "skipped"}
+    assert set(found["overall"]) >= NUMBERS  # type: ignore[call-overload]
 
 
 def test_page_picture_and_tables_are_written(tmp_path: Path) -> None:
@@ -249,6 +262,6 @@ def test_tables_are_printed_as_markdown() -> None:
 
 
 def test_an_unknown_group_and_an_unknown_picture_are_refused(tmp_path: Path) -> None:
-    assert "there are" in CliRunner().invoke(validate, ["training", "--group", "nobody"]).output
+    assert "there are" in str(CliRunner().invoke(validate, ["training", "--group", "nobody"]).exception)
     plot = str(tmp_path / "picture.gif")
     assert "neither in .svg nor in .png" in CliRunner().invoke(validate, ["training", "--plot", plot]).output

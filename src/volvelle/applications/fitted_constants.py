@@ -1,11 +1,12 @@
 """Constants as a fit finds them, beside those of the catalogue."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from volvelle.applications.model_error import ModelError
 from volvelle.quantities import Quantity
 
-__all__ = ["FittedConstant", "model_error_constants"]
+__all__ = ["Fit", "FittedConstant", "model_error_constants"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,13 +14,34 @@ class FittedConstant:
     """One constant, fitted again."""
 
     of: str
-    """What it is a constant of: a family, a way of travelling, a kind of software."""
+    """What it is a constant of: a family, a link, a way of travelling, a kind of software."""
     name: str
     fitted: float
     catalogue: float | None
     """What the catalogue holds; None where it holds none."""
     kind: Quantity | None = None
     """Its unit; None: a plain number."""
+    low: float | None = None
+    high: float | None = None
+    """Between which values it does nearly as well; None where that was not asked."""
+    rows: int | None = None
+    """Rows that depend on it most."""
+    error: float | None = None
+    """Median error of the rows it was fitted to."""
+    yaml: str = ""
+    """The line of a file of the catalogue that would hold it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """What calibration rows tell: constants, how well they do, and the same as values that an estimator takes."""
+
+    constants: tuple[FittedConstant, ...]
+    notes: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Rows and errors of the fit, where it is one."""
+    calibration: Mapping[str, object] = field(default_factory=dict)
+    """What each constant's owner becomes, by name."""
 
 
 def model_error_constants(of: str, fitted: ModelError, held: ModelError) -> tuple[FittedConstant, ...]:

@@ -7,15 +7,24 @@ from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Generic, TypeVar, cast, get_args
+from typing import Generic, Literal, Protocol, TypeVar, cast, get_args
 
 from volvelle.applications.table_cells import table_text
-from volvelle.applications.training.measurements import TrainingSplit, UnreadRow
 from volvelle.errors import DescriptionError
 
-__all__ = ["MeasuredTable", "RowHead", "read_table"]
+__all__ = ["Headed", "MeasuredTable", "Row", "RowHead", "Split", "UnreadRow", "joined", "read_table"]
 
-Row = TypeVar("Row")
+Split = Literal[
+    "calibration",
+    "calibration_noisy",
+    "heldout",
+    "heldout_secondary",
+    "heldout_interp",
+    "excluded",
+    "given",
+]
+"""Constants may be fitted to calibration rows; held-out rows are only ever scored, apart where a setting is unstated
+(secondary) or neighbours were fitted (interp); excluded rows are neither; given rows come from a user's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +34,32 @@ class RowHead:
     row_id: str
     group: str
     """Rows of one publication."""
-    split: TrainingSplit
+    split: Split
     excluded_because: str = ""
     source: str = ""
     flags: str = ""
     notes: str = ""
+
+
+class Headed(Protocol):
+    """Any measured row."""
+
+    @property
+    def head(self) -> RowHead:
+        """What every row states."""
+
+
+Row = TypeVar("Row", bound=Headed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadRow:
+    """A row of a file that could not be read, and why."""
+
+    row_id: str
+    group: str
+    split: Split
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +69,25 @@ class MeasuredTable(Generic[Row]):
     rows: tuple[Row, ...]
     unread: tuple[UnreadRow, ...] = ()
 
+    def only(self, starts: Sequence[str]) -> "MeasuredTable[Row]":
+        """Rows of the publications whose names start like any of these; all without any."""
+        if not starts:
+            return self
+        rows = tuple(row for row in self.rows if row.head.group.startswith(tuple(starts)))
+        if not rows:
+            known = sorted({row.head.group for row in self.rows})
+            raise DescriptionError(f"no group starts like {starts[0]!r}; there are {', '.join(known)}")
+        unread = tuple(row for row in self.unread if row.group.startswith(tuple(starts)))
+        return MeasuredTable(rows=rows, unread=unread)
+
+
+def joined(*tables: MeasuredTable[Row]) -> MeasuredTable[Row]:
+    """The rows of several tables as one."""
+    return MeasuredTable(
+        rows=tuple(row for table in tables for row in table.rows),
+        unread=tuple(row for table in tables for row in table.unread),
+    )
+
 
 def read_table(
     name: str,
@@ -47,13 +96,14 @@ def read_table(
     needed: Sequence[str],
     measured: Sequence[str],
     file: Path | None = None,
+    group: str = "",
 ) -> MeasuredTable[Row]:
-    """The rows of a shipped table, or of a file in its columns.
+    """The rows of a shipped table, or of a file in its columns; rows that name no publication are of `group`.
 
     `needed` columns must be there, and at least one of the `measured` ones. Rows of a user's file that name no split
     are ``given``; a shipped row without split or source does not load.
     """
-    source: Traversable = file or resources.files("volvelle.catalogue") / "data" / "measurements" / f"{name}.csv.gz"
+    source = file or _shipped(name)
     table = csv.DictReader(io.StringIO(table_text(source)))
     header = [column.strip() for column in table.fieldnames or ()]
     missing = [column for column in needed if column not in header]
@@ -70,7 +120,7 @@ def read_table(
         clean = {column: (value or "").strip() for column, value in row.items() if isinstance(column, str)}
         if not any(clean.values()):
             continue
-        head, problem = _head(clean, table.line_num, name, given=file is not None)
+        head, problem = _head(clean, table.line_num, group or name, given=file is not None)
         if not problem:
             try:
                 rows.append(build(head, clean))
@@ -81,17 +131,24 @@ def read_table(
     return MeasuredTable(rows=tuple(rows), unread=tuple(unread))
 
 
-def _head(row: Mapping[str, str], line: int, name: str, *, given: bool) -> tuple[RowHead, str]:
+def _shipped(name: str) -> Traversable:
+    """A table of the package, packed or not."""
+    folder = resources.files("volvelle.catalogue") / "data" / "measurements"
+    packed = folder / f"{name}.csv.gz"
+    return packed if packed.is_file() else folder / f"{name}.csv"
+
+
+def _head(row: Mapping[str, str], line: int, group: str, *, given: bool) -> tuple[RowHead, str]:
     """What the row states of itself, and what is wrong with that."""
     split = row.get("split") or ("given" if given else "")
-    known = split in get_args(TrainingSplit)
-    problem = "" if known else f"its split is {split!r}; it may be {', '.join(get_args(TrainingSplit))}"
+    known = split in get_args(Split)
+    problem = "" if known else f"its split is {split!r}; it may be {', '.join(get_args(Split))}"
     if not given and not row.get("source"):
         problem = "it names no source; a measurement without one is not read"
     head = RowHead(
         row_id=row["row_id"] or f"line {line}",
-        group=row.get("group") or name,
-        split=cast(TrainingSplit, split) if known else "given",
+        group=row.get("source_group") or row.get("group") or group,
+        split=cast(Split, split) if known else "given",
         excluded_because=row.get("excluded_because", ""),
         source=row.get("source", ""),
         flags=row.get("flags", ""),

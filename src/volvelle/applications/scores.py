@@ -1,27 +1,17 @@
 """Predictions held against measured rows of any kind: scores by split and publication, worst first."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import numpy as np
 
-from volvelle.applications.measured_table import RowHead
-from volvelle.applications.training.measurements import TrainingSplit, UnreadRow
+from volvelle.applications.measured_table import Headed, RowHead, Split, UnreadRow
+from volvelle.estimators.result import Estimate
 
-__all__ = [
-    "SPLITS_IN_ORDER",
-    "RowScore",
-    "RowValidation",
-    "ScoredRow",
-    "SkippedRow",
-    "row_document",
-    "score",
-    "score_numbers",
-    "scores_by_group",
-]
+__all__ = ["SPLITS_IN_ORDER", "Finding", "RowScore", "RowValidation", "ScoredRow", "SkippedRow", "score"]
 
-SPLITS_IN_ORDER: tuple[TrainingSplit, ...] = (
+SPLITS_IN_ORDER: tuple[Split, ...] = (
     "given",
     "heldout",
     "heldout_interp",
@@ -31,47 +21,50 @@ SPLITS_IN_ORDER: tuple[TrainingSplit, ...] = (
     "excluded",
 )
 """As tables show them: a user's own rows, then held-out ones."""
-assert set(SPLITS_IN_ORDER) == set(get_args(TrainingSplit))
-
-
-class _Scored(Protocol):
-    """A measured value with a prediction."""
-
-    @property
-    def error(self) -> float: ...
-
-    @property
-    def inside(self) -> bool | None: ...
-
-
-Scored = TypeVar("Scored", bound=_Scored)
+assert set(SPLITS_IN_ORDER) == set(get_args(Split))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredRow:
     """A row with its prediction."""
 
-    head: RowHead
+    row: Headed
     label: str
     """The system and its size, for people."""
     measured: float
     predicted: float
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
+    estimate: Estimate[Any, Any] | None = None
+    """All that the model says of it."""
     assumed: tuple[str, ...] = ()
     """What the row does not state."""
     outside_calibration: tuple[str, ...] = ()
-    """In which ways its machine is outside_calibration those fitted."""
+    """In which ways its machine is unlike those fitted."""
+    within: Mapping[str, str] = field(default_factory=dict)
+    """What tells rows of one publication apart in scores, by name."""
+    details: Mapping[str, object] = field(default_factory=dict)
+    """What else JSON says of it."""
+
+    @property
+    def head(self) -> RowHead:
+        """What every row states."""
+        return self.row.head
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """Why the model would have refused the run: it was run, so these are the model's errors too."""
+        return () if self.estimate is None else tuple(violation.name for violation in self.estimate.violations)
 
     @property
     def error(self) -> float:
-        """Relative to what was measured."""
+        """Relative to what was measured; above zero where the prediction is too large."""
         return self.predicted / self.measured - 1.0
 
     @property
-    def inside(self) -> bool:
-        """Whether what was measured lies between low and high."""
-        return self.low <= self.measured <= self.high
+    def inside(self) -> bool | None:
+        """Whether what was measured lies between low and high; None without them."""
+        return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +73,14 @@ class SkippedRow:
 
     row_id: str
     group: str
-    split: TrainingSplit
+    split: Split
     reason: str
+    within: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, row: RowHead | UnreadRow, reason: str) -> "SkippedRow":
+    def of(cls, row: RowHead | UnreadRow, reason: str, within: Mapping[str, str] | None = None) -> "SkippedRow":
         """A row and the reason."""
-        return cls(row_id=row.row_id, group=row.group, split=row.split, reason=reason)
+        return cls(row_id=row.row_id, group=row.group, split=row.split, reason=reason, within=within or {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,69 +97,105 @@ class RowScore:
     """Share of the rows with an interval that lie in it."""
     group: str = ""
     split: str = ""
+    within: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What else a validation shows: a section of its JSON, and the same for people."""
+
+    key: str
+    value: object
+    """As plain values."""
+    lines: tuple[str, ...] = ()
+    """Said before the tables."""
+    title: str = ""
+    """Of a table; empty: there is none."""
+    words: tuple[str, ...] = ()
+    """Its columns of words."""
+    numbers: tuple[str, ...] = ()
+    """Its columns of numbers."""
+    cells: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowValidation:
     """All rows of one kind, scored or skipped."""
 
-    quantity: str
+    unit: str
     """What is measured and predicted, with its unit."""
     rows: tuple[ScoredRow, ...]
     skipped: tuple[SkippedRow, ...] = ()
 
     @property
-    def splits(self) -> tuple[TrainingSplit, ...]:
+    def splits(self) -> tuple[Split, ...]:
         """The splits there are, held-out first."""
-        present = {each.head.split for each in self.rows} | {each.split for each in self.skipped}
+        present = {row.head.split for row in self.rows} | {row.split for row in self.skipped}
         return tuple(split for split in SPLITS_IN_ORDER if split in present)
 
-    def overall(self, split: TrainingSplit | None = None) -> RowScore:
+    def overall(self, split: Split | None = None) -> RowScore:
         """Over all rows of a split, or of all of them."""
-        rows = [each for each in self.rows if split in (None, each.head.split)]
-        skipped = sum(split in (None, each.split) for each in self.skipped)
+        rows = [row for row in self.rows if split in (None, row.head.split)]
+        skipped = sum(split in (None, row.split) for row in self.skipped)
         return score(rows, skipped=skipped, split=split or "")
 
     def groups(self) -> tuple[RowScore, ...]:
-        """By split and publication, worst first within a split."""
-        return scores_by_group([(each.head.split, each.head.group, each) for each in self.rows], self.skipped)
+        """By split, publication and what tells its rows apart: splits in order, worst first, unscored last."""
+        scored: dict[tuple[str, ...], list[ScoredRow]] = {}
+        names: dict[tuple[str, ...], Mapping[str, str]] = {}
+        skipped: dict[tuple[str, ...], int] = {}
+        for row in self.rows:
+            key = (row.head.split, row.head.group, *row.within.values())
+            names[key] = row.within
+            scored.setdefault(key, []).append(row)
+        for left in self.skipped:
+            key = (left.split, left.group, *left.within.values())
+            names[key] = left.within
+            skipped[key] = skipped.get(key, 0) + 1
+        scores = [
+            score(scored.get(key, []), skipped=skipped.get(key, 0), split=key[0], group=key[1], within=names[key])
+            for key in dict.fromkeys((*scored, *skipped))
+        ]
+        places: dict[str, int] = {split: place for place, split in enumerate(SPLITS_IN_ORDER)}
+        return tuple(
+            sorted(scores, key=lambda group: (places[group.split], -np.nan_to_num(group.median_abs_error, nan=-1.0)))
+        )
+
+    def only(self, group: str) -> "RowValidation":
+        """Rows of the publications whose names start like that."""
+        return RowValidation(
+            unit=self.unit,
+            rows=tuple(row for row in self.rows if row.head.group.startswith(group)),
+            skipped=tuple(row for row in self.skipped if row.group.startswith(group)),
+        )
 
     def worst_first(self) -> tuple[ScoredRow, ...]:
         """All scored rows, furthest off first."""
-        return tuple(sorted(self.rows, key=lambda each: -abs(each.error)))
+        return tuple(sorted(self.rows, key=lambda row: -abs(row.error)))
 
-    def reasons(self) -> dict[str, int]:
-        """Skipped rows by reason, most frequent first."""
-        found: dict[str, int] = {}
-        for each in self.skipped:
-            found[each.reason] = found.get(each.reason, 0) + 1
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-def scores_by_group(
-    rows: Iterable[tuple[TrainingSplit, str, Scored]], skipped: Iterable[SkippedRow]
-) -> tuple[RowScore, ...]:
-    """One score a split and publication of rows: splits in order, worst first, unscored last."""
-    scored: dict[tuple[TrainingSplit, str], list[Scored]] = {}
-    for split, group, row in rows:
-        scored.setdefault((split, group), []).append(row)
-    left: dict[tuple[TrainingSplit, str], int] = {}
-    for one in skipped:
-        left[one.split, one.group] = left.get((one.split, one.group), 0) + 1
-    found = [
-        score(scored.get(key, []), skipped=left.get(key, 0), split=key[0], group=key[1])
-        for key in dict.fromkeys((*scored, *left))
-    ]
-    places: dict[str, int] = {split: place for place, split in enumerate(SPLITS_IN_ORDER)}
-    return tuple(sorted(found, key=lambda each: (places[each.split], -np.nan_to_num(each.median_abs_error, nan=-1.0))))
+    def reasons(self) -> dict[str, dict[str, int]]:
+        """Skipped rows by reason, most frequent first, each by split."""
+        counts: dict[str, dict[str, int]] = {}
+        for row in self.skipped:
+            by_split = counts.setdefault(row.reason, {})
+            by_split[row.split] = by_split.get(row.split, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: -sum(item[1].values())))
 
 
-def score(rows: Sequence[_Scored], *, skipped: int = 0, split: str = "", group: str = "") -> RowScore:
+def score(
+    rows: Iterable[ScoredRow],
+    *,
+    skipped: int = 0,
+    split: str = "",
+    group: str = "",
+    within: Mapping[str, str] | None = None,
+) -> RowScore:
     """Median, mean and signed mean of the relative errors of some rows."""
-    errors = np.array([each.error for each in rows]) if rows else np.array([np.nan])
-    inside = [each.inside for each in rows if each.inside is not None]
+    scored: Sequence[ScoredRow] = tuple(rows)
+    errors = np.array([row.error for row in scored] or [np.nan])
+    inside = [row.inside for row in scored if row.inside is not None]
     return RowScore(
-        rows=len(rows),
+        rows=len(scored),
         skipped=skipped,
         median_abs_error=float(np.median(np.abs(errors))),
         mean_abs_error=float(np.mean(np.abs(errors))),
@@ -173,48 +203,5 @@ def score(rows: Sequence[_Scored], *, skipped: int = 0, split: str = "", group: 
         coverage=float(np.mean(inside)) if inside else float("nan"),
         split=split,
         group=group,
+        within=within or {},
     )
-
-
-def row_document(found: RowValidation) -> dict[str, object]:
-    """A validation as plain values, for JSON: numbers that are none are None."""
-    return {
-        "unit": found.quantity,
-        "overall": {
-            **score_numbers(found.overall()),
-            **{str(split): score_numbers(found.overall(split)) for split in found.splits},
-        },
-        "groups": [{"group": each.group, "split": each.split, **score_numbers(each)} for each in found.groups()],
-        "rows": [
-            {
-                "row_id": each.head.row_id,
-                "group": each.head.group,
-                "split": each.head.split,
-                "label": each.label,
-                "measured": each.measured,
-                "predicted": each.predicted,
-                "low": each.low,
-                "high": each.high,
-                "error": each.error,
-                "assumed": list(each.assumed),
-                "outside_calibration": list(each.outside_calibration),
-                "source": each.head.source,
-            }
-            for each in found.worst_first()
-        ],
-        "skipped": [
-            {"row_id": each.row_id, "group": each.group, "split": each.split, "reason": each.reason}
-            for each in found.skipped
-        ],
-    }
-
-
-def score_numbers(found: RowScore) -> dict[str, object]:
-    """A score as plain values, for JSON: numbers that are none are None."""
-    errors = ("median_abs_error", "mean_abs_error", "bias", "coverage")
-    values = {name: float(getattr(found, name)) for name in errors}
-    return {
-        "rows": found.rows,
-        "skipped": found.skipped,
-        **{name: None if np.isnan(value) else value for name, value in values.items()},
-    }

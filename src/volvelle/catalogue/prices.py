@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 
+from volvelle.catalogue.aliases import published_names
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.price_rows import accelerator_price, price_rows
@@ -49,8 +50,6 @@ __all__ = ["PriceBook", "PriceModel"]
 
 PriceModel = Literal["market", "parts", "dfmodel"]
 
-_DFMODEL_CHIPS = {"h100-sxm": "h100", "tpu-v4": "tpu", "sn10": "sn10", "sn30": "sn30", "wse-2": "wse-2"}
-"""Our names of the chips that DFModel prices."""
 _DFMODEL_LINKS = {"scale-up": "nvlink", "scale-out": "pcie"}
 _DFMODEL_DATE = "2024-12"
 
@@ -219,11 +218,12 @@ class PriceBook:
     def dfmodel(self, cluster: Cluster) -> PartPrices:
         """DFModel's cost model: memory by its rate alone, no hosts; it states no interval."""
         data, name = dfmodel(), cluster.chip.name
-        if name not in _DFMODEL_CHIPS:
+        named = published_names("dfmodel")
+        if name not in named:
             raise OutsideDomainError(
-                f"DFModel has no price of {name!r}; it has {', '.join(_DFMODEL_CHIPS)}: use another price model"
+                f"DFModel has no price of {name!r}; it has {', '.join(named)}: use another price model"
             )
-        chip, port = data.accelerator(_DFMODEL_CHIPS[name]), data.link("switch-port")
+        chip, port = data.accelerator(named[name]), data.link("switch-port")
         rests: dict[str, Figure] = {}
 
         def given(what: str, value: float | None) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.benchmark_words import VerbOnModelOrBenchmark
+from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.words import COUNT, Words
 from volvelle.mapping.parallelism import Schedule
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
@@ -16,7 +16,7 @@ __all__ = ["plan"]
 
 
 @click.command(
-    cls=VerbOnModelOrBenchmark, short_help="The best layout for a model on a machine, or run of a benchmark."
+    cls=VerbOnModelOrApplication, short_help="The best layout for a model on a machine, or run of a benchmark."
 )
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from volvelle.estimators.result import Estimate, Range
+from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.uncertainty import Samples
 from volvelle.laws.energy import run_energy
 from volvelle.laws.price import owned_price
@@ -47,7 +47,7 @@ class Costs:
 
 
 def step_costs(
-    estimate: Estimate,
+    estimate: TrainingEstimate,
     system: Cluster,
     assumptions: CostAssumptions | None = None,
     *,

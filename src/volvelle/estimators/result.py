@@ -1,8 +1,10 @@
 """What an estimator answers: contributions, memory, violations. Totals are derived from the parts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf, isnan, nan
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +12,21 @@ from numpy.typing import NDArray
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Count, Flop, FlopPerSecond
+from volvelle.workload.training import TrainingStep
 
-__all__ = ["Contribution", "Estimate", "EstimateTable", "MemoryPart", "Range", "Violation"]
+__all__ = [
+    "Contribution",
+    "Estimate",
+    "EstimateTable",
+    "MemoryPart",
+    "Range",
+    "RangedFigure",
+    "TrainingEstimate",
+    "Violation",
+]
+
+Work = TypeVar("Work")
+Decision = TypeVar("Decision")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,32 +75,43 @@ class Range:
     """Which inputs were varied."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """How one mapping does."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangedFigure:
+    """One figure of an estimate, and where it lies when the inputs vary; None: that was not asked."""
 
-    mapping: ParallelMapping
+    value: float
+    range: Range | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Generic[Work, Decision]):
+    """How one workload does under one decision: a parallel mapping, a grid of processes, a placement of tables.
+
+    Totals are derived from the parts, so they cannot disagree with them.
+    """
+
+    workload: Work
+    decision: Decision
     contributions: tuple[Contribution, ...]
-    memory: tuple[MemoryPart, ...]
-    worst_rank: str
-    """Which pipeline stage holds the most."""
-    capacity: float
-    violations: tuple[Violation, ...]
-    work: float
-    """FLOP the model needs for the step."""
-    tokens: int
-    chips: int
-    peak: float
+    memory: tuple[MemoryPart, ...] = ()
+    capacity: float = inf
+    """Bytes that a chip has."""
+    violations: tuple[Violation, ...] = ()
+    work: float = nan
+    """FLOP that whoever asks counts for the whole workload."""
+    chips: int = 1
+    peak: float = nan
     """Dense peak of one chip in the element type used."""
-    time_range: Range | None = None
-    ranges: Mapping[str, Range] = field(default_factory=dict)
-    """Where figures lie when inputs vary, by name: time, memory, headroom (memory left)."""
+    power: float | None = None
+    """Of the machine; None where the catalogue does not state it."""
     facts: Mapping[str, float] = field(default_factory=dict)
-    """Side results worth showing: micro-batches, parameters a chip …"""
+    """Side results worth showing: micro-batches, samples a second …"""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """Ranges of figures by the figure's name."""
 
     @cached_property
     def time(self) -> float:
-        """Seconds a step: the sum of what is exposed."""
+        """Seconds: the sum of what is exposed."""
         return sum(part.time for part in self.contributions if part.exposed)
 
     @cached_property
@@ -104,22 +130,80 @@ class Estimate:
         return not self.violations
 
     @property
+    def rate(self) -> float:
+        """Counted FLOP a second, of the whole machine."""
+        return self.work / self.time
+
+    @property
     def utilisation(self) -> float:
-        """Model FLOPs utilisation."""
+        """The rate over the peak of all chips used."""
         return float(model_flops_utilisation(self.work, self.time, chips=self.chips, peak=self.peak))
+
+    @property
+    def rate_per_watt(self) -> float | None:
+        """FLOP/s a watt."""
+        return None if not self.power else self.rate / self.power
+
+    @property
+    def time_range(self) -> Range | None:
+        """Where the time lies; None: that was not asked."""
+        return self.ranges.get("time")
+
+    @property
+    def rate_range(self) -> Range | None:
+        """Where the rate lies: its own range, or what that of the time makes it."""
+        times = self.time_range
+        if "rate" in self.ranges or times is None:
+            return self.ranges.get("rate")
+        return replace(times, low=self.work / times.high, high=self.work / times.low)
+
+    def figures(self) -> dict[str, RangedFigure]:
+        """Every figure by name, those that are not known left out."""
+        values = {
+            "time": self.time,
+            "memory": self.memory_bytes if self.memory else None,
+            "rate": self.rate,
+            "utilisation": self.utilisation,
+            "power": self.power,
+            "rate_per_watt": self.rate_per_watt,
+            **self.facts,
+        }
+        rates = self.rate_range
+        ranges = {**self.ranges, "rate": rates}
+        if rates is not None and self.power:
+            ranges["rate_per_watt"] = replace(rates, low=rates.low / self.power, high=rates.high / self.power)
+        return {
+            name: RangedFigure(value=value, range=ranges.get(name))
+            for name, value in values.items()
+            if value is not None and not isnan(value)
+        }
+
+    def parts(self) -> dict[str, float]:
+        """Exposed seconds by part, largest first."""
+        seconds: dict[str, float] = {}
+        for part in self.contributions:
+            if part.exposed:
+                seconds[part.part] = seconds.get(part.part, 0.0) + part.time
+        return dict(sorted(seconds.items(), key=lambda item: -item[1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingEstimate(Estimate[TrainingStep, ParallelMapping]):
+    """How one parallel mapping of a training step does."""
+
+    worst_rank: str
+    """Which pipeline stage holds the most."""
+    tokens: int
+
+    @property
+    def mapping(self) -> ParallelMapping:
+        """The decision."""
+        return self.decision
 
     @property
     def tokens_per_second(self) -> float:
         """Tokens the whole machine trains on in a second."""
         return self.tokens / self.time
-
-    def parts(self) -> dict[str, float]:
-        """Exposed seconds by part, largest first."""
-        found: dict[str, float] = {}
-        for part in self.contributions:
-            if part.exposed:
-                found[part.part] = found.get(part.part, 0.0) + part.time
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True, kw_only=True)

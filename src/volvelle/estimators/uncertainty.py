@@ -16,8 +16,8 @@ from volvelle.estimators.calibration import (
     calibrated,
     fitted_constants,
 )
-from volvelle.estimators.contract import AbstractEstimator
-from volvelle.estimators.result import Estimate, EstimateTable, Range
+from volvelle.estimators.contract import TrainingEstimator
+from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
 from volvelle.spread import Figure, LogNormal
@@ -49,7 +49,7 @@ Value = TypeVar("Value")
 class TableEstimator(Protocol):
     """An estimator that also answers tables."""
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does."""
 
     def table(self, workload: TrainingStep, system: Cluster, mappings: MappingTable) -> EstimateTable:
@@ -284,7 +284,7 @@ def _draws(name: str) -> bool:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnderUncertainty(AbstractEstimator):
+class UnderUncertainty(TrainingEstimator):
     """The estimator's own answer, with the ranges its figures take when inputs and the model itself are in doubt.
 
     Inputs vary within their spreads; on top, the whole step varies by as much as calibration runs on the chip's family
@@ -304,13 +304,13 @@ class UnderUncertainty(AbstractEstimator):
                 f"sampling needs at least 2 samples and a level between 0 and 1, not {self.samples} and {self.level}"
             )
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """The central answer and its ranges."""
         return self.with_samples(workload, system, mapping)[0]
 
     def with_samples(
         self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping
-    ) -> tuple[Estimate, Samples]:
+    ) -> tuple[TrainingEstimate, Samples]:
         """The central answer with its ranges, and the samples behind them, for figures made of time and machine."""
         estimator, system = _with_own_calibration(self.estimator, system)
         central = estimator.estimate(workload, system, mapping)
@@ -329,7 +329,7 @@ class UnderUncertainty(AbstractEstimator):
             model="the model, by calibration runs" if known else "the model, not calibrated on this family",
         )
         ranges = samples.ranges()
-        return replace(central, time_range=ranges["time"], ranges=ranges), samples
+        return replace(central, ranges=ranges), samples
 
 
 def _with_own_calibration(estimator: TableEstimator, system: Cluster) -> tuple[TableEstimator, Cluster]:

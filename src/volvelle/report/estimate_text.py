@@ -5,7 +5,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.verbs.estimate import Answer
@@ -120,7 +120,7 @@ def _ranges(answer: Answer) -> str:
     return f"\n{100 * known['memory'].level:.0f} % ranges: {', '.join(told)}" if told else ""
 
 
-def _violations(estimate: Estimate) -> Panel:
+def _violations(estimate: TrainingEstimate) -> Panel:
     text = Text()
     for index, violation in enumerate(estimate.violations):
         text.append(("\n" if index else "") + violation.problem + "\n", style="bold")

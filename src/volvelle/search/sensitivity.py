@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from volvelle.estimators.calibration import fitted_constants, with_constants
-from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.contract import TrainingEstimator
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -21,7 +21,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, estimator: AbstractEstimator
+    step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, estimator: TrainingEstimator
 ) -> tuple[Sensitivity, ...]:
     """Gains from a tenth more of each resource, largest first, the layout unchanged."""
     base = estimator.estimate(step, cluster, mapping).time

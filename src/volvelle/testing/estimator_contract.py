@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from volvelle.estimators.calibration import CalibratedCluster, Calibrations
-from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.contract import TrainingEstimator
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
@@ -52,7 +52,7 @@ _MAPPING = ParallelMapping(tensor=2, pipeline=2, data=4)
 class EstimatorContract:
     """Inherit, and set `estimator`."""
 
-    estimator: ClassVar[AbstractEstimator]
+    estimator: ClassVar[TrainingEstimator]
 
     def test_parts_sum_to_the_whole_and_none_is_negative(self) -> None:
         """Totals are derived from contributions."""

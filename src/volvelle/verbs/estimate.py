@@ -8,7 +8,7 @@ from volvelle.catalogue.schema import Reference
 from volvelle.economics.step_cost import Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, fitted_constants
-from volvelle.estimators.result import Estimate, Range
+from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
@@ -65,7 +65,7 @@ class Answer:
     model: str
     step: TrainingStep
     cluster: Cluster
-    estimate: Estimate
+    estimate: TrainingEstimate
     costs: Costs
     references: Mapping[str, Reference]
 

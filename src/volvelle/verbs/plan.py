@@ -8,7 +8,7 @@ from itertools import product
 from typing import Literal, get_args
 
 from volvelle.errors import MappingError
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.utilisation import model_flops_utilisation
@@ -55,7 +55,7 @@ class Plan:
     step: TrainingStep
     cluster: Cluster
     ranking: Ranking
-    explained: tuple[Estimate, ...]
+    explained: tuple[TrainingEstimate, ...]
     """The first two layouts (or the only one), in full."""
     sensitivity: Sequence[Sensitivity]
     seconds: float
@@ -68,7 +68,7 @@ class Plan:
         return int(self.step.model.sizes.get("position", 1))
 
     @property
-    def best(self) -> Estimate | None:
+    def best(self) -> TrainingEstimate | None:
         """The first layout in full; None: none can run."""
         return self.explained[0] if self.explained else None
 
@@ -84,7 +84,7 @@ class Plan:
             return None
         return self._layout(self.ranking.nearest, self.best)
 
-    def _layout(self, ranked: Ranked, like: Estimate) -> Layout:
+    def _layout(self, ranked: Ranked, like: TrainingEstimate) -> Layout:
         chips = self.cluster.accelerators
         used = model_flops_utilisation(like.work, ranked.time, chips=chips, peak=like.peak)
         return Layout(mapping=ranked.mapping, time=ranked.time, utilisation=float(used), memory_bytes=ranked.memory)

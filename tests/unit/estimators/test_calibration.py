@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import small_chip, small_cluster
 from volvelle import Catalogue, ClosedForm, ParallelMapping, TrainingStep, UnderUncertainty
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.rows import question
+from volvelle.applications.training.rows import training_question
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.calibration import (
     CONSTANTS,
@@ -133,10 +133,9 @@ def test_every_chip_of_the_catalogue_has_a_calibration_and_every_calibration_a_c
 def test_domains_are_those_of_the_runs_that_constants_were_fitted_to(catalogue: Catalogue) -> None:
     counts: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for run in training_measurements().rows:
-        asked = question(run, catalogue) if run.split == "calibration" else ""
+        asked = training_question(run, catalogue) if run.head.split == "calibration" else ""
         if not isinstance(asked, str) and run.seconds is not None:
-            chip = asked.cluster.chip
-            counts[chip.family].append((asked.cluster.accelerators, asked.step.element, run.group))
+            counts[asked.system.chip.family].append((asked.system.accelerators, asked.work.element, run.head.group))
     stated = 0
     for name in catalogue.names("chips"):
         for calibration in catalogue.calibrations(name).entries:

@@ -13,21 +13,21 @@ from volvelle import (
     Torus,
     UnderUncertainty,
 )
-from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.contract import TrainingEstimator
 from volvelle.system.topologies import AbstractTopology
 from volvelle.testing import EstimatorContract, TopologyContract
 
 
 class TestClosedForm(EstimatorContract):
-    estimator: ClassVar[AbstractEstimator] = ClosedForm()
+    estimator: ClassVar[TrainingEstimator] = ClosedForm()
 
 
 class TestCompiledClosedForm(EstimatorContract):
-    estimator: ClassVar[AbstractEstimator] = CompiledClosedForm()
+    estimator: ClassVar[TrainingEstimator] = CompiledClosedForm()
 
 
 class TestUnderUncertainty(EstimatorContract):
-    estimator: ClassVar[AbstractEstimator] = UnderUncertainty(estimator=ClosedForm(), samples=16)
+    estimator: ClassVar[TrainingEstimator] = UnderUncertainty(estimator=ClosedForm(), samples=16)
 
 
 class TestRing(TopologyContract):

@@ -5,18 +5,23 @@ on one node, networks on two. A stage minimises the mean of |ln(predicted / meas
 pull far; every publication weighs alike, so that a long table does not outvote the others, but one of a few rows less.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
-from volvelle.applications.collectives.prediction import Clusters, Series, predicted, series_of, why_unusable
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.collectives.measurements import CollectiveMeasurement
+from volvelle.applications.collectives.prediction import CollectiveQuestion, collective_question, collective_times
+from volvelle.applications.fit import least_from
+from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError
+from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.link import Link
 
-__all__ = ["STAGES", "Constant", "FittedConstant", "Stage", "fit_collectives", "yaml_line"]
+__all__ = ["STAGES", "Constant", "Stage", "fit_collectives", "stage_losses"]
 
 Column = NDArray[np.float64]
 
@@ -40,20 +45,6 @@ class Stage:
 
     groups: tuple[str, ...]
     constants: tuple[Constant, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedConstant:
-    """What a stage chose, and between which values most of its rows would have put it."""
-
-    link: str
-    name: str
-    value: float
-    low: float
-    high: float
-    rows: int
-    median_abs_error: float
-    """Of the stage's rows."""
 
 
 def _node(link: str, *groups: str, reduces: bool = False) -> Stage:
@@ -108,38 +99,68 @@ STAGES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """Calibration rows that differ in size only."""
+
+    group: str
+    question: CollectiveQuestion
+    sizes: Column
+    times: Column
+
+
 def fit_collectives(
-    rows: Sequence[CollectiveMeasurement] | None = None,
-    *,
-    catalogue: Catalogue | None = None,
-    stages: Sequence[Stage] = STAGES,
-) -> tuple[FittedConstant, ...]:
-    """Fit every stage to the calibration rows; the others are not looked at."""
-    measured = collective_measurements() if rows is None else rows
-    kept = [row for row in measured if row.split == "calibration" and why_unusable(row) is None]
-    clusters = Clusters(catalogue or Catalogue())
+    rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, *, stages: Sequence[Stage] = STAGES
+) -> Fit:
+    """Fit every stage to the calibration rows of its publications."""
     links: dict[str, Link] = {}
-    found: list[FittedConstant] = []
+    constants: list[FittedConstant] = []
     for stage in stages:
-        series = series_of([row for row in kept if row.group in stage.groups], clusters)
+        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
+        if not series:
+            continue
         for name in {link for constant in stage.constants for link in constant.links}:
-            links.setdefault(name, clusters.link(name))
+            links.setdefault(name, catalogue.link(name))
+        held = dict(links)
         values = _fitted(stage, series, links)
         links |= _with(links, stage, values)
-        found += _described(stage, series, links, values)
-    return tuple(found)
+        constants += _described(stage, series, links, values, held)
+    if not constants:
+        raise DescriptionError("no calibration row is of a publication that tells the constants of a link")
+    return Fit(
+        constants=tuple(constants), notes=("rows: those whose time depends on the constant most",), calibration=links
+    )
 
 
-def yaml_line(constant: FittedConstant) -> str:
+def _series(rows: Sequence[CollectiveMeasurement], catalogue: Catalogue) -> list[_Series]:
+    """Usable rows, gathered into series in the order they come."""
+    gathered: dict[tuple[object, ...], list[tuple[CollectiveMeasurement, CollectiveQuestion]]] = {}
+    for row in rows:
+        asked = collective_question(row, catalogue)
+        if not isinstance(asked, str):
+            key = (row.head.group, row.operation, row.system, row.cluster, row.chips, row.nodes, row.algorithm)
+            gathered.setdefault(key, []).append((row, asked))
+    return [
+        _Series(
+            alike[0][0].head.group,
+            alike[0][1],
+            np.array([asked.work.size for _, asked in alike]),
+            np.array([row.time for row, _ in alike], dtype=np.float64),
+        )
+        for alike in gathered.values()
+    ]
+
+
+def _yaml_line(name: str, value: float, low: float, high: float) -> str:
     """The line of a link's file that holds a constant."""
-    share = constant.name.endswith("efficiency")
+    share = name.endswith("efficiency")
 
     def text(number: float) -> str:
         return f"{float(f'{number * 100:.3g}'):g} %" if share else f"{float(f'{number * 1e6:.3g}'):g} us"
 
     return (
-        f"{constant.name}: {{value: {text(constant.value)}, kind: derived, source: volvelle-collectives-fit, "
-        f"spread: {{interval: [{text(constant.low)}, {text(constant.high)}]}}}}"
+        f"{name}: {{value: {text(value)}, kind: derived, source: volvelle-collectives-fit, "
+        f"spread: {{interval: [{text(low)}, {text(high)}]}}}}"
     )
 
 
@@ -151,51 +172,57 @@ def _with(links: Mapping[str, Link], stage: Stage, values: Column) -> dict[str, 
     return changed
 
 
-def _fitted(stage: Stage, series: Sequence[Series], links: Mapping[str, Link]) -> Column:
+def stage_losses(
+    rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, *, stages: Sequence[Stage] = STAGES
+) -> list[tuple[float, float]]:
+    """The loss of every stage as it is fitted again, and with the constants of the catalogue."""
+    links: dict[str, Link] = {}
+    losses = []
+    for stage in stages:
+        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
+        for name in {link for constant in stage.constants for link in constant.links}:
+            links.setdefault(name, catalogue.link(name))
+        held = np.array([float(getattr(links[constant.links[0]], constant.name)) for constant in stage.constants])
+        fresh = _fitted(stage, series, links)
+        losses.append((_loss(stage, series, links, fresh), _loss(stage, series, links, held)))
+        links |= _with(links, stage, fresh)
+    return losses
+
+
+def _fitted(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link]) -> Column:
+    start = {f"{constant.name} of {' '.join(constant.links)}": constant.start for constant in stage.constants}
+    best = least_from(
+        lambda values: _loss(stage, series, links, np.array(list(values.values()))),
+        start,
+        most=[constant.most for constant in stage.constants],
+    )
+    return np.array(list(best.constants.values()))
+
+
+def _loss(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link], values: Column) -> float:
     rows: dict[str, int] = {}
     for each in series:
-        rows[each.first.group] = rows.get(each.first.group, 0) + len(each.rows)
-    weights = np.concatenate([np.full(len(each.rows), 1.0 / max(rows[each.first.group], _FEW)) for each in series])
-
-    def miss(logs: Column) -> float:
-        return float(np.average(np.abs(_residuals(series, _with(links, stage, np.exp(logs)))), weights=weights))
-
-    most = np.log([constant.most for constant in stage.constants])
-    start = np.log([constant.start for constant in stage.constants])
-    return np.asarray(np.exp(_pattern_search(miss, start, most)))
+        rows[each.group] = rows.get(each.group, 0) + len(each.times)
+    weights = np.concatenate([np.full(len(each.times), 1.0 / max(rows[each.group], _FEW)) for each in series])
+    return float(np.average(np.abs(_residuals(series, _with(links, stage, values))), weights=weights))
 
 
-def _residuals(series: Sequence[Series], links: Mapping[str, Link]) -> Column:
+def _residuals(series: Sequence[_Series], links: Mapping[str, Link]) -> Column:
     """ln(predicted / measured), row by row."""
-    return np.concatenate([np.log(predicted(each, links=links) / each.times) for each in series])
+    return np.concatenate([np.log(_predicted(each, links) / each.times) for each in series])
 
 
-def _pattern_search(miss: Callable[[Column], float], start: Column, most: Column) -> Column:
-    """Hooke and Jeeves: try each direction, go on where it helped, halve the step where nothing does."""
-    here, least, step = start, miss(start), 0.5
-    while step > 5e-4:
-        there, lower = here, least
-        for index in range(len(start)):
-            for way in (step, -step):
-                tried = there.copy()
-                tried[index] = min(tried[index] + way, most[index])
-                value = miss(tried)
-                if value < lower:
-                    there, lower = tried, value
-                    break
-        if lower >= least - 1e-9:
-            step /= 2
-            continue
-        onward = np.minimum(2 * there - here, most)
-        here, least = there, lower
-        further = miss(onward)
-        if further < least:
-            here, least = onward, further
-    return here
+def _predicted(series: _Series, links: Mapping[str, Link]) -> Column:
+    """Times of a series with other links; the rate is kept, because it holds the cluster's share of a port."""
+    asked = series.question
+    dimensions = tuple(
+        replace(d, link=replace(links.get(d.link.name, d.link), rate=d.link.rate)) for d in asked.system.dimensions
+    )
+    return collective_times(asked.work, replace(asked.system, dimensions=dimensions), asked.decision, series.sizes)
 
 
 def _described(
-    stage: Stage, series: Sequence[Series], links: Mapping[str, Link], values: Column
+    stage: Stage, series: Sequence[_Series], links: Mapping[str, Link], values: Column, held: Mapping[str, Link]
 ) -> list[FittedConstant]:
     """The constants with the range in which most rows that depend on them would have put them.
 
@@ -214,15 +241,19 @@ def _described(
         value = float(values[index])
         # One or two rows show no scatter; a tenth either way is then taken.
         low, high = np.exp(np.quantile(asked, [0.1, 0.9])) if telling.sum() > 2 else (0.9 * value, 1.1 * value)
+        low, high = min(float(low), value), min(max(float(high), value), constant.most)
         found += [
             FittedConstant(
-                link=name,
+                of=name,
                 name=constant.name,
-                value=value,
-                low=min(float(low), value),
-                high=min(max(float(high), value), constant.most),
+                fitted=value,
+                catalogue=float(getattr(held[name], constant.name)),
+                kind=FRACTION if constant.name.endswith("efficiency") else SECONDS,
+                low=low,
+                high=high,
                 rows=int(telling.sum()),
-                median_abs_error=error,
+                error=error,
+                yaml=_yaml_line(constant.name, value, low, high),
             )
             for name in constant.links
         ]

@@ -1,33 +1,23 @@
-"""Reads the measurements that ship with the package.
+"""Reads measured collectives: those that ship with the package, or a file of one's own.
 
 What every column means and where each row comes from is said in ``data/measurements/README.md``.
 """
 
-import csv
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
-from typing import Literal, cast, get_args
+from pathlib import Path
 
-from volvelle.errors import DescriptionError
+from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
+from volvelle.applications.table_cells import number, whole
 
-__all__ = ["CollectiveMeasurement", "Split", "collective_measurements"]
-
-Split = Literal["calibration", "heldout", "excluded"]
-"""Constants may be fitted to calibration rows; held-out rows are only ever scored; excluded rows are neither."""
-
-_FILES = ("collectives.csv", "collectives_peers.csv")
+__all__ = ["CollectiveMeasurement", "collective_measurements"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveMeasurement:
     """One timed collective, or one timed message between two chips."""
 
-    row_id: str
-    group: str
-    """Rows of one publication on one system."""
-    split: Split
+    head: RowHead
     operation: str
     system: str
     accelerator: str
@@ -42,44 +32,32 @@ class CollectiveMeasurement:
     """Bytes, by the convention of :mod:`volvelle.laws.collectives`."""
     time: float | None
     """Seconds."""
-    flags: str
-    source: str
 
 
-def collective_measurements(folder: Traversable | None = None) -> tuple[CollectiveMeasurement, ...]:
-    """All rows, those of the package or those of a folder with files of the same names."""
-    root = folder or resources.files("volvelle.catalogue") / "data" / "measurements"
-    found = tuple(row for name in _FILES if (root / name).is_file() for row in _rows(root / name))
-    if not found:
-        raise DescriptionError(f"{str(root)!r} holds none of {', '.join(_FILES)}")
-    return found
+def collective_measurements(file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    if file is not None:
+        return _read(file=file)
+    return joined(_read("collectives"), _read("collectives_peers"))
 
 
-def _rows(file: Traversable) -> Iterator[CollectiveMeasurement]:
-    with file.open("r", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            where = f"row {row.get('row_id')!r} of {file.name}"
-            if row["split"] not in get_args(Split):
-                raise DescriptionError(f"{where} is split {row['split']!r}; it may be {', '.join(get_args(Split))}")
-            if not row["source"]:
-                raise DescriptionError(f"{where} names no source; a measurement without one is not read")
-            try:
-                yield CollectiveMeasurement(
-                    row_id=row["row_id"],
-                    group=row["group"],
-                    split=cast(Split, row["split"]),
-                    operation=row["op"],
-                    system=row["system"],
-                    accelerator=row["accelerator"],
-                    chips=int(row["chips"]) if row["chips"] else None,
-                    nodes=int(row["nodes"]) if row["nodes"] else None,
-                    cluster=row["cluster"],
-                    library=row["library"],
-                    algorithm=row["algorithm"],
-                    size=float(row["size_bytes"]) if row["size_bytes"] else None,
-                    time=float(row["time_us"]) * 1e-6 if row["time_us"] else None,
-                    flags=row["flags"],
-                    source=row["source"],
-                )
-            except ValueError as error:
-                raise DescriptionError(f"{where} does not read: {error}") from None
+def _read(name: str = "collectives", *, file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
+    needed = ("row_id", "op", "system", "chips", "nodes", "cluster", "library", "algorithm", "size_bytes")
+    return read_table(name, _measurement, needed=needed, measured=("time_us",), file=file)
+
+
+def _measurement(head: RowHead, row: Mapping[str, str]) -> CollectiveMeasurement:
+    microseconds = number(row, "time_us")
+    return CollectiveMeasurement(
+        head=head,
+        operation=row["op"],
+        system=row["system"],
+        accelerator=row.get("accelerator", ""),
+        chips=whole(row, "chips"),
+        nodes=whole(row, "nodes"),
+        cluster=row["cluster"],
+        library=row["library"],
+        algorithm=row["algorithm"],
+        size=0.0 if row["size_bytes"] in ("0", "0.0") else number(row, "size_bytes"),  # an empty message has a time
+        time=None if microseconds is None else microseconds * 1e-6,
+    )

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
+from volvelle.applications.contract import Question
 from volvelle.catalogue import Catalogue
+from volvelle.estimators.contract import Estimator
 from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.result import Contribution, Estimate
 from volvelle.laws.collectives import (
     all_to_all_time,
     pipeline_fill_time,
@@ -25,10 +30,16 @@ from volvelle.laws.nested_collectives import (
 )
 from volvelle.quantities import Bytes, Seconds
 from volvelle.system.cluster import Cluster
-from volvelle.system.link import Link
 from volvelle.system.topologies import FullyConnected
 
-__all__ = ["Clusters", "Series", "predicted", "series_of", "why_unusable"]
+__all__ = [
+    "Collective",
+    "CollectiveQuestion",
+    "CollectiveTime",
+    "collective_question",
+    "collective_times",
+    "why_unusable",
+]
 
 Column = NDArray[np.float64]
 
@@ -44,9 +55,9 @@ _SHORT = 2.0**20
 
 def why_unusable(row: CollectiveMeasurement) -> str | None:
     """Why a row cannot be held against the model; None where it can."""
-    copied = row.group.startswith("peers-") and row.library.startswith("torch")
+    copied = row.head.group.startswith("peers-") and row.library.startswith("torch")
     reasons = {
-        f"excluded by the split: {row.flags}": row.split == "excluded",
+        f"excluded by the split: {row.head.flags}": row.head.split == "excluded",
         "the source does not state how many chips took part": row.chips is None,
         "the source does not state the size of the message": row.size is None,
         "the source states neither a time nor a bandwidth": row.time is None,
@@ -55,103 +66,90 @@ def why_unusable(row: CollectiveMeasurement) -> str | None:
         "timed with the copies between a list of tensors and one buffer": copied
         and (
             row.operation in ("all_gather", "reduce_scatter")
-            or ("nnscaler" in row.group and row.operation != "all_reduce")
+            or ("nnscaler" in row.head.group and row.operation != "all_reduce")
         ),
-        "the source saves one node and two alike for 16 dies": "nnscaler" in row.group and row.chips == 16,
+        "the source saves one node and two alike for 16 dies": "nnscaler" in row.head.group and row.chips == 16,
         "how the dies of this node are wired is not published; only short messages are held against the model": (
-            "nnscaler" in row.group and (row.size or 0.0) > _SHORT
+            "nnscaler" in row.head.group and (row.size or 0.0) > _SHORT
         ),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-class Clusters:
-    """Clusters of any size from the catalogue, every file read once."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-        self._links: dict[str, Link] = {}
-        self._built: dict[tuple[str, int], Cluster] = {}
-
-    def link(self, name: str) -> Link:
-        """A link of the catalogue."""
-        if name not in self._links:
-            self._links[name] = self._catalogue.link(name)
-        return self._links[name]
-
-    def cluster(self, name: str, count: int) -> Cluster:
-        """A cluster of so many chips."""
-        if (name, count) not in self._built:
-            self._built[name, count] = self._catalogue.cluster(f"{name}/{count}")
-        return self._built[name, count]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """Rows that differ in size only."""
+class Collective:
+    """What is timed; how it is done is the algorithm's."""
 
-    rows: tuple[CollectiveMeasurement, ...]
-    cluster: Cluster
-    """As many chips of it as took part; of a message between two, the whole machine."""
-    sizes: Column
-    times: Column
-
-    @property
-    def first(self) -> CollectiveMeasurement:
-        """Stands for the others in everything but size."""
-        return self.rows[0]
+    operation: str
+    chips: int
+    nodes: int | None
+    library: str
+    size: float
+    """Bytes."""
 
 
-def series_of(rows: Sequence[CollectiveMeasurement], clusters: Clusters) -> tuple[Series, ...]:
-    """Usable rows, gathered into series in the order they come."""
-    gathered: dict[tuple[object, ...], list[CollectiveMeasurement]] = {}
-    for row in rows:
-        key = (row.group, row.split, row.operation, row.system, row.cluster, row.chips, row.nodes, row.algorithm)
-        gathered.setdefault(key, []).append(row)
-    found = []
-    for alike in gathered.values():
-        first = alike[0]
-        assert first.chips is not None  # a row without is unusable
-        count = 1024 if first.operation in _MESSAGES else first.chips
-        found.append(
-            Series(
-                rows=tuple(alike),
-                cluster=clusters.cluster(first.cluster, count),
-                sizes=np.array([row.size for row in alike], dtype=np.float64),
-                times=np.array([row.time for row in alike], dtype=np.float64),
-            )
-        )
-    return tuple(found)
+CollectiveQuestion = Question[Collective, str, None]
+"""A collective by the algorithm that its source names; empty: the library's choice. Constants are the links' own."""
+
+# A thousand rows ask for a few dozen clusters.
+_named_cluster = lru_cache(maxsize=1024)(Catalogue.cluster)
 
 
-def predicted(series: Series, *, links: Mapping[str, Link] | None = None) -> Column:
-    """Times of a series by the model, with links other than the catalogue's where given."""
-    row, cluster = series.first, series.cluster
-    if links:
-        # The rate is kept: it holds the cluster's share of a port.
-        cluster = replace(
-            cluster,
-            dimensions=tuple(
-                replace(d, link=replace(links.get(d.link.name, d.link), rate=d.link.rate)) for d in cluster.dimensions
+def collective_question(row: CollectiveMeasurement, catalogue: Catalogue) -> CollectiveQuestion | str:
+    """What a row asks, or why it asks nothing."""
+    reason = why_unusable(row)
+    if reason is not None:
+        return reason
+    assert row.chips is not None, "a row without is unusable"
+    assert row.size is not None, "a row without is unusable"
+    # As many chips as took part; of a message between two, the whole machine.
+    count = 1024 if row.operation in _MESSAGES else row.chips
+    asked = Collective(operation=row.operation, chips=row.chips, nodes=row.nodes, library=row.library, size=row.size)
+    return Question(
+        candidates=((asked, row.algorithm),),
+        system=_named_cluster(catalogue, f"{row.cluster}/{count}"),
+        calibration=None,
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CollectiveTime(Estimator[Collective, str]):
+    """The package's own laws of collectives, on the catalogue's links."""
+
+    def estimate(self, asked: Collective, system: Cluster, algorithm: str) -> Estimate[Collective, str]:
+        """The time of one collective."""
+        time = float(collective_times(asked, system, algorithm, np.array([asked.size]))[0])
+        law = getattr(_COLLECTIVES.get(asked.operation, point_to_point_time), "__name__", asked.operation)
+        return Estimate(
+            workload=asked,
+            decision=algorithm,
+            contributions=(
+                Contribution(
+                    name=asked.operation, part="network", time=time, exposed=True, resource="network", law=law
+                ),
             ),
+            chips=asked.chips,
         )
-    if row.operation in _MESSAGES:
-        return _message_times(cluster, series)
+
+
+def collective_times(asked: Collective, cluster: Cluster, algorithm: str, sizes: Column) -> Column:
+    """Seconds of a collective at many sizes."""
+    if asked.operation in _MESSAGES:
+        return _message_times(cluster, asked.nodes, sizes)
     element = next(iter(cluster.chip.matrix_rates))
-    tiers = SustainedRates.of(cluster, element).tiers(float(row.chips or 1), 1.0)
-    if row.library.startswith("TransferBench"):
+    tiers = SustainedRates.of(cluster, element).tiers(float(asked.chips), 1.0)
+    if asked.library.startswith("TransferBench"):
         # Copies without a collective library: nothing is launched, no pipeline filled.
         tier = tiers[0]
-        return np.asarray(
-            all_to_all_time(series.sizes, tier.chips, rate=tier.rate, latency=0.0, bisection=tier.bisection)
-        )
-    if row.operation == "broadcast":
-        return _broadcast_times(series.sizes, tiers)
-    if row.operation == "all_reduce" and row.algorithm.startswith("Ring") and "Tree" not in row.algorithm:
-        return np.asarray(ring_through_tiers_time(series.sizes, tiers))
-    if "SHARP" in row.algorithm:
+        return np.asarray(all_to_all_time(sizes, tier.chips, rate=tier.rate, latency=0.0, bisection=tier.bisection))
+    if asked.operation == "broadcast":
+        return _broadcast_times(sizes, tiers)
+    if asked.operation == "all_reduce" and algorithm.startswith("Ring") and "Tree" not in algorithm:
+        return np.asarray(ring_through_tiers_time(sizes, tiers))
+    if "SHARP" in algorithm:
         tiers = [replace(tier, reduces=True) for tier in tiers]
-    return np.asarray(_COLLECTIVES[row.operation](series.sizes, tiers))
+    return np.asarray(_COLLECTIVES[asked.operation](sizes, tiers))
 
 
 def _broadcast_times(sizes: Column, tiers: Sequence[Tier]) -> Column:
@@ -161,10 +159,10 @@ def _broadcast_times(sizes: Column, tiers: Sequence[Tier]) -> Column:
     return np.asarray(tier.setup + sent + pipeline_fill_time(sizes / tier.rate, fill=tier.fill))
 
 
-def _message_times(cluster: Cluster, series: Series) -> Column:
+def _message_times(cluster: Cluster, nodes: int | None, sizes: Column) -> Column:
     """One message between two chips of a node, or of two nodes, by a library that launches nothing on the chip."""
-    dimension = cluster.dimensions[0 if series.first.nodes == 1 else 1]
+    dimension = cluster.dimensions[0 if nodes == 1 else 1]
     rate = dimension.link.sustained
     if isinstance(dimension.topology, FullyConnected):
         rate = rate / (dimension.size - 1)  # a chip's links are shared over its neighbours
-    return np.asarray(point_to_point_time(series.sizes, rate=rate, latency=dimension.link.latency))
+    return np.asarray(point_to_point_time(sizes, rate=rate, latency=dimension.link.latency))

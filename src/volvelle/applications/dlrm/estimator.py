@@ -1,6 +1,6 @@
 """One training step of a recommendation model: dense layers on every chip, tables placed over all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import prod
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from volvelle.applications.dlrm.tables import TableCosts, TableElements, table_costs
 from volvelle.errors import DescriptionError
+from volvelle.estimators.contract import Estimator
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Contribution, MemoryPart, Range, Violation
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
 from volvelle.estimators.uncertainty import sampled
 from volvelle.laws.footprint import activation_bytes, weight_bytes
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
@@ -55,42 +56,13 @@ class DlrmStep:
             raise DescriptionError(f"a step has one or more samples, not {self.batch}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DlrmEstimate:
-    """Time and memory of a step under one placement."""
-
-    step: DlrmStep
-    placement: TablePlacement
-    contributions: tuple[Contribution, ...]
-    memory: tuple[MemoryPart, ...]
-    capacity: float
-    violations: tuple[Violation, ...]
-    time_range: Range
-
-    @property
-    def time(self) -> float:
-        """Seconds a step: the sum of what is exposed."""
-        return sum(part.time for part in self.contributions if part.exposed)
-
-    @property
-    def samples_per_second(self) -> float:
-        """Of the whole machine."""
-        return self.step.batch / self.time
-
-    @property
-    def memory_bytes(self) -> float:
-        """Bytes on the fullest chip."""
-        return sum(part.bytes for part in self.memory)
-
-    @property
-    def feasible(self) -> bool:
-        """Whether it fits."""
-        return not self.violations
+DlrmEstimate = Estimate[DlrmStep, TablePlacement]
+"""A step under one placement."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DlrmModel:
+class DlrmModel(Estimator[DlrmStep, TablePlacement]):
     """Dense layers by roofline, tables by memory, exchanges by the network; what can hide behind other work does."""
 
     gather: Fraction = 0.6
@@ -167,10 +139,24 @@ class DlrmModel:
                 found[f"{where} {when}"] = found[f"{where} {when}"] + _kernel(op, block, workload.sizes, machine, pace)
         return found
 
+    def ranked_by(self, candidates: Sequence[tuple[DlrmStep, TablePlacement]], system: Cluster, /) -> Sequence[float]:
+        """Seconds; dense layers are computed once a step, because no placement changes them."""
+        dense = {step: self.dense(step, system) for step in dict.fromkeys(step for step, _ in candidates)}
+        found = []
+        for step, placement in candidates:
+            times = self.times(step, system, _costs(step, system, placement), dense=dense[step])
+            found.append(sum(float(part) for (_, exposed), part in times.items() if exposed))
+        return found
+
+    def violations(self, workload: DlrmStep, system: Cluster, decision: TablePlacement, /) -> tuple[Violation, ...]:
+        """Whether it fits."""
+        held = self.memory(workload, system.accelerators, _costs(workload, system, decision))
+        return _violations(sum(part.bytes for part in held), float(system.chip.memory.capacity))
+
     def estimate(self, step: DlrmStep, cluster: Cluster, placement: TablePlacement) -> DlrmEstimate:
         """One placement, with the range of its time."""
         chips = cluster.accelerators
-        costs = table_costs(step.shape, placement, batch=step.batch, chips=chips, elements=step.tables)
+        costs = _costs(step, cluster, placement)
         parts = self.times(step, cluster, costs)
         variants, varied = sampled(cluster, samples=self.samples, seed=self.seed)
         columns = self.times(step, variants, costs)
@@ -183,9 +169,10 @@ class DlrmModel:
         low, high = np.quantile(total * LogNormal(1.0, self.error).at(slices), [tail, 1 - tail])
         memory = self.memory(step, chips, costs)
         capacity = float(cluster.chip.memory.capacity)
-        return DlrmEstimate(
-            step=step,
-            placement=placement,
+        seconds = sum(float(part) for (_, exposed), part in parts.items() if exposed)
+        return Estimate(
+            workload=step,
+            decision=placement,
             contributions=tuple(
                 Contribution(
                     name=name,
@@ -201,7 +188,11 @@ class DlrmModel:
             memory=memory,
             capacity=capacity,
             violations=_violations(sum(part.bytes for part in memory), capacity),
-            time_range=Range(low=float(low), high=float(high), level=self.level, varied=(*varied, "the model")),
+            work=step_flops(step.shape, step.batch),
+            chips=chips,
+            peak=float(np.max(cluster.chip.matrix_rate(step.matrix_element))),
+            facts={"samples_per_second": step.batch / seconds},
+            ranges={"time": Range(low=float(low), high=float(high), level=self.level, varied=(*varied, "the model"))},
         )
 
     def memory(self, step: DlrmStep, chips: int, costs: TableCosts) -> tuple[MemoryPart, ...]:
@@ -245,6 +236,17 @@ def _violations(memory: float, capacity: float) -> tuple[Violation, ...]:
             cures=("tables cut by rows or columns", "more chips", "narrower tables"),
         ),
     )
+
+
+def _costs(step: DlrmStep, cluster: Cluster, placement: TablePlacement) -> TableCosts:
+    return table_costs(step.shape, placement, batch=step.batch, chips=cluster.accelerators, elements=step.tables)
+
+
+@cache
+def step_flops(shape: Dlrm, batch: int) -> float:
+    """FLOP of a step, forward and backward."""
+    whole = with_backward(dlrm(shape, batch=batch))
+    return sum(whole.flops(phase=phase) for phase in (Phase.FORWARD, Phase.BACKWARD))
 
 
 @cache

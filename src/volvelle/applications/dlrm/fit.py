@@ -11,22 +11,22 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import refuse_other_splits
+from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel
 from volvelle.applications.dlrm.measurements import DlrmMeasurement
-from volvelle.applications.dlrm.plan import rank_dlrm
 from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
-from volvelle.applications.fitted_constants import FittedConstant, model_error_constants
+from volvelle.applications.fitted_constants import Fit, FittedConstant, model_error_constants
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.cluster import Cluster
 
-__all__ = ["DlrmFit", "dlrm_constants", "fit_dlrm"]
+__all__ = ["StackFit", "fit_dlrm", "fit_stack"]
 
+# Grids on purpose: both constants are stated in these steps, and rows tell them no finer.
 _GATHERS = np.arange(0.30, 0.951, 0.05)
 _FIXED = {"hugectr": np.arange(0.0, 1.01e-3, 0.1e-3), "other": np.arange(0.0, 10.1e-3, 0.5e-3)}
 _APART = "not fully GPU-resident"
@@ -34,7 +34,7 @@ _APART = "not fully GPU-resident"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DlrmFit:
+class StackFit:
     """What calibration rows of one software say."""
 
     stack: str
@@ -60,12 +60,11 @@ class _Case:
     """Cards joined by PCIe alone are predicted and never fitted."""
 
 
-def fit_dlrm(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) -> DlrmFit:
-    """Fit to calibration rows of one software; rows of any other split are refused.
+def fit_stack(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> StackFit:
+    """Fit to calibration rows of one software.
 
     Rows of one machine, model and batch count together as one: most of MLPerf is eight H100.
     """
-    refuse_other_splits(rows)
     known = _cases(stack, rows, catalogue)
     cases = [case for case in known if case.fitted]
     if not cases:
@@ -76,7 +75,7 @@ def fit_dlrm(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) 
             "add rows of another batch, or of another number of chips"
         )
     loss, gather, fixed = _constants(stack, cases)
-    return DlrmFit(
+    return StackFit(
         stack=stack,
         gather=gather,
         fixed=fixed,
@@ -128,56 +127,54 @@ def _model_error(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> 
     )
 
 
-def _cases(stack: str, rows: Sequence[DlrmMeasurement], catalogue: Catalogue) -> list[_Case]:
+def _cases(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> list[_Case]:
     plain = replace(dlrm_model(stack), gather=1.0, fixed=0.0, samples=2)
     known: dict[object, tuple[float, float]] = {}
     found = []
-    for row in rows:
+    for row in rows.rows:
         question = dlrm_question(row, catalogue)
-        if not isinstance(question, DlrmQuestion) or row.seconds is None or _APART in row.head.flags:
+        if isinstance(question, str) or row.seconds is None or _APART in row.head.flags:
             continue
-        if question.stack != stack:
+        if question.calibration != stack:
             continue
-        name = (question.cluster.name, question.step)
+        name = (question.system.name, question.work)
         if name not in known:
             known[name] = _parts(question, plain)
         fitted = "PCIe" not in row.accelerator
-        found.append(_Case(*known[name], row.seconds, name, row.head.group, question.cluster, fitted))
+        found.append(_Case(*known[name], row.seconds, name, row.head.group, question.system, fitted))
     return found
 
 
 def _parts(question: DlrmQuestion, plain: DlrmModel) -> tuple[float, float]:
     """What does not depend on the two constants, and what scattered rows take at the full memory rate."""
-    ranking = rank_dlrm(question.step, question.cluster, model=replace(plain, gather=0.6), top=1)
-    answer = ranking.best[0] if ranking.best else ranking.nearest
-    assert answer is not None, "some placement is the fastest"
-    full = plain.estimate(question.step, question.cluster, answer.placement)
+    first = replace(plain, gather=0.6).rank(question.candidates, question.system, top=1).first
+    full = plain.estimate(question.work, question.system, first.decision)
     scattered = sum(part.time for part in full.contributions if part.name.startswith("table rows"))
     return full.time - scattered, scattered
 
 
-def dlrm_constants(
-    rows: Sequence[DlrmMeasurement], catalogue: Catalogue
-) -> tuple[tuple[FittedConstant, ...], tuple[str, ...]]:
+def fit_dlrm(rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> Fit:
     """Every kind of software that the rows tell of, beside the catalogue, and how well it fits."""
-    refuse_other_splits(rows)
-    ran = {asked.stack for row in rows if isinstance(asked := dlrm_question(row, catalogue), DlrmQuestion)}
+    questions = (dlrm_question(row, catalogue) for row in rows.rows)
+    ran = {asked.calibration for asked in questions if not isinstance(asked, str)}
     if not ran:
         raise DescriptionError("no calibration row of a recommendation model can be asked about")
     constants: list[FittedConstant] = []
-    notes = []
+    notes: list[str] = []
+    fitted: dict[str, object] = {}
     for stack in (stack for stack in dlrm_stacks() if stack in ran):
-        fit = fit_dlrm(stack, rows, catalogue)
-        held = dlrm_model(stack)
+        fit, held = fit_stack(stack, rows, catalogue), dlrm_model(stack)
         for name, value, known, kind in (
             ("memory rate of scattered rows", fit.gather, held.gather, FRACTION),
             ("fixed part of a step", fit.fixed, held.fixed, SECONDS),
         ):
             constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
         constants += model_error_constants(stack, fit.model_error, dlrm_model_error(stack))
+        fitted[stack] = replace(held, gather=fit.gather, fixed=fit.fixed, error=fit.model_error.inside)
         notes.append(f"{stack}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
         if stack == "other":
             notes.append(
                 "other: the catalogue keeps what scattered rows sustain in HugeCTR; one row a table tells little"
             )
-    return tuple(constants), (*notes, "Doubts are factors of one standard deviation, by rows left out of the fit.")
+    notes.append("Doubts are factors of one standard deviation, by rows left out of the fit.")
+    return Fit(constants=tuple(constants), notes=tuple(notes), calibration=fitted)

@@ -1,31 +1,20 @@
-"""The best placement of a recommendation model's tables on a machine.
+"""Placements of a recommendation model's tables on a machine.
 
 Small tables are copied to every chip up to some size; larger ones are placed whole, by rows or by columns, or each by
 its own share of the lookups. Every threshold and every way is priced.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 
-from volvelle.applications.dlrm.estimator import DlrmEstimate, DlrmModel, DlrmStep
-from volvelle.applications.dlrm.tables import table_costs
+from volvelle.applications.dlrm.estimator import DlrmStep
 from volvelle.errors import MappingError
 from volvelle.mapping.table_placement import Placement, TablePlacement
-from volvelle.system.cluster import Cluster
 from volvelle.workload.families.dlrm import Dlrm
 
-__all__ = ["DlrmRanking", "placements", "rank_dlrm"]
+__all__ = ["candidates", "placements"]
 
 _CUT = (Placement.ROW, Placement.COLUMN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DlrmRanking:
-    """Placements that fit, fastest first, and the fastest that does not."""
-
-    best: tuple[DlrmEstimate, ...]
-    considered: int
-    nearest: DlrmEstimate | None
 
 
 def placements(shape: Dlrm, chips: int) -> tuple[TablePlacement, ...]:
@@ -57,26 +46,7 @@ def _placements(shape: Dlrm, chips: int) -> Iterator[TablePlacement]:
                 )
 
 
-def rank_dlrm(step: DlrmStep, cluster: Cluster, *, model: DlrmModel | None = None, top: int = 8) -> DlrmRanking:
-    """Price every placement; estimate the fastest that fit in full, with their ranges."""
-    model = DlrmModel() if model is None else model
-    chips = cluster.accelerators
-    capacity = float(cluster.chip.memory.capacity)
-    priced: list[tuple[float, bool, TablePlacement]] = []
-    known = model.dense(step, cluster)
-    for placement in placements(step.shape, chips):
-        costs = table_costs(step.shape, placement, batch=step.batch, chips=chips, elements=step.tables)
-        times = model.times(step, cluster, costs, dense=known)
-        held = sum(part.bytes for part in model.memory(step, chips, costs))
-        time = sum(float(part) for (_, exposed), part in times.items() if exposed)
-        priced.append((time, held <= capacity, placement))
-    priced.sort(key=lambda each: each[0])
-    able = [placement for _, fits, placement in priced if fits]
-    unable = [(time, placement) for time, fits, placement in priced if not fits]
-    best = tuple(model.estimate(step, cluster, placement) for placement in able[:top])
-    near = unable[0] if unable and (not best or unable[0][0] < best[0].time) else None
-    return DlrmRanking(
-        best=best,
-        considered=len(priced),
-        nearest=None if near is None else model.estimate(step, cluster, near[1]),
-    )
+@lru_cache(maxsize=256)
+def candidates(step: DlrmStep, chips: int) -> tuple[tuple[DlrmStep, TablePlacement], ...]:
+    """A step with every placement that is tried."""
+    return tuple((step, placement) for placement in placements(step.shape, chips))

@@ -1,42 +1,23 @@
 """From a measured step of a recommendation model to the question it puts, with what had to be assumed."""
 
-from dataclasses import dataclass
-
+from volvelle.applications.contract import Question
+from volvelle.applications.dlrm.constants import dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmStep
 from volvelle.applications.dlrm.measurements import DlrmMeasurement
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, criteo_tables
+from volvelle.applications.dlrm.plan import candidates
 from volvelle.applications.dlrm.tables import TableElements
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.loader import Catalogue
+from volvelle.mapping.table_placement import TablePlacement
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import Switch
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
 __all__ = ["DlrmQuestion", "dlrm_question"]
 
-_CLUSTERS = (
-    ("H100-PCIe", "h100-pcie"),
-    ("H100", "dgx-h100"),
-    ("H200", "dgx-h200"),
-    ("GB200", "gb200-nvl72"),
-    ("GB300", "gb300-nvl72"),
-    ("B300", "dgx-b300"),
-    ("B200", "dgx-b200"),
-    ("A100", "dgx-a100"),
-    ("V100", "dgx-v100"),
-    ("MI300X", "mi300x-cluster"),
-)
-"""What the accelerator is called → the catalogue's cluster; the first that occurs in the name counts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DlrmQuestion:
-    """A step on a machine."""
-
-    step: DlrmStep
-    cluster: Cluster
-    stack: str
-    """Whose software ran: ``hugectr``, or another framework."""
-    assumed: tuple[str, ...]
+DlrmQuestion = Question[DlrmStep, TablePlacement, str]
+"""A step on a machine, by every placement; its constants are those of the software that ran: ``hugectr`` or other."""
 
 
 def dlrm_question(row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | str:
@@ -80,7 +61,13 @@ def dlrm_question(row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | 
         tables=TableElements(sent="fp16" if mixed else "fp32", state=4.0 if hugectr else 0.0),
     )
     stack = "hugectr" if hugectr else "other"
-    return DlrmQuestion(step=step, cluster=cluster, stack=stack, assumed=tuple(assumed))
+    return Question(
+        candidates=candidates(step, cluster.accelerators),
+        system=cluster,
+        calibration=stack,
+        assumed=tuple(assumed),
+        outside=dlrm_model_error(stack).outside(cluster),
+    )
 
 
 def _tables(row: DlrmMeasurement) -> tuple[tuple[EmbeddingTables, ...], bool]:
@@ -110,13 +97,13 @@ def _tables(row: DlrmMeasurement) -> tuple[tuple[EmbeddingTables, ...], bool]:
 
 
 def _cluster(row: DlrmMeasurement, catalogue: Catalogue) -> Cluster | None:
-    name = next((entry for accelerator, entry in _CLUSTERS if accelerator in row.accelerator), None)
-    if name is None:
+    alias = accelerator_alias(row.accelerator)
+    if alias is None:
         return None
     assert row.chips is not None
-    if name == "h100-pcie":
+    if alias.chip == "h100-pcie":
         link = Dimension(name="PCIe", size=row.chips, topology=Switch(), link=catalogue.link("pcie5-x16"))
         return catalogue.calibrated(
             Cluster(name=f"h100-pcie/{row.chips}", chip=catalogue.chip("h100-pcie"), dimensions=(link,))
         )
-    return catalogue.cluster(f"{name}/{row.chips}")
+    return None if alias.cluster is None else catalogue.cluster(f"{alias.cluster}/{row.chips}")

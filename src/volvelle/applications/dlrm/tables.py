@@ -1,6 +1,7 @@
 """What embedding tables cost the busiest chip, by where they lie: bytes of memory, of traffic and on the network."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from volvelle.errors import MappingError
 from volvelle.laws.recommendation import distinct_count, gather_traffic, update_traffic
@@ -56,6 +57,7 @@ class TableCosts:
 _NOTHING = TableCosts(memory=0.0, gathered=0.0, updated=0.0, indices=0.0, vectors=0.0, reduced=0.0)
 
 
+@lru_cache(maxsize=4096)
 def table_costs(
     shape: Dlrm, placement: TablePlacement, *, batch: int, chips: int, elements: TableElements
 ) -> TableCosts:

@@ -1,6 +1,6 @@
 """Transforms of three-dimensional grids over many chips: slabs or pencils, transposed over the real network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.estimators.contract import Estimator
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Contribution, Range, Violation
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
 from volvelle.estimators.uncertainty import sampled
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
 from volvelle.laws.roofline import kernel_time
@@ -21,7 +22,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
 
-__all__ = ["FftEstimate", "FftLayout", "FftModel", "FftProblem", "fft_violations"]
+__all__ = ["FftEstimate", "FftLayout", "FftModel", "FftProblem", "fft_layouts", "fft_violations"]
 
 _HELD = 4096.0
 """Longest transform that one unit of a chip holds, in points."""
@@ -82,6 +83,8 @@ class FftLayout:
     """Ranks among which the second runs."""
     slab: bool = False
     """Planes are transformed whole, so there is no second exchange and no transposition inside a chip."""
+    exchange: tuple[int, int] | None = None
+    """One exchange alone, as some benchmarks time it: among how many ranks, and how far apart these are."""
 
     def __post_init__(self) -> None:
         if min(self.rows, self.columns) < 1 or (self.slab and self.columns > 1):
@@ -98,37 +101,20 @@ class FftLayout:
         return f"slabs over {self.rows}" if self.slab else f"pencils {self.rows} x {self.columns}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FftEstimate:
-    """Time of one transform, forward or backward."""
+FftEstimate = Estimate[FftProblem, FftLayout]
+"""One transform, forward or backward, cut in one way."""
 
-    problem: FftProblem
-    layout: FftLayout
-    contributions: tuple[Contribution, ...]
-    memory: Bytes
-    capacity: Bytes
-    violations: tuple[Violation, ...]
-    time_range: Range
 
-    @property
-    def time(self) -> float:
-        """Seconds: the sum of its parts."""
-        return sum(part.time for part in self.contributions)
-
-    @property
-    def rate(self) -> float:
-        """FLOP/s by the usual count."""
-        return self.problem.work / self.time
-
-    @property
-    def feasible(self) -> bool:
-        """Whether it can run."""
-        return not self.violations
+def fft_layouts(ranks: int) -> tuple[FftLayout, ...]:
+    """Slabs, and pencils over every grid of so many ranks."""
+    divisors = [rows for rows in range(1, ranks + 1) if ranks % rows == 0]
+    pencils = [FftLayout(rows=rows, columns=ranks // rows) for rows in divisors]
+    return (FftLayout(rows=ranks, slab=True), *pencils)
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FftModel:
+class FftModel(Estimator[FftProblem, FftLayout]):
     """Local transforms bound by memory or arithmetic, exchanges by the network, one after the other."""
 
     error: float = 1.35
@@ -174,15 +160,39 @@ class FftModel:
         found["packing and transposition"] = packed
         return found
 
-    def exchange(self, problem: FftProblem, cluster: Cluster, *, group: Count, stride: Count) -> Seconds:
+    def exchange(self, problem: FftProblem, cluster: Cluster, *, group: Count, stride: Count) -> Mapping[str, Seconds]:
         """One transposition alone, with its packing: among `group` ranks, every `stride`-th."""
         machine = SustainedRates.of(cluster, _matrix_element(cluster.chip))
         size = problem.points * problem.point_bytes / cluster.accelerators
         moved = exchange_time(size, machine, group=group, stride=stride, pipelined=self.pipelined)
-        return moved + _packing_time(size, machine, group)
+        return {"exchanges": moved, "packing and transposition": _packing_time(size, machine, group)}
+
+    def ranked_by(self, candidates: Sequence[tuple[FftProblem, FftLayout]], system: Cluster, /) -> Sequence[float]:
+        """Seconds, those of all layouts of one kind computed at once."""
+        times = np.full(len(candidates), np.nan)
+        kinds: dict[tuple[FftProblem, bool, tuple[int, int] | None], list[int]] = {}
+        for place, (problem, layout) in enumerate(candidates):
+            kinds.setdefault((problem, layout.slab, layout.exchange), []).append(place)
+        for (problem, slab, exchange), places in kinds.items():
+            rows = np.array([candidates[place][1].rows for place in places], dtype=float)
+            columns = np.array([candidates[place][1].columns for place in places], dtype=float)
+            if exchange is None:
+                parts = self.times(problem, system, rows=rows, columns=columns, slab=slab)
+            else:
+                parts = self.exchange(problem, system, group=exchange[0], stride=exchange[1])
+            times[places] = np.zeros(len(places)) + sum(np.asarray(part) for part in parts.values())
+        return [float(time) for time in times]
+
+    def violations(self, workload: FftProblem, system: Cluster, decision: FftLayout, /) -> tuple[Violation, ...]:
+        """Why a layout cannot run; an exchange alone was run wherever it was timed."""
+        return () if decision.exchange else fft_violations(workload, system, decision)
 
     def estimate(self, problem: FftProblem, cluster: Cluster, layout: FftLayout) -> FftEstimate:
         """One layout, with the range of its time."""
+        if layout.exchange is not None:
+            parts = self.exchange(problem, cluster, group=layout.exchange[0], stride=layout.exchange[1])
+            low, high = LogNormal(float(sum(parts.values())), self.error).bounds(self.level)
+            return self._answer(problem, cluster, layout, parts, low, high, ())
         parts = self.times(problem, cluster, rows=layout.rows, columns=layout.columns, slab=layout.slab)
         variants, varied = sampled(cluster, samples=self.samples, seed=self.seed)
         columns = self.times(problem, variants, rows=layout.rows, columns=layout.columns, slab=layout.slab)
@@ -192,12 +202,23 @@ class FftModel:
         total = total * LogNormal(1.0, self.error).at(slices)
         tail = (1 - self.level) / 2
         low, high = np.quantile(total, [tail, 1 - tail])
-        memory = problem.chip_bytes(layout.ranks)
-        capacity = float(cluster.chip.memory.capacity)
+        return self._answer(problem, cluster, layout, parts, float(low), float(high), varied)
+
+    def _answer(
+        self,
+        problem: FftProblem,
+        cluster: Cluster,
+        layout: FftLayout,
+        parts: Mapping[str, Seconds],
+        low: float,
+        high: float,
+        varied: Sequence[str],
+    ) -> FftEstimate:
         laws = {"transforms": "kernel_time", "exchanges": "nested_all_to_all_time"}
-        return FftEstimate(
-            problem=problem,
-            layout=layout,
+        memory = problem.chip_bytes(layout.ranks)
+        return Estimate(
+            workload=problem,
+            decision=layout,
             contributions=tuple(
                 Contribution(
                     name=name,
@@ -209,10 +230,13 @@ class FftModel:
                 )
                 for name, time in parts.items()
             ),
-            memory=memory,
-            capacity=capacity,
-            violations=fft_violations(problem, cluster, layout),
-            time_range=Range(low=float(low), high=float(high), level=self.level, varied=(*varied, "the model")),
+            memory=(MemoryPart(name="three copies of a chip's share", bytes=memory, law="activation_bytes"),),
+            capacity=float(cluster.chip.memory.capacity),
+            violations=self.violations(problem, cluster, layout),
+            work=problem.work,
+            chips=layout.ranks,
+            peak=float(np.max(cluster.chip.vector_rates.get(problem.element, np.nan))),
+            ranges={"time": Range(low=low, high=high, level=self.level, varied=(*varied, "the model"))},
         )
 
 

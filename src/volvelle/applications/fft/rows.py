@@ -1,45 +1,26 @@
 """From a measured transform to the question it puts to the model, with what had to be assumed."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from volvelle.applications.fft.estimator import FftProblem
+from volvelle.applications.contract import Question
+from volvelle.applications.fft.constants import fft_model_error
+from volvelle.applications.fft.estimator import FftLayout, FftProblem, fft_layouts
 from volvelle.applications.fft.measurements import FftMeasurement
+from volvelle.applications.model_error import ModelError
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.loader import Catalogue
 from volvelle.system.cluster import Cluster
+from volvelle.system.topologies.torus import nearly_cubic
 
 __all__ = ["FftQuestion", "fft_question"]
 
-_CLUSTERS = (
-    # What the accelerator and the system are called → the catalogue's entry; transports of their own first.
-    ("V100-32GB PCIe", "nccl", "v100-pcie-nccl"),
-    ("V100-32GB PCIe", "host-staged", "v100-pcie-staged"),
-    ("V100-32GB PCIe", "cuda-aware-mpi", "v100-pcie-mpi"),
-    ("CPU core", "", "hector-xe6"),
-    ("A100", "", "dgx-a100"),
-    ("V100", "", "dgx-v100"),
-    ("H100", "", "dgx-h100"),
-    ("H200", "", "dgx-h200"),
-    ("B200", "", "dgx-b200"),
-    ("MI300X", "", "mi300x-cluster"),
-    ("MI250X", "", "frontier"),
-    ("GH200", "", "alps"),
-)
 _CUBE = 1024
 """Side of a grid whose points alone are stated, for two of its sides."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FftQuestion:
-    """A problem on a machine, and what is said of the layout."""
-
-    problem: FftProblem
-    cluster: Cluster
-    choice: str
-    """``slab``, ``pencil``, ``square`` (pencils over a grid that is nearly one), or ``best`` of all."""
-    single: tuple[int, int] | None
-    """Where one exchange alone was timed: among how many ranks, and how far apart these are."""
-    assumed: tuple[str, ...]
+FftQuestion = Question[FftProblem, FftLayout, ModelError]
+"""A transform on a machine, by the layouts that a row's words allow."""
 
 
 def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str:
@@ -50,7 +31,8 @@ def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str
     assert row.chips is not None
     assert row.points is not None
     assumed = []
-    name = next((entry for accel, how, entry in _CLUSTERS if accel in row.accelerator and how == row.transport), None)
+    alias = accelerator_alias(row.accelerator)
+    name = None if alias is None else alias.over.get(row.transport) if row.transport else alias.cluster
     if name is None:
         return f"the catalogue has no cluster of {row.accelerator!r}" + (
             f" over {row.transport}" if row.transport else ""
@@ -80,7 +62,28 @@ def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str
     choice, group = _choice(row)
     if not row.decomposition:
         assumed.append(f"decomposition: {choice}")
-    return FftQuestion(problem=asks, cluster=cluster, choice=choice, single=group, assumed=tuple(assumed))
+    if row.rounded:
+        assumed.append("time from a printed rate")
+    layouts = _layouts(choice, group, cluster.accelerators)
+    error = fft_model_error()
+    return Question(
+        candidates=tuple((asks, layout) for layout in layouts),
+        system=cluster,
+        calibration=error,
+        assumed=tuple(assumed),
+        outside=error.outside(cluster),
+    )
+
+
+def _layouts(choice: str, exchange: tuple[int, int] | None, ranks: int) -> tuple[FftLayout, ...]:
+    """``slab``, ``pencil``, ``square`` (pencils over a grid that is nearly one), or ``best`` of all."""
+    if exchange is not None:
+        return (FftLayout(rows=ranks, exchange=exchange),)
+    choices = fft_layouts(ranks)
+    if choice == "square":
+        short, long = nearly_cubic(ranks, 2)
+        return (FftLayout(rows=long, columns=short),)
+    return choices[:1] if choice == "slab" else choices[1:] if choice == "pencil" else choices
 
 
 def _refusal(row: FftMeasurement) -> str:

@@ -1,18 +1,56 @@
 """HPCG from memory bandwidth, every factor a distribution."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import prod
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.economics.step_cost import CostAssumptions
 from volvelle.errors import DescriptionError
-from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_rate, hpcg_scaling_efficiency
-from volvelle.quantities import BytesPerSecond, Count, FlopPerSecond
+from volvelle.estimators.contract import Estimator
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range
+from volvelle.laws.energy import run_energy
+from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_memory, hpcg_rate, hpcg_scaling_efficiency
+from volvelle.quantities import Count, Flop, FlopPerSecond
 from volvelle.spread import Figure
+from volvelle.system.cluster import Cluster
 
-__all__ = ["HpcgEstimate", "HpcgFactors", "HpcgModel", "HpcgRun"]
+__all__ = ["Hpcg", "HpcgEstimate", "HpcgFactors", "HpcgLayout", "HpcgModel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hpcg:
+    """What is run. The benchmark has no end of its own, so a run is taken for an exaFLOP."""
+
+    work: Flop = 1e18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HpcgLayout:
+    """How it is laid out: over so many nodes, and by which grids."""
+
+    nodes: Count
+    ranks_per_device: Count = 1.0
+    processes: tuple[int, int, int] | None = None
+    """npx, npy, npz; None where nobody said."""
+    grid: tuple[int, int, int] | None = None
+    """nx, ny, nz of each process; None where nobody said."""
+
+    def __post_init__(self) -> None:
+        if min(float(np.min(self.nodes)), float(np.min(self.ranks_per_device))) < 1:
+            raise DescriptionError(f"an HPCG run needs one or more nodes and ranks, not {self}")
+
+    @property
+    def unknowns(self) -> int:
+        """Points of the whole grid; 0 where nobody said."""
+        return prod((*self.processes, *self.grid)) if self.processes and self.grid else 0
+
+
+HpcgEstimate = Estimate[Hpcg, HpcgLayout]
+"""One run; where its rate lies when the factors vary is the range of its rate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,47 +86,15 @@ class HpcgFactors:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HpcgRun:
-    """What is run: so many devices in so many nodes."""
-
-    devices: Count
-    nodes: Count
-    memory_rate: BytesPerSecond
-    """Peak of one device."""
-    ranks_per_device: Count = 1.0
-
-    def __post_init__(self) -> None:
-        smallest = min(float(np.min(value)) for value in (self.devices, self.nodes, self.ranks_per_device))
-        if smallest < 1 or float(np.min(self.memory_rate)) <= 0:
-            raise DescriptionError(f"an HPCG run needs devices, nodes, ranks and a memory rate above zero, not {self}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HpcgEstimate:
-    """The rate of a run and where it lies when the factors vary."""
-
-    rate: FlopPerSecond
-    low: float
-    high: float
-    level: float
-    """Share of the sampled factors that end between low and high."""
-    mean: float
-    """Of the samples; above the central rate, because products of spreads lean upwards."""
-    scaling: float
-    factors: HpcgFactors
-    bounds: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Central value and ends of every factor at the same level."""
-
-
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HpcgModel:
+class HpcgModel(Estimator[Hpcg, HpcgLayout]):
     """The product of bandwidth and efficiencies, on samples of all of them.
 
     Samples are stratified: each factor takes one value from each of `samples` equally likely slices.
     """
 
+    factors: HpcgFactors
     samples: int = 2048
     seed: int = 0
     level: float = 0.8
@@ -99,43 +105,70 @@ class HpcgModel:
                 f"sampling needs at least 2 samples and a level between 0 and 1, not {self.samples} and {self.level}"
             )
 
-    def rate(self, run: HpcgRun, factors: HpcgFactors) -> FlopPerSecond:
-        """The central rate; broadcasts over the columns of a run."""
-        return _rate(run, {name: figure.value for name, figure in factors.named().items()})
+    def rate(self, cluster: Cluster, layout: HpcgLayout) -> FlopPerSecond:
+        """The central rate; broadcasts over the columns of a layout or a cluster."""
+        return _rate(cluster, layout, {name: figure.value for name, figure in self.factors.named().items()})
 
-    def estimate(self, run: HpcgRun, factors: HpcgFactors) -> HpcgEstimate:
+    def estimate(self, workload: Hpcg, cluster: Cluster, layout: HpcgLayout) -> HpcgEstimate:
         """The central rate of one run and its range."""
         generator = np.random.default_rng(self.seed)
-        named = factors.named()
-        rates = np.asarray(_rate(run, {name: self._column(figure, generator) for name, figure in named.items()}))
+        columns = {name: self._column(figure, generator) for name, figure in self.factors.named().items()}
+        rates = np.asarray(_rate(cluster, layout, columns))
         tail = (1 - self.level) / 2
         low, high = np.quantile(rates, [tail, 1 - tail])
-        scaling = hpcg_scaling_efficiency(run.nodes, step=factors.step.value, doubling=factors.doubling.value)
-        return HpcgEstimate(
-            rate=float(self.rate(run, factors)),
-            low=float(low),
-            high=float(high),
-            level=self.level,
-            mean=float(np.mean(rates)),
-            scaling=float(scaling),
-            factors=factors,
-            bounds={name: (figure.value, *figure.bounds(self.level)) for name, figure in named.items()},
+        time = float(workload.work) / float(np.max(self.rate(cluster, layout)))
+        chip = cluster.chip
+        power = None
+        if chip.power is not None:
+            load = CostAssumptions().load
+            drawn = run_energy(
+                1.0, cluster.accelerators, chip_power=chip.power, host_power=cluster.host_power, load=load
+            )
+            power = float(drawn)
+        points = prod(layout.grid) if layout.grid else 0
+        return Estimate(
+            workload=workload,
+            decision=layout,
+            contributions=(
+                Contribution(
+                    name="solver",
+                    part="memory traffic",
+                    time=time,
+                    exposed=True,
+                    resource=chip.memory.name,
+                    law="hpcg_rate",
+                ),
+            ),
+            memory=(MemoryPart(name="local grid", bytes=float(hpcg_memory(points)), law="hpcg_memory"),)
+            if points
+            else (),
+            capacity=float(np.max(chip.memory.capacity)),
+            work=float(workload.work),
+            chips=cluster.accelerators,
+            peak=float(np.max(chip.matrix_rate("fp64"))) if "fp64" in chip.matrix_rates else np.nan,
+            power=power,
+            facts={"mean_rate": float(np.mean(rates))},
+            ranges={"rate": Range(low=float(low), high=float(high), level=self.level, varied=tuple(columns))},
         )
+
+    def bounds(self) -> dict[str, tuple[float, float, float]]:
+        """Central value and ends of every factor, at the level of the range."""
+        return {name: (figure.value, *figure.bounds(self.level)) for name, figure in self.factors.named().items()}
 
     def _column(self, figure: Figure, generator: np.random.Generator) -> NDArray[np.float64]:
         slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
         return np.full(self.samples, figure.value) if figure.spread is None else figure.spread.at(slices)
 
 
-def _rate(run: HpcgRun, values: Mapping[str, float | NDArray[np.float64]]) -> FlopPerSecond:
+def _rate(cluster: Cluster, layout: HpcgLayout, values: Mapping[str, float | NDArray[np.float64]]) -> FlopPerSecond:
     scaling = hpcg_scaling_efficiency(
-        run.nodes, step=values["lost between nodes"], doubling=values["lost a doubling of nodes"]
+        layout.nodes, step=values["lost between nodes"], doubling=values["lost a doubling of nodes"]
     )
-    ranks = few_ranks_efficiency(run.ranks_per_device, half=values["ranks to saturate"])
+    ranks = few_ranks_efficiency(layout.ranks_per_device, half=values["ranks to saturate"])
     return hpcg_rate(
-        run.devices,
+        cluster.accelerators,
         intensity=values["FLOP a byte"],
-        memory_rate=run.memory_rate,
+        memory_rate=cluster.chip.memory.rate,
         streaming=values["streaming over peak"],
         solver=values["HPCG over streaming"] * ranks,
         scaling=scaling,

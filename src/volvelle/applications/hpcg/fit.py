@@ -1,7 +1,8 @@
 """Constants of HPCG, fitted to calibration runs: what a family sustains of its read stream, what scaling loses.
 
-The fit is by least absolute deviations of logarithms, every system counting once however often it was run. It is
-small enough for a grid: two losses of scaling are shared by all accelerators, and each family has one level.
+The fit is by least absolute deviations of logarithms, every system counting once however often it was run. Two losses
+of scaling are shared by all accelerators, and each family has one level. The losses are tried on a grid on purpose:
+runs tell them to half a per cent, and a search between would only follow the scatter of single systems.
 """
 
 from collections import Counter
@@ -11,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import refuse_other_splits
+from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import REACH, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.measurements import HpcgMeasurement
-from volvelle.applications.hpcg.rows import HpcgQuestion, hpcg_question
+from volvelle.applications.hpcg.rows import build_date, device_family, hpcg_question
+from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_rate, hpcg_scaling_efficiency
 from volvelle.laws.model_error import combined_doubt
@@ -67,9 +69,8 @@ class _Point:
     weight: float
 
 
-def fit_hpcg(rows: Sequence[HpcgMeasurement]) -> HpcgFit:
-    """Fit to calibration rows; rows of any other split are refused."""
-    refuse_other_splits(rows)
+def fit_hpcg(rows: CalibrationRows[HpcgMeasurement]) -> HpcgFit:
+    """Fit to calibration rows."""
     points = _points(rows)
     accelerators = [point for point in points if not point.host]
     hosts = [point for point in points if point.host]
@@ -154,30 +155,32 @@ def _fitted_accelerators() -> set[str]:
     return {name for name, kind in hpcg_families().items() if kind == "accelerator"}
 
 
-def _points(rows: Sequence[HpcgMeasurement]) -> list[_Point]:
-    asked = [(row, question) for row in rows if isinstance(question := hpcg_question(row), HpcgQuestion)]
-    if not asked:
+def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
+    catalogue = Catalogue()
+    asked_rows = [(row, asked) for row in rows.rows if not isinstance(asked := hpcg_question(row, catalogue), str)]
+    if not asked_rows:
         raise DescriptionError("no calibration row of HPCG can be asked about")
     kinds = hpcg_families()
-    repeats = Counter((row.system, question.run.nodes, question.run.ranks_per_device) for row, question in asked)
+    repeats = Counter((row.system, asked.decision.nodes, asked.decision.ranks_per_device) for row, asked in asked_rows)
     found = []
-    for row, question in asked:
-        run = question.run
-        factors = hpcg_factors(question.family)
+    for row, asked in asked_rows:
+        run, factors = asked.decision, asked.calibration
+        family = device_family(row.device, catalogue)
+        assert family is not None, "a row of no known family puts no question"
         whole = hpcg_rate(
-            run.devices,
+            asked.system.accelerators,
             intensity=factors.intensity.value,
-            memory_rate=run.memory_rate,
+            memory_rate=asked.system.chip.memory.rate,
             streaming=factors.streaming.value,
             solver=1.0,
         )
         assert row.rate is not None, "a row without a rate puts no question"
-        early = question.family == "ampere" and "" < question.date <= EARLY
+        early = family == "ampere" and "" < build_date(row) <= EARLY
         found.append(
             _Point(
-                "ampere-early" if early else question.family,
+                "ampere-early" if early else family,
                 row.system,
-                kinds[question.family] == "host",
+                kinds[family] == "host",
                 float(run.nodes),
                 float(run.ranks_per_device),
                 float(np.log(row.rate / whole)),

@@ -1,12 +1,11 @@
 """The contract of every model of High-Performance Linpack, and what it answers."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 
 from volvelle.errors import MappingError
-from volvelle.estimators.result import Contribution, Range
-from volvelle.laws.hpl.closed_form import hpl_work
+from volvelle.estimators.contract import Estimator
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
+from volvelle.laws.hpl.closed_form import hpl_memory, hpl_work
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
@@ -16,59 +15,20 @@ __all__ = ["AbstractHplModel", "HplEstimate", "check_grid"]
 ELEMENT = "fp64"
 
 
-@dataclass(frozen=True, kw_only=True)
-class HplEstimate:
-    """How one run does; the contributions that are exposed sum to its time."""
-
-    problem: Hpl
-    grid: ProcessGrid
-    contributions: tuple[Contribution, ...]
-    peak: float
-    """Dense double-precision peak of all accelerators, FLOP/s."""
-    power: float | None
-    """Watts of the machine at its limits; None where a chip states none."""
-    time_range: Range | None = None
-
-    @cached_property
-    def time(self) -> float:
-        """Seconds: the sum of what is exposed."""
-        return sum(part.time for part in self.contributions if part.exposed)
-
-    @property
-    def work(self) -> float:
-        """FLOP that the benchmark counts."""
-        return float(hpl_work(float(self.problem.order)))
-
-    @property
-    def rate(self) -> float:
-        """What the benchmark prints, FLOP/s."""
-        return self.work / self.time
-
-    @property
-    def efficiency(self) -> float:
-        """The rate over the peak."""
-        return self.rate / self.peak
-
-    @property
-    def rate_range(self) -> tuple[float, float] | None:
-        """Low and high of the rate, where the time has a range."""
-        return None if self.time_range is None else (self.work / self.time_range.high, self.work / self.time_range.low)
-
-    @property
-    def rate_per_watt(self) -> float | None:
-        """FLOP/s a watt at the power limit."""
-        return None if not self.power else self.rate / self.power
+HplEstimate = Estimate[Hpl, ProcessGrid]
+"""How one run does: a matrix and its blocks, on a grid of processes."""
 
 
-class AbstractHplModel(ABC):
-    """Answers how long a factorisation takes on a cluster, laid out on a grid of processes.
+class AbstractHplModel(Estimator[Hpl, ProcessGrid]):
+    """Answers how long a factorisation takes on a cluster, laid out on a grid of processes."""
 
-    A model is a value: it keeps nothing between calls and reads no file.
-    """
+    def ranked_by(self, candidates: Sequence[tuple[Hpl, ProcessGrid]], system: Cluster, /) -> Sequence[float]:
+        """The rate, because matrices of several sizes compete."""
+        return [-self.estimate(problem, system, grid).rate for problem, grid in candidates]
 
-    @abstractmethod
-    def run(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
-        """How one run does."""
+    def violations(self, workload: Hpl, system: Cluster, decision: ProcessGrid, /) -> tuple[Violation, ...]:
+        """None: what a machine cannot hold at all is refused."""
+        return ()
 
     @staticmethod
     def answer(
@@ -76,17 +36,24 @@ class AbstractHplModel(ABC):
         cluster: Cluster,
         grid: ProcessGrid,
         parts: tuple[Contribution, ...],
+        *,
         time_range: Range | None = None,
+        facts: Mapping[str, float] | None = None,
     ) -> HplEstimate:
         """The parts, with what follows from the machine alone."""
         watts = cluster.chip.power
-        return HplEstimate(
-            problem=problem,
-            grid=grid,
+        matrix = float(hpl_memory(float(problem.order)))
+        return Estimate(
+            workload=problem,
+            decision=grid,
             contributions=parts,
-            peak=float(cluster.chip.matrix_rate(ELEMENT)) * grid.processes,
+            memory=(MemoryPart(name="matrix", bytes=matrix / grid.processes, law="hpl_memory"),),
+            work=float(hpl_work(float(problem.order))),
+            chips=grid.processes,
+            peak=float(cluster.chip.matrix_rate(ELEMENT)),
             power=None if watts is None else float((watts + cluster.host_power) * cluster.pue * grid.processes),
-            time_range=time_range,
+            facts=facts or {},
+            ranges={} if time_range is None else {"time": time_range},
         )
 
 

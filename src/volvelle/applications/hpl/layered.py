@@ -61,7 +61,7 @@ class LayeredHpl(AbstractHplModel):
     outermost_only: bool = False
     """One layer: the outermost network, for the whole matrix."""
 
-    def run(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
+    def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
         """How one run does."""
         check_grid(cluster, grid)
         block, rows, columns = float(problem.block), float(grid.rows), float(grid.columns)

@@ -24,7 +24,7 @@ class OriginalHpl(AbstractHplModel):
     lower_order: bool = False
     """Whether terms of lower order in N count (equations 25 and 27 to 29 with one layer)."""
 
-    def run(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
+    def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
         """How one run does."""
         check_grid(cluster, grid)
         order, block = float(problem.order), float(problem.block)

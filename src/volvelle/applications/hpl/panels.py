@@ -109,7 +109,7 @@ class PanelByPanel(AbstractHplModel):
     level: float = 0.8
     """Share of runs that the range is meant to hold."""
 
-    def run(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
+    def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
         """How one run does."""
         check_grid(cluster, grid)
         steps = panel_groups(problem, grid)
@@ -118,7 +118,10 @@ class PanelByPanel(AbstractHplModel):
         reach = self.constants.error ** NormalDist().inv_cdf((1 + self.level) / 2)
         told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
         time_range = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
-        return self.answer(problem, cluster, grid, parts, time_range)
+        spilled = spilled_share(hpl_memory(float(problem.order)), kept=cluster.chip.memory.capacity * grid.processes)
+        return self.answer(
+            problem, cluster, grid, parts, time_range=time_range, facts={"in_host_memory": float(spilled)}
+        )
 
     def _parts(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid, steps: PanelGroups) -> tuple[Contribution, ...]:
         own, chip, block = self.constants, cluster.chip, float(problem.block)

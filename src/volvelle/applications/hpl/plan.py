@@ -1,42 +1,20 @@
-"""The best N, NB, P × Q and broadcast of High-Performance Linpack on a cluster, within its memory and its hosts'."""
+"""Runs of High-Performance Linpack worth trying on a cluster: N, NB, P × Q, broadcast, within its memory and hosts'."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import isfinite, isqrt
 
-from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.errors import DescriptionError
-from volvelle.laws.hpl.closed_form import hpl_memory
-from volvelle.laws.hpl.panels import spilled_share
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square, usable_grid
-from volvelle.quantities import Fraction
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["BLOCKS", "HplPlan", "grids_of", "largest_order", "plan_hpl"]
+__all__ = ["BLOCKS", "grids_of", "hpl_runs", "largest_order"]
 
 BLOCKS = (128, 192, 256, 288, 384, 512, 768, 1024)
 _ASPECT = 4.0
 """No grid more drawn out than this is tried."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HplPlan:
-    """Runs that fit, fastest first."""
-
-    cluster: Cluster
-    memory: float
-    """Share of the accelerators' memory that the matrix may take."""
-    host: float = 0.0
-    """Bytes of host memory that the matrix may take besides, for each accelerator."""
-    best: tuple[HplEstimate, ...]
-    tried: int
-
-    def in_host_memory(self, answer: HplEstimate) -> Fraction:
-        """Share of a run's matrix that the accelerators do not keep."""
-        kept = self.memory * self.cluster.chip.memory.capacity * answer.grid.processes
-        return float(spilled_share(hpl_memory(float(answer.problem.order)), kept=kept))
 
 
 def largest_order(cluster: Cluster, processes: int, *, memory: float, block: int, host: float = 0.0) -> int:
@@ -60,20 +38,18 @@ def _fair(rows: int, columns: int) -> bool:
     return max(rows, columns) <= _ASPECT * min(rows, columns)
 
 
-def plan_hpl(
+def hpl_runs(
     cluster: Cluster,
-    model: AbstractHplModel,
     *,
     memory: float = 0.85,
     host: float = 0.0,
     blocks: Sequence[int] = BLOCKS,
     broadcasts: Sequence[Broadcast] = (Broadcast.RING_MODIFIED, Broadcast.LONG_MODIFIED),
     depths: Sequence[int] = (1, 0),
-    top: int = 8,
-) -> HplPlan:
-    """Rank every combination by its rate; N is the largest that fits each.
+) -> tuple[Cluster, list[tuple[Hpl, ProcessGrid]]]:
+    """Every run worth trying, N the largest that fits each; and the machine with the memory that a matrix may take.
 
-    With host memory, every combination is tried twice: with a matrix that the accelerators keep, and with the largest
+    With host memory, every combination is there twice: with a matrix that the accelerators keep, and with the largest
     that fits both, of which the part beyond theirs goes over the link to the host for every panel.
     """
     if not 0.0 < memory <= 1.0:
@@ -86,7 +62,7 @@ def plan_hpl(
     storage = replace(cluster.chip.memory, capacity=memory * cluster.chip.memory.capacity)
     machine = replace(cluster, chip=replace(cluster.chip, memories=(storage, *cluster.chip.memories[1:])))
     node = cluster.spans[-2] if len(cluster.dimensions) > 1 else 1
-    answers: list[HplEstimate] = []
+    runs: list[tuple[Hpl, ProcessGrid]] = []
     for rows, columns in grids_of(cluster):
         for block in blocks:
             orders = {
@@ -96,10 +72,9 @@ def plan_hpl(
                 if order >= block:
                     problem = Hpl(name=f"hpl-{order}", order=order, block=block)
                     grid = ProcessGrid.for_nodes(rows, columns, node=node, broadcast=broadcast, depth=depth)
-                    answers.append(model.run(problem, machine, grid))
-    if not answers:
+                    runs.append((problem, grid))
+    if not runs:
         raise DescriptionError(
             f"no block of {', '.join(map(str, blocks))} fits {memory:.0%} of the memory of {cluster.name}"
         )
-    ranked = sorted(answers, key=lambda answer: -answer.rate)
-    return HplPlan(cluster=cluster, memory=memory, host=host, best=tuple(ranked[:top]), tried=len(answers))
+    return machine, runs

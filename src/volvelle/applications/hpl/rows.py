@@ -7,13 +7,15 @@ constants, or for a matrix larger than memory the best up to the largest in use.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from volvelle.applications.contract import Question
 from volvelle.applications.hpl.constants import hpl_constants
 from volvelle.applications.hpl.measurements import HplMeasurement
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.servers import is_card_server, node_facts, port_rate
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.errors import VolvelleError
 from volvelle.estimators.calibration import CalibratedCluster
 from volvelle.laws.hpl.closed_form import hpl_memory
@@ -27,43 +29,10 @@ from volvelle.workload.families.hpl import Hpl
 __all__ = ["HplQuestion", "hpl_question"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HplQuestion:
-    """What a model is asked for one measured run."""
-
-    problem: Hpl
-    cluster: Cluster
-    grid: ProcessGrid
-    constants: HplConstants
-    assumed: tuple[str, ...]
+HplQuestion = Question[Hpl, ProcessGrid, HplConstants]
+"""What a model is asked for one measured run."""
 
 
-_CHIPS: tuple[tuple[str, str], ...] = (
-    (r"GH200", "gh200"),
-    (r"H200", "h200-sxm"),
-    (r"H100.*PCIe", "h100-pcie"),
-    (r"H100", "h100-sxm"),
-    (r"B200", "b200"),
-    (r"A100-PCIe-40", "a100-pcie-40gb"),
-    (r"A100-PCIe", "a100-pcie-80gb"),
-    (r"A100.*64 ?GB", "a100-custom-64gb"),
-    (r"A100.*40 ?GB", "a100-sxm4-40gb"),
-    (r"A100", "a100-sxm4-80gb"),
-    (r"Titan V", "titan-v"),
-    (r"V100-SXM3", "v100-sxm3-32gb"),
-    (r"V100-PCIe", "v100-pcie-32gb"),
-    (r"V100.*16 ?GB", "v100-sxm2-16gb"),
-    (r"G?V100", "v100-sxm2-32gb"),
-    (r"P100-PCIe", "p100-pcie"),
-    (r"P100", "p100-sxm2"),
-    (r"MI250X", "mi250x-gcd"),
-    (r"MI210", "mi210"),
-    (r"MI300A", "mi300a"),
-    (r"MI300X", "mi300x"),
-    (r"MI355X", "mi355x"),
-    (r"GPU Max|PVC", "pvc-1550"),
-    (r"A64FX", "a64fx"),
-)
 _AS_CARD = {
     "a100-sxm4-40gb": "a100-pcie-40gb",
     "a100-sxm4-80gb": "a100-pcie-80gb",
@@ -104,7 +73,8 @@ def hpl_question(row: HplMeasurement, catalogue: Catalogue) -> HplQuestion | str
     """What to ask for a row, or why nothing can be asked."""
     if row.order is None or row.rate is None:
         return "the row states no N" if row.order is None else "the row states no rate"
-    name = next((chip for pattern, chip in _CHIPS if re.search(pattern, row.accelerator, re.IGNORECASE)), None)
+    alias = accelerator_alias(row.accelerator)
+    name = None if alias is None else alias.chip
     cpu = "A64FX" in row.processor
     if name is None and not cpu:
         return "no accelerator of the catalogue" if row.accelerator else "no accelerator is stated"
@@ -143,13 +113,7 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
     if row.block is None:
         problem = _with_block(problem, cluster, grid, constants)
         assumed.append(f"NB {problem.block}")
-    return HplQuestion(
-        problem=problem,
-        cluster=cluster,
-        grid=grid,
-        constants=constants,
-        assumed=tuple(assumed),
-    )
+    return Question(candidates=((problem, grid),), system=cluster, calibration=constants, assumed=tuple(assumed))
 
 
 def _with_block(problem: Hpl, cluster: Cluster, grid: ProcessGrid, constants: HplConstants) -> Hpl:
@@ -160,7 +124,7 @@ def _with_block(problem: Hpl, cluster: Cluster, grid: ProcessGrid, constants: Hp
     while tried[-1].block * 2 <= constants.spilled_block:
         tried.append(replace(problem, block=tried[-1].block * 2))
     model = PanelByPanel(constants=constants)
-    return min(tried, key=lambda each: model.run(each, cluster, grid).time)
+    return min(tried, key=lambda each: model.estimate(each, cluster, grid).time)
 
 
 def _that_fits(row: HplMeasurement, name: str, catalogue: Catalogue) -> str:

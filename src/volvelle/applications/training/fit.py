@@ -1,27 +1,30 @@
 """Constants of a chip family, fitted to calibration runs: how near to its peaks whole training steps get.
 
-Candidates are columns: all of them are priced for all runs of one question in one call. The search is a few rounds of
-stratified samples, each around the best of the round before; it needs no derivative and no library.
+Candidates are columns: all of them are timed for all runs of one question in one call.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.fit import least_within
+from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.training.measurements import TrainingMeasurement
-from volvelle.applications.training.rows import Question, question
+from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants as with_fitted
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["BOUNDS", "FamilyFit", "fit_family", "training_cases", "training_losses", "with_constants"]
+__all__ = ["BOUNDS", "FAMILIES", "fit_training", "training_cases", "training_losses", "with_constants"]
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "matrix_efficiency": (0.74, 0.85),
@@ -35,21 +38,10 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 }
 """What is fitted, and within which bounds: those of single products and copies, where they have been measured."""
 
+FAMILIES = {"ampere": ("a100-sxm4-80gb", "infiniband-hdr200"), "hopper": ("h100-sxm", "infiniband-ndr400")}
+"""Families with calibration runs, each with the chip and the network that stand for it."""
+_KINDS = {"kernel_launch_time": SECONDS, "host_dispatch_time": SECONDS, "attention_kv_half": None}
 Column = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyFit:
-    """Fitted constants of a family and how well they do on what they were fitted to."""
-
-    family: str
-    constants: Mapping[str, float]
-    ranges: Mapping[str, tuple[float, float]]
-    """Where candidates lie that do nearly as well."""
-    runs: int
-    mean_abs_error: float
-    median_abs_error: float
-    bias: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,95 +55,93 @@ class _Case:
     weights: tuple[float, ...]
 
 
-def fit_family(
+def fit_training(
     family: str,
-    runs: Sequence[TrainingMeasurement],
+    rows: CalibrationRows[TrainingMeasurement],
     catalogue: Catalogue,
     *,
     starts: int = 3,
-    rounds: int = 5,
+    rounds: int = 6,
     candidates: int = 64,
-    progress: Callable[[int, int], None] | None = None,
-) -> FamilyFit:
-    """Fit one family's constants to its calibration runs; rows of any other split are refused.
-
-    Every start is a search of its own, from its own seed; the best of them counts.
-    """
-    cases = training_cases(family, runs, catalogue)
-    tried: list[tuple[float, Column]] = []
-    for seed in range(starts):
-        found: list[tuple[float, Column]] = []
-        low, high = (np.array([bounds[side] for bounds in BOUNDS.values()]) for side in (0, 1))
-        generator = np.random.default_rng(seed)
-        for step in range(rounds):
-            points = low + _stratified(generator, candidates, len(BOUNDS)) * (high - low)
-            losses = training_losses(cases, dict(zip(BOUNDS, points.T, strict=True)))
-            found = sorted([*found, *zip(map(float, losses), points, strict=True)], key=lambda pair: pair[0])
-            low, high = _around(found[0][1], (high - low) * 0.45)
-            if progress is not None:
-                progress(seed * rounds + step + 1, starts * rounds)
-        tried += found
-    tried.sort(key=lambda pair: pair[0])
-    best = tried[0][1]
-    near = np.array([point for loss, point in tried if loss <= 1.05 * tried[0][0]])
-    errors = _errors(cases, {name: np.array([value]) for name, value in zip(BOUNDS, best, strict=True)})[:, 0]
-    return FamilyFit(
-        family=family,
-        constants=dict(zip(BOUNDS, map(float, best), strict=True)),
-        ranges={name: (float(near[:, i].min()), float(near[:, i].max())) for i, name in enumerate(BOUNDS)},
-        runs=len(errors),
-        mean_abs_error=float(np.mean(np.abs(errors))),
-        median_abs_error=float(np.median(np.abs(errors))),
-        bias=float(np.mean(errors)),
+    polish: int = 100,
+) -> Fit:
+    """Fit one family's constants to its calibration runs; the best of several searches counts."""
+    cases = training_cases(family, rows, catalogue)
+    searches = [
+        least_within(
+            lambda constants: training_losses(cases, constants),
+            BOUNDS,
+            candidates=candidates,
+            rounds=rounds,
+            polish=polish,
+            seed=seed,
+        )
+        for seed in range(starts)
+    ]
+    best = min(searches, key=lambda search: search.loss)
+    ends = best.nearly(0.05)
+    errors = _errors(cases, {name: np.array([value]) for name, value in best.constants.items()})[:, 0]
+    chip, network = catalogue.chip(FAMILIES[family][0]), catalogue.link(FAMILIES[family][1])
+    held = {name: float(getattr(chip, name, 0.0)) for name in BOUNDS} | {"contention": float(network.contention)}
+    scores = {
+        "rows": float(len(errors)),
+        "mean_abs_error": float(np.mean(np.abs(errors))),
+        "median_abs_error": float(np.median(np.abs(errors))),
+        "bias": float(np.mean(errors)),
+    }
+    return Fit(
+        constants=tuple(
+            FittedConstant(
+                of=family,
+                name=name,
+                fitted=value,
+                catalogue=held[name],
+                kind=_KINDS.get(name, FRACTION),
+                low=ends[name][0],
+                high=ends[name][1],
+            )
+            for name, value in best.constants.items()
+        ),
+        notes=(
+            f"{len(errors)} calibration runs: mean error {scores['mean_abs_error']:.1%}, median "
+            f"{scores['median_abs_error']:.1%}, bias {scores['bias']:+.1%}",
+        ),
+        scores=scores,
+        calibration={family: best.constants},
     )
 
 
-def _stratified(generator: np.random.Generator, count: int, width: int) -> Column:
-    """Points in the unit cube, one in each of `count` slices along every side."""
-    slices = np.argsort(generator.random((count, width)), axis=0)
-    return np.asarray((slices + generator.random((count, width))) / count)
-
-
-def _around(point: Column, width: Column) -> tuple[Column, Column]:
-    """A box around a point, within the bounds."""
-    ends = [np.array([bounds[side] for bounds in BOUNDS.values()]) for side in (0, 1)]
-    return np.maximum(point - width / 2, ends[0]), np.minimum(point + width / 2, ends[1])
-
-
-def training_cases(family: str, runs: Sequence[TrainingMeasurement], catalogue: Catalogue) -> list[_Case]:
+def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue) -> list[_Case]:
     """Runs of the family that can be asked about, by question; each source counts by the root of its size."""
-    strange = {run.split for run in runs} - {"calibration"}
-    if strange:
-        raise DescriptionError(f"a fit takes calibration rows only, not {', '.join(sorted(strange))}")
-    found: dict[tuple[object, ...], list[tuple[Question, float, str]]] = defaultdict(list)
+    found: dict[tuple[object, ...], list[tuple[TrainingQuestion, float, str]]] = defaultdict(list)
     sizes: dict[str, int] = defaultdict(int)
     families = {name: catalogue.chip_file(name).family for name in catalogue.names("chips")}
-    for run in runs:
-        asked = question(run, catalogue)
-        if isinstance(asked, str) or run.seconds is None or families.get(asked.cluster.chip.name) != family:
+    for run in rows.rows:
+        asked = training_question(run, catalogue)
+        if isinstance(asked, str) or run.seconds is None or families.get(asked.system.chip.name) != family:
             continue
-        step = asked.step
+        step = asked.work
         key = (
             id(step.model),
             step.batch,
             step.element,
             step.gradient_element,
-            asked.cluster.name,
-            _links(asked.cluster),
+            asked.system.name,
+            _links(asked.system),
         )
-        found[key].append((asked, run.seconds, run.group))
-        sizes[run.group] += 1
+        found[key].append((asked, run.seconds, run.head.group))
+        sizes[run.head.group] += 1
     if not found:
         raise DescriptionError(f"no calibration run is on a chip of the family {family!r}")
     return [
         _Case(
-            rows[0][0].step,
-            rows[0][0].cluster,
-            tuple(asked.mapping for asked, _, _ in rows),
-            tuple(seconds for _, seconds, _ in rows),
-            tuple(sizes[group] ** -0.5 for _, _, group in rows),
+            alike[0][0].work,
+            alike[0][0].system,
+            tuple(asked.decision for asked, _, _ in alike),
+            tuple(seconds for _, seconds, _ in alike),
+            tuple(sizes[group] ** -0.5 for _, _, group in alike),
         )
-        for rows in found.values()
+        for alike in found.values()
     ]
 
 

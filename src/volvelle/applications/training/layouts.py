@@ -4,20 +4,22 @@ An estimator that is uniformly too fast may still choose well, and one with smal
 first choice costs is held against the best that was measured.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from volvelle.applications.training.measurements import TrainingSplit
-from volvelle.applications.training.validation import ScoredRun, TrainingValidation
+from volvelle.applications.measured_table import Split
+from volvelle.applications.scores import Finding, RowValidation, ScoredRow
+from volvelle.applications.training.measurements import TrainingMeasurement
+from volvelle.mapping.parallelism import ParallelMapping
 
 __all__ = [
     "LAYOUT_GROUPS",
     "Contest",
     "LayoutScore",
-    "layout_document",
+    "layout_findings",
     "layout_score",
     "ranks",
     "spearman",
@@ -33,26 +35,26 @@ _LEAST = 3
 class Contest:
     """Runs of one model on one machine with one batch that differ only in their layout."""
 
-    runs: tuple[ScoredRun, ...]
+    runs: tuple[ScoredRow, ...]
 
     @property
     def name(self) -> str:
         """What the runs share."""
-        row = self.runs[0].row
+        row = _measurement(self.runs[0])
         return f"{row.layers} layers of {row.hidden}, {row.chips} × {row.accelerator}, batch {row.global_batch}"
 
     @property
     def group(self) -> str:
         """The publication."""
-        return self.runs[0].row.group
+        return self.runs[0].head.group
 
     @property
-    def chosen(self) -> ScoredRun:
+    def chosen(self) -> ScoredRow:
         """The run the estimator ranks first."""
         return min(self.runs, key=lambda run: run.predicted)
 
     @property
-    def best(self) -> ScoredRun:
+    def best(self) -> ScoredRow:
         """The run that was the fastest."""
         return min(self.runs, key=lambda run: run.measured)
 
@@ -98,16 +100,16 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def validate_layouts(
-    validation: TrainingValidation,
+    validation: RowValidation,
     *,
     groups: Sequence[str] | None = LAYOUT_GROUPS,
-    splits: Iterable[TrainingSplit] | None = None,
+    splits: Iterable[Split] | None = None,
 ) -> tuple[Contest, ...]:
     """The contests among scored rows, worst regret first; `groups` None takes all publications."""
     wanted = None if splits is None else set(splits)
-    found: dict[tuple[object, ...], list[ScoredRun]] = {}
+    found: dict[tuple[object, ...], list[ScoredRow]] = {}
     for run in validation.rows:
-        if (groups is None or run.row.group in groups) and (wanted is None or run.row.split in wanted):
+        if (groups is None or run.head.group in groups) and (wanted is None or run.head.split in wanted):
             found.setdefault(_shared(run), []).append(run)
     contests = [Contest(runs=tuple(runs)) for runs in found.values() if len(_layouts(runs)) >= _LEAST]
     return tuple(sorted(contests, key=lambda contest: -contest.regret))
@@ -128,28 +130,69 @@ def layout_score(contests: Sequence[Contest]) -> LayoutScore:
     )
 
 
-def layout_document(contests: Sequence[Contest], validation: TrainingValidation) -> dict[str, object]:
-    """Contests as plain values, for JSON; calibration rows also among themselves."""
+def layout_findings(validation: RowValidation) -> Iterator[Finding]:
+    """How well the first choice does over all sets of runs, on calibration rows alone, and set by set."""
+    contests = validate_layouts(validation, groups=None)
+    total = layout_score(contests)
+    yield Finding(
+        key="choice",
+        value=_numbers(total),
+        lines=(
+            f"The layout ranked first runs {total.mean_regret:.1%} slower than the fastest in the mean, "
+            f"{total.max_regret:.1%} at most,",
+            f"over {total.groups} sets of runs ({total.rows} rows). It is the fastest in {total.best_chosen:.0%} of "
+            f"them. Median rank correlation: {total.median_rank_correlation:.2f}",
+        ),
+    )
     own = tuple({contest.group: None for contest in contests})
     alone = layout_score(validate_layouts(validation, groups=own, splits=("calibration",)))
-    return {
-        "overall": {**_numbers(layout_score(contests)), "skipped": len(validation.skipped)},
-        "calibration_only": _numbers(alone),
-        "groups": [
+    yield Finding(key="calibration_only", value=_numbers(alone))
+    yield Finding(
+        key="contests",
+        value=[
             {
                 "name": contest.name,
                 "group": contest.group,
                 "rows": len(contest.runs),
                 "regret": contest.regret,
                 "rank_correlation": None if np.isnan(contest.rank_correlation) else contest.rank_correlation,
-                "chosen": contest.chosen.row.row_id,
-                "best": contest.best.row.row_id,
-                "row_ids": [run.row.row_id for run in contest.runs],
+                "chosen": contest.chosen.head.row_id,
+                "best": contest.best.head.row_id,
+                "row_ids": [run.head.row_id for run in contest.runs],
             }
             for contest in contests
         ],
-        "skipped": [{"row_id": each.row_id, "reason": each.reason} for each in validation.skipped],
-    }
+        title="sets of runs, worst first",
+        words=("runs that share", "ranked first", "fastest"),
+        numbers=("slower by", "correlation"),
+        cells=tuple(
+            (
+                contest.name,
+                _words(contest.chosen),
+                _words(contest.best),
+                f"{contest.regret:.1%}",
+                f"{contest.rank_correlation:.2f}",
+            )
+            for contest in contests
+        ),
+    )
+
+
+def _measurement(run: ScoredRow) -> TrainingMeasurement:
+    assert isinstance(run.row, TrainingMeasurement), "layouts are of training runs"
+    return run.row
+
+
+def _mapping(run: ScoredRow) -> ParallelMapping:
+    assert run.estimate is not None, "a scored run was estimated"
+    mapping = run.estimate.decision
+    assert isinstance(mapping, ParallelMapping), "training runs are laid out by parallel mappings"
+    return mapping
+
+
+def _words(run: ScoredRow) -> str:
+    mapping = _mapping(run)
+    return f"tp{mapping.tensor} pp{mapping.pipeline} dp{mapping.data} mb{mapping.micro_batch}"
 
 
 def _numbers(score: LayoutScore) -> dict[str, object]:
@@ -157,11 +200,11 @@ def _numbers(score: LayoutScore) -> dict[str, object]:
     return {name: None if np.isnan(value) else value for name, value in values.items()}
 
 
-def _shared(run: ScoredRun) -> tuple[object, ...]:
+def _shared(run: ScoredRow) -> tuple[object, ...]:
     """All that must be equal for two runs to differ only in their layout."""
-    row = run.row
+    row = _measurement(run)
     return (
-        row.group,
+        row.head.group,
         row.model,
         row.layers,
         row.hidden,
@@ -180,6 +223,6 @@ def _shared(run: ScoredRun) -> tuple[object, ...]:
     )
 
 
-def _layouts(runs: Iterable[ScoredRun]) -> set[object]:
+def _layouts(runs: Iterable[ScoredRow]) -> set[object]:
     """The mappings that occur; a layout timed twice is one."""
-    return {run.asked.mapping for run in runs}
+    return {_mapping(run) for run in runs}

@@ -4,43 +4,18 @@ Two sets of columns are understood and told apart by the header: that of ``llm_t
 ``llm_training_vtrain_single_node.csv``. What every column means is said in ``data/measurements/README.md``.
 """
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import cast
 
+from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
 from volvelle.applications.table_cells import number, table_text, whole
 from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
-__all__ = [
-    "MemoryMeasurement",
-    "TrainingMeasurement",
-    "TrainingMeasurements",
-    "TrainingSplit",
-    "UnreadRow",
-    "memory_measurements",
-    "training_measurements",
-]
-
-TrainingSplit = Literal[
-    "calibration",
-    "calibration_noisy",
-    "heldout",
-    "heldout_secondary",
-    "heldout_interp",
-    "excluded",
-    "given",
-]
-"""Constants may be fitted to calibration rows; held-out rows are only ever scored, apart where a setting is unstated
-(secondary) or neighbours were fitted (interp); excluded rows are neither; given rows come from a user's file."""
-
-SHIPPED = ("llm_training.csv.gz", "llm_training_vtrain_single_node.csv.gz")
+__all__ = ["TrainingMeasurement", "training_measurements"]
 
 _NEEDED = (
     "row_id",
@@ -64,12 +39,7 @@ _SHORT_GROUP = "vtrain-single"
 class TrainingMeasurement:
     """One measured training configuration, as its source states it; what is not stated is None or empty."""
 
-    row_id: str
-    group: str
-    """Rows of one publication."""
-    split: TrainingSplit
-    excluded_because: str = ""
-    source: str = ""
+    head: RowHead
     model: str = ""
     mixture: bool = False
     """Whether the source calls the model a mixture of experts."""
@@ -109,8 +79,6 @@ class TrainingMeasurement:
     step_time: float | None = None
     """Seconds a step, as stated."""
     tokens_per_second_per_chip: float | None = None
-    flags: str = ""
-    notes: str = ""
 
     @property
     def seconds(self) -> float | None:
@@ -175,7 +143,7 @@ class TrainingMeasurement:
         number = re.search(r"(?:zero[123]=|fsdp|^)(\d+)", text)
         shard = int(number[1]) if number else 0
         if not text:
-            return (1 if "zero-1" in self.notes.lower() else None), 0
+            return (1 if "zero-1" in self.head.notes.lower() else None), 0
         if "ddp" in text:
             return 0, 0
         if "zero1" in text:
@@ -183,126 +151,23 @@ class TrainingMeasurement:
         return 2 if re.search(r"grad_op|zero-?2", text) else 3, shard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadRow:
-    """A row of the file that could not be read, and why."""
-
-    row_id: str
-    group: str
-    split: TrainingSplit
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingMeasurements:
-    """All rows of one or more files."""
-
-    rows: tuple[TrainingMeasurement, ...]
-    unread: tuple[UnreadRow, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryMeasurement:
-    """One measured amount of memory."""
-
-    row_id: str
-    split: TrainingSplit
-    model: str
-    layers: int | None
-    hidden: int | None
-    sequence: int | None
-    tensor: int | None
-    pipeline: int | None
-    data: int | None
-    micro_batch: int | None
-    recompute: str
-    quantity: str
-    value: float
-    """In the unit that the quantity names."""
-    source: str
-
-
-def training_measurements(file: Path | None = None) -> TrainingMeasurements:
+def training_measurements(file: Path | None = None) -> MeasuredTable[TrainingMeasurement]:
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     if file is not None:
-        return _read(file, split="given")
-    root = resources.files("volvelle.catalogue") / "data" / "measurements"
-    parts = [_read(root / name, split=None) for name in SHIPPED]
-    return TrainingMeasurements(
-        rows=tuple(row for part in parts for row in part.rows),
-        unread=tuple(row for part in parts for row in part.unread),
-    )
+        short = "vocab_assumed" in table_text(file).partition("\n")[0]
+        return _read(file=file, group=_SHORT_GROUP if short else file.name.partition(".")[0])
+    return joined(_read("llm_training"), _read("llm_training_vtrain_single_node", group=_SHORT_GROUP))
 
 
-def memory_measurements() -> tuple[MemoryMeasurement, ...]:
-    """The measured amounts of memory that ship with the package."""
-    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "llm_memory.csv"
-    return tuple(
-        MemoryMeasurement(
-            row_id=row["row_id"],
-            split=cast(TrainingSplit, row["split"]),
-            model=row["model"],
-            layers=whole(row, "n_layers"),
-            hidden=whole(row, "hidden"),
-            sequence=whole(row, "seq"),
-            tensor=whole(row, "TP"),
-            pipeline=whole(row, "PP"),
-            data=whole(row, "DP"),
-            micro_batch=whole(row, "micro_batch"),
-            recompute=row["recompute"],
-            quantity=row["quantity"],
-            value=float(row["value"]),
-            source=row["source"],
-        )
-        for row in csv.DictReader(io.StringIO(table_text(file)))
-    )
+def _read(
+    name: str = "llm_training", *, file: Path | None = None, group: str = ""
+) -> MeasuredTable[TrainingMeasurement]:
+    return read_table(name, _measurement, needed=_NEEDED, measured=_MEASURED, file=file, group=group)
 
 
-def _read(file: Traversable, *, split: TrainingSplit | None) -> TrainingMeasurements:
-    """Rows of a file; `split` is that of rows that name none, where None allows none."""
-    table = csv.DictReader(io.StringIO(table_text(file)))
-    header = [name.strip() for name in table.fieldnames or ()]
-    _refuse_missing(file.name, header)
-    table.fieldnames = header
-    group = _SHORT_GROUP if "vocab_assumed" in header else file.name.partition(".")[0]
-    rows, unread = [], []
-    for row in table:
-        clean = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
-        if not any(clean.values()):
-            continue
-        identity = clean["row_id"] or f"line {table.line_num}"
-        stated_group = clean.get("source_group") or clean.get("group") or group
-        stated_split = clean.get("split") or split
-        problem = f"its split is {stated_split!r}; it may be {', '.join(get_args(TrainingSplit))}"
-        if stated_split in get_args(TrainingSplit):
-            try:
-                rows.append(_measurement(clean, identity, stated_group, cast(TrainingSplit, stated_split)))
-                continue
-            except ValueError as error:
-                problem = f"it does not read: {error}"
-        known = cast(TrainingSplit, stated_split) if stated_split in get_args(TrainingSplit) else "given"
-        unread.append(UnreadRow(row_id=identity, group=stated_group, split=known, reason=problem))
-    return TrainingMeasurements(rows=tuple(rows), unread=tuple(unread))
-
-
-def _refuse_missing(name: str, header: Iterable[str]) -> None:
-    missing = [column for column in _NEEDED if column not in header]
-    if not any(column in header for column in _MEASURED):
-        missing.append(" or ".join(_MEASURED))
-    if missing:
-        raise DescriptionError(
-            f"{name} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table of measured "
-            "training runs has the columns of llm_training.csv or of llm_training_vtrain_single_node.csv"
-        )
-
-
-def _measurement(row: Mapping[str, str], identity: str, group: str, split: TrainingSplit) -> TrainingMeasurement:
+def _measurement(head: RowHead, row: Mapping[str, str]) -> TrainingMeasurement:
     return TrainingMeasurement(
-        row_id=identity,
-        group=group,
-        split=split,
-        excluded_because=row.get("excluded_because", ""),
-        source=row.get("source", ""),
+        head=head,
         model=row.get("model", ""),
         mixture=row.get("arch", "") == "moe",
         layers=whole(row, "n_layers"),
@@ -337,8 +202,6 @@ def _measurement(row: Mapping[str, str], identity: str, group: str, split: Train
         recompute=row.get("recompute", ""),
         step_time=number(row, "step_time_s"),
         tokens_per_second_per_chip=number(row, "tokens_per_s_per_accel"),
-        flags=row.get("flags", ""),
-        notes=row.get("notes", ""),
     )
 
 

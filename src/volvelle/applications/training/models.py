@@ -32,7 +32,7 @@ _RECENT_GROUPS = ("megascale", "jubench")
 
 def is_classic(row: TrainingMeasurement) -> bool:
     """Software of 2021 and 2022: see the table above."""
-    if row.group.startswith(_RECENT_GROUPS) or not re.search(r"[av]100", row.accelerator, re.I):
+    if row.head.group.startswith(_RECENT_GROUPS) or not re.search(r"[av]100", row.accelerator, re.I):
         return False
     return row.framework.lower().startswith(_CLASSIC)
 
@@ -69,7 +69,7 @@ def model_shape(row: TrainingMeasurement, assumed: list[str]) -> Transformer:
     sequence = stated(row.sequence, "sequence")
     if row.ffn is None and (row.gated or row.mixture):
         raise UnstatedError("not stated: width of the feed-forward")
-    if row.ffn is None and row.group != "vtrain-single":
+    if row.ffn is None and row.head.group != "vtrain-single":
         assumed.append("feed-forward of four times the hidden size")
     if row.vocabulary is None:
         assumed.append("vocabulary of 51200")
@@ -114,8 +114,8 @@ def _experts(row: TrainingMeasurement, assumed: list[str]) -> tuple[Experts | No
             dense = 1
             assumed.append("one dense layer in the shortened model")
         return Experts(count=count, chosen=chosen, ffn=width, shared_ffn=shared, dense_layers=dense), _LATENT
-    noted = re.search(r"shared expert width (\d+)", row.notes)
-    if "topk_assumed" in row.flags:
+    noted = re.search(r"shared expert width (\d+)", row.head.notes)
+    if "topk_assumed" in row.head.flags:
         assumed.append("experts each token goes to")
     shared = int(noted[1]) if noted else 0
     return Experts(count=count, chosen=chosen, ffn=stated(row.ffn, "width of an expert"), shared_ffn=shared), None

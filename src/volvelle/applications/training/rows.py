@@ -37,14 +37,15 @@ replicas      where degrees and chips disagree, what the chips leave after the o
 ============  =======================================================================================================
 """
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import gcd
 
+from volvelle.applications.contract import Question
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.errors import VolvelleError
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
@@ -52,18 +53,11 @@ from volvelle.system.topologies import FatTree
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Question", "question"]
+__all__ = ["TrainingQuestion", "training_question"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What an estimator is asked for one measured run."""
-
-    step: TrainingStep
-    cluster: Cluster
-    mapping: ParallelMapping
-    assumed: tuple[str, ...]
-    """Settings that the source does not state."""
+TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
+"""What an estimator is asked for one measured run; its constants are the chip's own."""
 
 
 _WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
@@ -75,7 +69,7 @@ _workload = lru_cache(maxsize=512)(transformer)
 _named_cluster = lru_cache(maxsize=1024)(Catalogue.cluster)
 
 
-def question(row: TrainingMeasurement, catalogue: Catalogue) -> Question | str:
+def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:
     """The question a row puts to an estimator, or why it puts none."""
     assumed: list[str] = []
     try:
@@ -91,15 +85,17 @@ def question(row: TrainingMeasurement, catalogue: Catalogue) -> Question | str:
         step = TrainingStep(model=model, batch=batch, element=element, gradient_element=_gradient_element(row))
     except VolvelleError as error:
         return str(error)
-    return Question(step=step, cluster=cluster, mapping=mapping, assumed=tuple(dict.fromkeys(assumed)))
+    return Question(
+        candidates=((step, mapping),), system=cluster, calibration=None, assumed=tuple(dict.fromkeys(assumed))
+    )
 
 
 def _refuse(row: TrainingMeasurement) -> None:
-    if row.split == "excluded":
-        raise UnstatedError(f"excluded: {row.excluded_because or 'not usable'}")
+    if row.head.split == "excluded":
+        raise UnstatedError(f"excluded: {row.head.excluded_because or 'not usable'}")
     if row.layers == 1 or "single-layer" in row.model:
         raise UnstatedError("one layer was timed, not a step")
-    if "LoRA" in row.notes:
+    if "LoRA" in row.head.notes:
         raise UnstatedError("LoRA: most weights are frozen")
     needed = ("layers", "hidden", "heads", "sequence", "global_batch", "chips")
     missing = [name.replace("_", " ") for name in needed if getattr(row, name) is None]
@@ -146,7 +142,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         interleave=_interleave(row, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
         zero=zero,
         zero_group=shard,
-        overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.notes),
+        overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.head.notes),
         sequence_parallel=sequence_parallel,
         recompute=recompute,
         fused_attention=not is_classic(row),
@@ -165,7 +161,7 @@ def _replicas(row: TrainingMeasurement, others: int, assumed: list[str]) -> int:
 
 def _whole_experts(row: TrainingMeasurement, replicas: int) -> bool:
     """Whether experts are dealt out over tensor ranks too: said so, or more of them than replicas could hold apart."""
-    return row.experts is not None and ("ETP=1" in row.notes or replicas % (row.expert or 1) != 0)
+    return row.experts is not None and ("ETP=1" in row.head.notes or replicas % (row.expert or 1) != 0)
 
 
 def _expert(row: TrainingMeasurement, holders: int, assumed: list[str]) -> int:
@@ -231,29 +227,6 @@ def _sequence_parallel(row: TrainingMeasurement, assumed: list[str]) -> bool:
 
 # -- machine -------------------------------------------------------------------------------------------------
 
-_TEMPLATES = (
-    (r"pvc|max ?1550", ""),
-    (r"(gb[23]00)", r"\1-nvl72"),
-    (r"gh200", "alps"),
-    (r"a100.*40", "dgx-a100-40gb"),
-    (r"([ah]100)(?!.*pcie)", r"dgx-\1"),
-    (r"(h200|h800|h20|b300|b200|v100)", r"dgx-\1"),
-    (r"mi250x", "frontier"),
-    (r"(mi300x|mi325x|mi355x)", r"\1-cluster"),
-    (r"gaudi ?([23])", r"gaudi\1-cluster"),
-    (r"trn2|trainium ?2", "trn2-ultra"),
-    (r"tpu.*v(3|4|5e|5p|6e|7)", r"tpu-v\1-pod"),
-)
-_SITES = (  # words of the network column, the template they replace, and the one that fits better
-    ("efa", "dgx-a100", "aws-p4de"),
-    ("efa", "dgx-h100", "aws-p5"),
-    ("efa", "dgx-b200", "aws-p6-b200"),
-    ("tcpxo", "dgx-h100", "gcp-a3-mega"),
-    ("tcpx", "dgx-h100", "gcp-a3-high"),
-    ("a3 ultra", "dgx-h200", "gcp-a3-ultra"),
-    ("juwels", "dgx-a100-40gb", "juwels-booster"),
-    ("lumi", "frontier", "lumi"),
-)
 _PORTS = {  # catalogue links by Gb/s of a port
     "infiniband": {100: "infiniband-hdr100", 200: "infiniband-hdr200", 400: "infiniband-ndr400"},
     "roce": {100: "roce-100", 200: "roce-200", 400: "roce-400"},
@@ -296,16 +269,11 @@ def _template(row: TrainingMeasurement, catalogue: Catalogue) -> str:
     name = row.accelerator.lower()
     if name in catalogue.names("clusters"):
         return name
-    for pattern, template in _TEMPLATES:
-        found = re.search(pattern, name)
-        if not found:
-            continue
-        if not template:
-            raise UnstatedError("the catalogue has the whole PVC module, not one of its two stacks")
-        usual = found.expand(template)
-        sites = (site for word, replaced, site in _SITES if replaced == usual and word in row.network.lower())
-        return next(sites, usual)
-    raise UnstatedError(f"the catalogue has no cluster of {row.accelerator!r}")
+    alias = accelerator_alias(name)
+    cluster = None if alias is None else alias.cluster_over(row.network)
+    if cluster is None:
+        raise UnstatedError((alias and alias.without_cluster) or f"the catalogue has no cluster of {row.accelerator!r}")
+    return cluster
 
 
 def _resized(row: TrainingMeasurement, cluster: Cluster) -> Cluster:

@@ -14,9 +14,9 @@ from volvelle.estimators.compiled.inputs import Inputs
 from volvelle.estimators.compiled.program import Program, traced
 from volvelle.estimators.compiled.tracer import Recording
 from volvelle.estimators.compiled.vector_code import Kernel, compiled
-from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Estimate, EstimateTable
+from volvelle.estimators.result import EstimateTable, TrainingEstimate
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.closed_form import ClosedForm, matched
 from volvelle.estimators.training.two_tier_time import two_tier_time
@@ -37,7 +37,7 @@ _KEPT = 16
 
 @final
 @dataclass(frozen=True, slots=True)
-class CompiledClosedForm(AbstractEstimator):
+class CompiledClosedForm(TrainingEstimator):
     """`ClosedForm` for tables of millions: its own arithmetic, written down as it runs, compiled by numba.
 
     The first table of a kind takes half a second or so for each structure; then a core times several times as many
@@ -47,7 +47,7 @@ class CompiledClosedForm(AbstractEstimator):
     calibration: Calibrations | None = None
     """Constants fitted to runs; None: those that the machine comes with."""
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does, explained; as `ClosedForm` does it, because one row is not worth compiling for."""
         return ClosedForm(calibration=self.calibration).estimate(workload, system, mapping)
 

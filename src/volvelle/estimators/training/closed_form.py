@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
 from volvelle.estimators.calibration import Calibrations
-from volvelle.estimators.contract import AbstractEstimator
+from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Contribution, Estimate, EstimateTable, MemoryPart, Violation
+from volvelle.estimators.result import Contribution, EstimateTable, MemoryPart, TrainingEstimate, Violation
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
 from volvelle.estimators.training.step_time import StepTime
@@ -30,7 +30,7 @@ _CHUNK = 16_384
 
 @final
 @dataclass(frozen=True, slots=True)
-class ClosedForm(AbstractEstimator):
+class ClosedForm(TrainingEstimator):
     """Formulas only: roofline for kernels, latency-bandwidth for collectives, one bubble for the pipeline.
 
     Fast enough to search with. It knows nothing of contention between groups, of stragglers, or of kernels that
@@ -40,7 +40,7 @@ class ClosedForm(AbstractEstimator):
     calibration: Calibrations | None = None
     """Constants fitted to runs; None: those that the machine comes with."""
 
-    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> Estimate:
+    def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does, explained."""
         table = MappingTable.of([mapping])
         machine = SustainedRates.of(system, workload.element, self.calibration)
@@ -55,8 +55,9 @@ class ClosedForm(AbstractEstimator):
         capacity = _single(machine.holds)
         if used > capacity:
             violations = (*violations, self._overflow(workload, system, mapping, used, capacity))
-        return Estimate(
-            mapping=mapping,
+        return TrainingEstimate(
+            workload=workload,
+            decision=mapping,
             contributions=_contributions(found),
             memory=memory,
             worst_rank=RANKS[int(found.fullest[0])],

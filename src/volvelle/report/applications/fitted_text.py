@@ -1,38 +1,38 @@
-"""Fitted constants beside those of the catalogue, as a person reads them, and for other programs."""
+"""Fitted constants beside those of the catalogue, as a person reads them."""
 
-from collections.abc import Sequence
-
-from volvelle.applications.fitted_constants import FittedConstant
+from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.quantities import FRACTION, Quantity, show
 from volvelle.report.applications.scores_text import show_table, wide_console
 
-__all__ = ["fitted_document", "print_fitted", "shown_constant"]
+__all__ = ["print_fit", "shown_constant"]
 
 
-def print_fitted(title: str, constants: Sequence[FittedConstant], notes: Sequence[str]) -> None:
+def print_fit(title: str, fit: Fit) -> None:
     """A table, and below it what else there is to say."""
+    ranged = any(constant.low is not None for constant in fit.constants)
+    counted = any(constant.rows is not None for constant in fit.constants)
     show_table(
         title,
         ("of", "constant"),
-        ("fitted", "catalogue"),
+        ("fitted", *(("does nearly as well",) if ranged else ()), "catalogue", *(("rows",) if counted else ())),
         (
-            (each.of, each.name, shown_constant(each.fitted, each.kind), shown_constant(each.catalogue, each.kind))
-            for each in constants
+            (
+                constant.of,
+                constant.name.replace("_", " "),
+                shown_constant(constant.fitted, constant.kind),
+                *((_ends(constant),) if ranged else ()),
+                shown_constant(constant.catalogue, constant.kind),
+                *((str(constant.rows),) if counted else ()),
+            )
+            for constant in fit.constants
         ),
     )
-    for note in notes:
+    for note in fit.notes:
         wide_console().print(note)
 
 
-def fitted_document(constants: Sequence[FittedConstant], notes: Sequence[str]) -> dict[str, object]:
-    """The same in SI units."""
-    return {
-        "constants": [
-            {"of": each.of, "constant": each.name, "fitted": each.fitted, "catalogue": each.catalogue}
-            for each in constants
-        ],
-        "notes": list(notes),
-    }
+def _ends(constant: FittedConstant) -> str:
+    return " … ".join(shown_constant(end, constant.kind) for end in (constant.low, constant.high))
 
 
 def shown_constant(value: float | None, kind: Quantity | None) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.hpl.application import HPL
 from volvelle.applications.hpl.fit import BOUNDS, family_runs
 from volvelle.applications.hpl.layered import LayeredHpl
 from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
 from volvelle.applications.hpl.original import OriginalHpl
-from volvelle.applications.hpl.validation import validate_hpl
 from volvelle.applications.scores import RowScore, RowValidation, ScoredRow, score
+from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.quantities import FLOP_PER_SECOND, show
@@ -51,7 +53,7 @@ def hpl_page(catalogue: Catalogue | None = None) -> tuple[dict[str, str], dict[s
     """Tables by file name, and figures for prose by key."""
     catalogue = catalogue or Catalogue()
     measured = hpl_measurements()
-    found = validate_hpl(measured, catalogue=catalogue)
+    found = validate(HPL, measured, catalogue=catalogue)
     tables = {table.key: table for table in reproduce_mcl_hpl(catalogue)}
     listed = [row for row in found.rows if row.head.group == "top500" and row.head.split == "heldout"]
     accelerated = [row for row in listed if _chip(row) != "a64fx"]
@@ -62,7 +64,7 @@ def hpl_page(catalogue: Catalogue | None = None) -> tuple[dict[str, str], dict[s
     }
     texts = _quoted(found, accelerated, {row.head.row_id: row for row in measured.rows})
     texts |= _of_the_paper(found, tables)
-    calibration = [row for row in measured.rows if row.head.split == "calibration"]
+    calibration = calibration_rows(measured, shipped=True)
     texts |= {f"runs_{family}": str(len(family_runs(family, calibration, catalogue))) for family in BOUNDS}
     return files, {f"hpl_{name}": text for name, text in texts.items()}
 
@@ -167,7 +169,8 @@ def _apart(catalogue: Catalogue) -> float:
     grids = [ProcessGrid(rows=rows, columns=columns) for rows, columns in ((1, 1), (4, 8), (32, 32))]
     whole = OriginalHpl(lower_order=True)
     return max(
-        abs(LayeredHpl().run(problem, flat, grid).time / whole.run(problem, flat, grid).time - 1.0) for grid in grids
+        abs(LayeredHpl().estimate(problem, flat, grid).time / whole.estimate(problem, flat, grid).time - 1.0)
+        for grid in grids
     )
 
 

@@ -12,7 +12,7 @@ from volvelle.applications.hpl.layered import EquivalentCore, LayeredHpl
 from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
 from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.rows import HplQuestion, hpl_question
+from volvelle.applications.hpl.rows import hpl_question
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster
@@ -104,23 +104,23 @@ def reproduce_mcl_hpl(catalogue: Catalogue | None = None) -> tuple[Reproduction,
 
 def _line(row: HplMeasurement, column: str, catalogue: Catalogue) -> Line:
     asked = hpl_question(row, catalogue)
-    assert isinstance(asked, HplQuestion), f"{row.head.row_id} puts no question: {asked}"
+    assert not isinstance(asked, str), f"{row.head.row_id} puts no question: {asked}"
     assert row.rate is not None, f"{row.head.row_id} states no rate"
     block = _P100_BLOCK if row.head.group == "kim2021-table-5" else _BLOCK
-    problem = Hpl(name=asked.problem.name, order=asked.problem.order, block=block)
-    machine = _rounded(asked.cluster) if row.head.group == "kim2021-table-5" else asked.cluster
+    problem = Hpl(name=asked.work.name, order=asked.work.order, block=block)
+    machine = _rounded(asked.system) if row.head.group == "kim2021-table-5" else asked.system
     core = equivalent_core(machine.chip.name)
     models: dict[str, AbstractHplModel] = {
         "paper_original": OriginalHpl(),
         "paper_single": LayeredHpl(outermost_only=True),
         "paper_layered": LayeredHpl(core=core),
     }
-    panels = PanelByPanel(constants=asked.constants).run(asked.problem, asked.cluster, asked.grid)
+    panels = PanelByPanel(constants=asked.calibration).estimate(asked.work, asked.system, asked.decision)
     return Line(
         name=row.system.removeprefix("HD-PEX P100 cluster "),
         measured=row.rate,
         paper=getattr(row, column),
-        ours=models[column].run(problem, machine, asked.grid).rate,
+        ours=models[column].estimate(problem, machine, asked.decision).rate,
         panels=panels.rate,
     )
 
@@ -148,7 +148,8 @@ def figure_3(catalogue: Catalogue | None = None) -> tuple[Curve, ...]:
             name=name,
             orders=FIGURE_3,
             rates=tuple(
-                model.run(Hpl(name="p100", order=order, block=_P100_BLOCK), cluster, grid).rate for order in FIGURE_3
+                model.estimate(Hpl(name="p100", order=order, block=_P100_BLOCK), cluster, grid).rate
+                for order in FIGURE_3
             ),
         )
         for name, model in models.items()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from volvelle.estimators.result import Estimate, Violation
+from volvelle.estimators.result import TrainingEstimate, Violation
 from volvelle.search.certificate import PROVEN, gap_of
 
 __all__ = ["KernelMapping", "KernelSearchCounts"]
@@ -28,7 +28,7 @@ class KernelMapping:
     workload: str
     cluster: str
     chips: int
-    estimate: Estimate | None
+    estimate: TrainingEstimate | None
     """The closed form of the best mapping; None: nothing fits, or nothing was found in time."""
     bound: float
     """Seconds; no mapping of the space takes less."""

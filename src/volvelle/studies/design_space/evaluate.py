@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
-from volvelle.estimators.result import Estimate
+from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
 from volvelle.interchange.study_file import WorkloadForm
@@ -44,7 +44,7 @@ class Explained:
     outcome: Outcome
     layouts: tuple[Layout | None, ...]
     """Of every workload; None: it is no training, or none divides batch and chips."""
-    estimates: tuple[Estimate | None, ...]
+    estimates: tuple[TrainingEstimate | None, ...]
     """Of every workload that has a layout: where its time and memory go, and how sure that is."""
 
 
@@ -143,7 +143,7 @@ class Evaluator:
         case, numbers = self._place(number)
         cluster, layout = self._machine(case, numbers)
         layouts: list[Layout | None] = []
-        estimates: list[Estimate | None] = []
+        estimates: list[TrainingEstimate | None] = []
         worked = []
         for form, step in zip(case.forms, case.steps, strict=True):
             mapping = None

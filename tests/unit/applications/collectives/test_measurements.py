@@ -26,38 +26,40 @@ TIMES = st.floats(1e-9, 10.0)
 
 
 def written(folder: Path, row: str) -> Path:
-    (folder / "collectives.csv").write_text(f"{HEAD}\n{row}\n", "utf-8")
-    return folder
+    file = folder / "collectives.csv"
+    file.write_text(f"{HEAD}\n{row}\n", "utf-8")
+    return file
 
 
-def test_every_shipped_row_has_a_source_and_a_name_of_its_own() -> None:
-    rows = collective_measurements()
-    assert all(row.source for row in rows)
-    assert len({row.row_id for row in rows}) == len(rows)
+def test_every_shipped_row_reads_and_has_a_source_and_a_name_of_its_own() -> None:
+    table = collective_measurements()
+    assert not table.unread
+    assert all(row.head.source for row in table.rows)
+    assert len({row.head.row_id for row in table.rows}) == len(table.rows)
 
 
 def test_times_are_read_in_seconds(tmp_path: Path) -> None:
     row = "X1,g,calibration,all_reduce,s,a,8,8,1,dgx-a100,nccl-tests,,1048576,50,time,,,somewhere"
-    (found,) = collective_measurements(written(tmp_path, row))
+    (found,) = collective_measurements(written(tmp_path, row)).rows
     assert found.time == pytest.approx(50e-6)
     assert found.size == 2.0**20
 
 
-def test_a_row_without_a_source_is_refused(tmp_path: Path) -> None:
-    row = "X1,g,calibration,all_reduce,s,a,8,8,1,dgx-a100,nccl-tests,,1048576,50,time,,,"
-    with pytest.raises(DescriptionError, match="names no source"):
-        collective_measurements(written(tmp_path, row))
-
-
-def test_an_unknown_split_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_split_and_a_bad_number_are_reasons(tmp_path: Path) -> None:
     row = "X1,g,training,all_reduce,s,a,8,8,1,dgx-a100,nccl-tests,,1048576,50,time,,,somewhere"
-    with pytest.raises(DescriptionError, match="is split 'training'"):
-        collective_measurements(written(tmp_path, row))
+    (unread,) = collective_measurements(written(tmp_path, row)).unread
+    assert "its split is 'training'" in unread.reason
+    (unread,) = collective_measurements(
+        written(tmp_path, row.replace("training", "heldout").replace("50", "-5"))
+    ).unread
+    assert "positive number" in unread.reason
 
 
-def test_a_folder_without_measurements_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match="holds none of"):
-        collective_measurements(tmp_path)
+def test_a_file_that_lacks_columns_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("row_id,op\nA,all_reduce\n", "utf-8")
+    with pytest.raises(DescriptionError, match="lacks the columns"):
+        collective_measurements(file)
 
 
 @given(TIMES, TIMES, st.floats(1.0, 10.0))

@@ -10,11 +10,10 @@ import pytest
 from volvelle import Catalogue, DescriptionError, MappingError, UnknownNameError, with_backward
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel, DlrmStep, dense_parameters
-from volvelle.applications.dlrm.fit import fit_dlrm
 from volvelle.applications.dlrm.measurements import dlrm_measurements
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, named_dlrm
-from volvelle.applications.dlrm.plan import placements, rank_dlrm
-from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
+from volvelle.applications.dlrm.plan import candidates, placements
+from volvelle.applications.dlrm.rows import dlrm_question
 from volvelle.applications.dlrm.tables import TableElements, table_costs
 from volvelle.interchange.dlrm_file import read_dlrm
 from volvelle.laws.recommendation import distinct_count, gather_traffic, update_traffic
@@ -101,7 +100,7 @@ def test_a_placement_for_another_number_of_tables_is_refused() -> None:
 def test_the_first_of_a_ranking_fits_and_is_no_slower_than_any_plain_placement(catalogue: Catalogue) -> None:
     cluster, model = catalogue.cluster("dgx-h100/8"), DlrmModel()
     step = DlrmStep(shape=MLPERF, batch=55296, matrix_element="fp16")
-    found = rank_dlrm(step, cluster, model=model, top=3)
+    found = model.rank(candidates(step, 8), cluster, top=3)
     assert found.best[0].feasible
     assert found.best[0].memory_bytes < cluster.chip.memory.capacity
     for way in Placement:
@@ -110,10 +109,10 @@ def test_the_first_of_a_ranking_fits_and_is_no_slower_than_any_plain_placement(c
 
 
 def test_tables_too_large_for_a_chip_are_answered_with_cures(catalogue: Catalogue) -> None:
-    found = rank_dlrm(DlrmStep(shape=MLPERF, batch=4096, matrix_element="fp16"), catalogue.cluster("dgx-h100/1"))
+    step = DlrmStep(shape=MLPERF, batch=4096, matrix_element="fp16")
+    found = DlrmModel().rank(candidates(step, 1), catalogue.cluster("dgx-h100/1"))
     assert not found.best
-    assert found.nearest is not None
-    assert found.nearest.violations[0].cures
+    assert found.first.violations[0].cures
 
 
 def test_every_placement_is_tried_once() -> None:
@@ -125,7 +124,8 @@ def test_every_placement_is_tried_once() -> None:
 def test_dfmodels_recommendation_model_can_be_placed(catalogue: Catalogue) -> None:
     shape = named_dlrm("dlrm-793b")
     assert sum(each.parameters for each in shape.tables) == pytest.approx(793e9, rel=0.001)
-    found = rank_dlrm(DlrmStep(shape=shape, batch=65536), catalogue.cluster("dgx-h100/1024"), top=1)
+    step = DlrmStep(shape=shape, batch=65536)
+    found = DlrmModel().rank(candidates(step, 1024), catalogue.cluster("dgx-h100/1024"), top=1)
     assert found.best[0].feasible
 
 
@@ -153,12 +153,6 @@ def test_rows_put_questions_or_say_why_not(catalogue: Catalogue) -> None:
     assert len(table.rows) == 91
     asked = {row.head.row_id: dlrm_question(row, catalogue) for row in table.rows}
     mlperf = asked["D008"]
-    assert isinstance(mlperf, DlrmQuestion)
-    assert mlperf.step.shape.interaction == "cross"
+    assert not isinstance(mlperf, str)
+    assert mlperf.work.shape.interaction == "cross"
     assert asked["D005"] == "the catalogue has no cluster of 'A40'"
-
-
-def test_a_fit_refuses_held_out_rows(catalogue: Catalogue) -> None:
-    rows = [row for row in dlrm_measurements().rows if row.head.split == "heldout"]
-    with pytest.raises(DescriptionError, match="calibration rows only"):
-        fit_dlrm("hugectr", rows, catalogue)

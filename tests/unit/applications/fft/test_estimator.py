@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 
 from tests.conftest import small_chip, small_cluster
-from volvelle import Catalogue, DescriptionError
+from volvelle import Catalogue, Cluster, DescriptionError
 from volvelle.applications.fft.constants import fft_model_error
-from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem
-from volvelle.applications.fft.fit import fit_transport
+from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.measurements import fft_measurements
-from volvelle.applications.fft.plan import fft_layouts, rank_fft
-from volvelle.applications.fft.rows import FftQuestion, fft_question
+from volvelle.applications.fft.rows import fft_question
+from volvelle.estimators.contract import Ranking
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
 
 CHIP = small_chip(vector_rates={"fp32": 20e12, "fp64": 10e12})
 CUBE = FftProblem(shape=(1024, 1024, 1024))
+
+
+def rank_fft(problem: FftProblem, cluster: Cluster, *, top: int = 8) -> Ranking[FftProblem, FftLayout]:
+    return FftModel().rank([(problem, layout) for layout in fft_layouts(cluster.accelerators)], cluster, top=top)
 
 
 def test_three_sides_together_are_the_usual_count() -> None:
@@ -88,7 +91,7 @@ def test_a_table_of_layouts_prices_each_as_it_is_priced_alone() -> None:
 def test_slabs_that_are_thinner_than_a_plane_cannot_run() -> None:
     cluster = small_cluster(8, chip=CHIP)
     found = rank_fft(FftProblem(shape=(256, 32, 32)), cluster, top=100)
-    assert all(not each.layout.slab for each in found.best)
+    assert all(not each.decision.slab for each in found.best)
     assert found.refused[0].violations[0].name == "cut"
 
 
@@ -119,13 +122,7 @@ def test_rows_put_questions_or_say_why_not(catalogue: Catalogue) -> None:
     assert len(table.rows) == 153
     asked = {row.head.row_id: fft_question(row, catalogue) for row in table.rows}
     single = asked["F151"]
-    assert isinstance(single, FftQuestion)
-    assert single.single == (4, 2)
+    assert not isinstance(single, str)
+    assert single.decision.exchange == (4, 2)
     assert asked["F171"] == "its source does not say which accelerator it ran on"
     assert asked["F173"] == "it states neither a time nor a rate with a size"
-
-
-def test_a_fit_refuses_held_out_rows(catalogue: Catalogue) -> None:
-    rows = [row for row in fft_measurements().rows if row.head.split == "heldout"]
-    with pytest.raises(DescriptionError, match="calibration rows only"):
-        fit_transport("nccl", rows, catalogue)

@@ -4,23 +4,27 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from volvelle import Catalogue
+from volvelle import Catalogue, Cluster
+from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants, hpl_data, hpl_families
+from volvelle.applications.hpl.contract import AbstractHplModel
 from volvelle.applications.hpl.fit import family_runs, fit_hpl
 from volvelle.applications.hpl.layered import LayeredHpl, layers_of
 from volvelle.applications.hpl.measurements import hpl_measurements
 from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel, panel_groups
-from volvelle.applications.hpl.plan import largest_order, plan_hpl
-from volvelle.applications.hpl.rows import HplQuestion, hpl_question
+from volvelle.applications.hpl.plan import hpl_runs, largest_order
+from volvelle.applications.hpl.rows import hpl_question
 from volvelle.applications.hpl.servers import node_facts, port_rate
 from volvelle.cli import _volvelle
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
+from volvelle.estimators.contract import Ranking
 from volvelle.interchange.hpl_dat import hpl_dat
 from volvelle.laws.hpl.closed_form import (
     doublings,
@@ -173,21 +177,21 @@ def frontier() -> object:
 def test_every_model_answers_the_same_question_with_parts_that_sum_to_the_time(frontier) -> None:  # type: ignore[no-untyped-def]
     grid = ProcessGrid.for_nodes(16, 32, node=8)
     for model in (OriginalHpl(), LayeredHpl(), PanelByPanel(constants=hpl_constants("cdna2"))):
-        answer = model.run(problem(1_000_000, 512), frontier, grid)
+        answer = model.estimate(problem(1_000_000, 512), frontier, grid)
         assert answer.time == pytest.approx(sum(part.time for part in answer.contributions if part.exposed))
-        assert 0 < answer.rate < answer.peak
+        assert 0 < answer.utilisation < 1
         assert answer.rate_per_watt is not None
 
 
 def test_a_grid_larger_than_the_cluster_is_refused(frontier) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(MappingError, match="needs 1024 accelerators"):
-        OriginalHpl().run(problem(10_000), frontier, ProcessGrid(rows=32, columns=32))
+        OriginalHpl().estimate(problem(10_000), frontier, ProcessGrid(rows=32, columns=32))
 
 
 def test_a_matrix_beyond_memory_needs_a_link_to_the_host() -> None:
     cluster = replace(Catalogue().cluster("dgx-a100/8"), host_rate=None)
     with pytest.raises(OutsideDomainError, match="does not fit"):
-        PanelByPanel(constants=hpl_constants("ampere")).run(
+        PanelByPanel(constants=hpl_constants("ampere")).estimate(
             problem(500_000), cluster, ProcessGrid.for_nodes(4, 2, node=8)
         )
 
@@ -195,9 +199,9 @@ def test_a_matrix_beyond_memory_needs_a_link_to_the_host() -> None:
 def test_look_ahead_and_a_modified_ring_are_never_slower() -> None:
     cluster, model = Catalogue().cluster("dgx-h100/64"), PanelByPanel(constants=hpl_constants("hopper"))
     asked, grid = problem(700_000, 512), ProcessGrid.for_nodes(8, 8, node=8)
-    time = model.run(asked, cluster, grid).time
-    assert time <= model.run(asked, cluster, replace(grid, depth=0)).time
-    assert time <= model.run(asked, cluster, replace(grid, broadcast=Broadcast.RING)).time
+    time = model.estimate(asked, cluster, grid).time
+    assert time <= model.estimate(asked, cluster, replace(grid, depth=0)).time
+    assert time <= model.estimate(asked, cluster, replace(grid, broadcast=Broadcast.RING)).time
 
 
 def test_layers_end_with_the_whole_matrix() -> None:
@@ -250,33 +254,37 @@ def test_every_row_is_asked_or_says_why_not() -> None:
             assert row.head.excluded_because
             continue
         asked = hpl_question(row, catalogue)
-        if isinstance(asked, HplQuestion):
-            assert asked.grid.processes <= asked.cluster.accelerators
-        else:
+        if isinstance(asked, str):
             assert asked
+        else:
+            assert asked.decision.processes <= asked.system.accelerators
 
 
-def test_a_fit_refuses_held_out_rows_and_families_without_runs() -> None:
-    rows = [row for row in hpl_measurements().rows if row.head.split == "heldout"]
-    with pytest.raises(DescriptionError, match="calibration rows only"):
-        family_runs("ampere", rows, Catalogue())
+def test_a_fit_refuses_families_without_runs() -> None:
+    rows = calibration_rows(hpl_measurements(), shipped=True)
     with pytest.raises(DescriptionError, match="no calibration run"):
-        fit_hpl("hopper", [], Catalogue())
+        fit_hpl("hopper", rows, Catalogue())
+    assert {run.asked.calibration.family for run in family_runs("volta", rows, Catalogue())} == {"volta"}
 
 
 # -- plan, files, commands -----------------------------------------------------------------------------------
 
 
+def planned(cluster: Cluster, model: AbstractHplModel, *, top: int = 8, **options: Any) -> Ranking[Hpl, ProcessGrid]:
+    machine, runs = hpl_runs(cluster, **options)
+    return model.rank(runs, machine, top=top)
+
+
 def test_a_plan_fills_the_memory_it_may_and_ranks_by_rate() -> None:
     cluster = Catalogue().cluster("dgx-a100/16")
-    plan = plan_hpl(cluster, PanelByPanel(constants=hpl_constants("ampere")), memory=0.8, top=5)
+    plan = planned(cluster, PanelByPanel(constants=hpl_constants("ampere")), memory=0.8, top=5)
     rates = [answer.rate for answer in plan.best]
     assert rates == sorted(rates, reverse=True)
     first = plan.best[0]
-    assert hpl_memory(float(first.problem.order)) <= 0.8 * 16 * cluster.chip.memory.capacity
-    assert first.problem.order == largest_order(cluster, 16, memory=0.8, block=first.problem.block)
+    assert hpl_memory(float(first.workload.order)) <= 0.8 * 16 * cluster.chip.memory.capacity
+    assert first.workload.order == largest_order(cluster, 16, memory=0.8, block=first.workload.block)
     with pytest.raises(DescriptionError, match="share of memory"):
-        plan_hpl(cluster, PanelByPanel(constants=hpl_constants("ampere")), memory=1.5)
+        planned(cluster, PanelByPanel(constants=hpl_constants("ampere")), memory=1.5)
 
 
 def test_what_the_chips_do_not_keep_spills() -> None:
@@ -288,12 +296,12 @@ def test_what_the_chips_do_not_keep_spills() -> None:
 def test_summit_gains_by_a_matrix_in_host_memory_as_its_listed_run_did() -> None:
     """Listed: N 16 473 600 and 148.6 PFLOP/s; the run is held out, and nothing is fitted to it."""
     cluster, model = Catalogue().cluster("summit/27648"), PanelByPanel(constants=hpl_constants("volta"))
-    within = plan_hpl(cluster, model, blocks=(768,))
-    beyond = plan_hpl(cluster, model, host=80e9, blocks=(768,))
-    assert within.in_host_memory(within.best[0]) == 0.0
-    assert 0.5 < beyond.in_host_memory(beyond.best[0]) < 1.0
-    assert beyond.best[0].problem.order > 2 * within.best[0].problem.order
-    assert within.best[0].rate < beyond.best[0].rate < beyond.best[0].peak
+    within = planned(cluster, model, blocks=(768,))
+    beyond = planned(cluster, model, host=80e9, blocks=(768,))
+    assert within.best[0].facts["in_host_memory"] == 0.0
+    assert 0.5 < beyond.best[0].facts["in_host_memory"] < 1.0
+    assert beyond.best[0].workload.order > 2 * within.best[0].workload.order
+    assert within.best[0].utilisation < beyond.best[0].utilisation < 1
     names = {part.name for part in beyond.best[0].contributions}
     assert "host memory" in names
     assert "host memory" not in {part.name for part in within.best[0].contributions}
@@ -302,19 +310,19 @@ def test_summit_gains_by_a_matrix_in_host_memory_as_its_listed_run_did() -> None
 def test_a_thin_link_to_the_host_is_exposed_and_not_chosen() -> None:
     model, grid = PanelByPanel(constants=hpl_constants("ampere")), ProcessGrid.for_nodes(4, 2, node=8)
     cluster = replace(Catalogue().cluster("dgx-a100/8"), host_rate=1e9)
-    answer = model.run(problem(500_000, 1024), cluster, grid)
+    answer = model.estimate(problem(500_000, 1024), cluster, grid)
     exposed = {part.name: part.time for part in answer.contributions if part.exposed}
     assert exposed["host memory"] > exposed["update"]
-    plan = plan_hpl(cluster, model, host=200e9, blocks=(1024,))
-    assert plan.in_host_memory(plan.best[0]) == 0.0
+    plan = planned(cluster, model, host=200e9, blocks=(1024,))
+    assert plan.best[0].facts["in_host_memory"] == 0.0
 
 
 def test_host_memory_needs_a_link_and_a_size() -> None:
     cluster, model = Catalogue().cluster("dgx-a100/8"), PanelByPanel(constants=hpl_constants("ampere"))
     with pytest.raises(DescriptionError, match="no link to host memory"):
-        plan_hpl(replace(cluster, host_rate=None), model, host=80e9)
+        planned(replace(cluster, host_rate=None), model, host=80e9)
     with pytest.raises(DescriptionError, match="no less than 0"):
-        plan_hpl(cluster, model, host=-1.0)
+        planned(cluster, model, host=-1.0)
 
 
 def test_the_input_file_says_what_was_planned() -> None:
@@ -345,11 +353,11 @@ def test_a_plan_says_which_memory_it_keeps_to() -> None:
     assert "keeps to the accelerators' memory" in " ".join(run(*words).split())
     within = json.loads(run(*words, "--json"))
     assert "--host-memory" in within["notes"][0]
-    assert within["plans"][0]["in_host_memory"] == 0.0
+    assert within["plans"][0]["figures"]["in_host_memory"]["value"] == 0.0
     beyond = json.loads(run(*words, "--host-memory", "80 GB", "--json"))
-    assert beyond["host_memory"] == 80e9
+    assert beyond["asked"]["host_memory"] == 80e9
     assert not beyond["notes"]
-    assert beyond["plans"][0]["in_host_memory"] > 0.5
+    assert beyond["plans"][0]["figures"]["in_host_memory"]["value"] > 0.5
     assert "of itself in host memory" in " ".join(run(*words, "--host-memory", "80 GB").split())
     slower = run("plan", "hpl", "--on", "dgx-a100/8", "--nb", "128", "--host-memory", "200 GB")
     assert "would make it slower" in " ".join(slower.split())

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from volvelle.applications.training.measurements import TrainingMeasurement, memory_measurements, training_measurements
+from volvelle.applications.measured_table import RowHead
+from volvelle.applications.memory.measurements import memory_measurements
+from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
 from volvelle.errors import DescriptionError
 
 FULL = (
@@ -28,25 +30,25 @@ def written(folder: Path, *lines: str) -> Path:
 def test_all_shipped_rows_read_and_are_unique() -> None:
     found = training_measurements()
     assert (len(found.rows), len(found.unread)) == (1183 + 1274, 0)
-    assert len({row.row_id for row in found.rows}) == len(found.rows)
-    assert all(row.source for row in found.rows)
-    assert not any(row.split == "given" for row in found.rows)
+    assert len({row.head.row_id for row in found.rows}) == len(found.rows)
+    assert all(row.head.source for row in found.rows)
+    assert not any(row.head.split == "given" for row in found.rows)
 
 
 def test_every_excluded_row_says_why() -> None:
     rows = training_measurements().rows
-    assert all(bool(row.excluded_because) == (row.split == "excluded") for row in rows)
+    assert all(bool(row.head.excluded_because) == (row.head.split == "excluded") for row in rows)
 
 
 def test_shipped_memory_rows_read() -> None:
-    rows = memory_measurements()
+    rows = memory_measurements().rows
     assert len(rows) == 36
-    assert all(row.value > 0 and row.source for row in rows)
+    assert all(row.value > 0 and row.head.source for row in rows)
 
 
 def test_a_row_of_the_long_table_reads(tmp_path: Path) -> None:
     (row,) = training_measurements(written(tmp_path, FULL, RUN)).rows
-    assert (row.row_id, row.group, row.split) == ("A", "mine", "given")
+    assert (row.head.row_id, row.head.group, row.head.split) == ("A", "mine", "given")
     assert (row.layers, row.tensor, row.data, row.gated, row.recompute) == (24, 2, 4, False, "full")
     assert row.seconds == 1.5
 
@@ -54,7 +56,7 @@ def test_a_row_of_the_long_table_reads(tmp_path: Path) -> None:
 def test_a_row_of_the_short_table_reads(tmp_path: Path) -> None:
     line = "V1,A100-SXM4 (8-GPU node),2,24,1024,16,1024,51200,1,2,1,8,16,full,fp16,Megatron-DeepSpeed,0.37,"
     (row,) = training_measurements(written(tmp_path, SHORT, line)).rows
-    assert (row.group, row.vocabulary, row.pipeline, row.seconds) == ("vtrain-single", 51200, 2, 0.37)
+    assert (row.head.group, row.vocabulary, row.pipeline, row.seconds) == ("vtrain-single", 51200, 2, 0.37)
 
 
 def test_a_compressed_file_reads_too(tmp_path: Path) -> None:
@@ -65,9 +67,7 @@ def test_a_compressed_file_reads_too(tmp_path: Path) -> None:
 
 def test_seconds_follow_from_tokens_where_no_step_time_is_stated() -> None:
     row = TrainingMeasurement(
-        row_id="A",
-        group="g",
-        split="given",
+        head=RowHead(row_id="A", group="g", split="given"),
         tokens_per_second_per_chip=1000.0,
         global_batch=64,
         sequence=2048,
@@ -77,7 +77,7 @@ def test_seconds_follow_from_tokens_where_no_step_time_is_stated() -> None:
 
 
 def test_a_row_without_measurement_has_no_seconds() -> None:
-    assert TrainingMeasurement(row_id="A", group="g", split="given", global_batch=64).seconds is None
+    assert TrainingMeasurement(head=RowHead(row_id="A", group="g", split="given"), global_batch=64).seconds is None
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from volvelle import Catalogue, Recompute
+from volvelle.applications.measured_table import RowHead
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
-from volvelle.applications.training.rows import Question, question
+from volvelle.applications.training.rows import TrainingQuestion, training_question
 
 GPT = TrainingMeasurement(
-    row_id="A",
-    group="mine",
-    split="given",
+    head=RowHead(row_id="A", group="mine", split="given"),
     model="gpt",
     layers=24,
     hidden=2048,
@@ -40,29 +39,29 @@ GPT = TrainingMeasurement(
 MODERN = replace(GPT, accelerator="H100-SXM-80GB", framework="NeMo 24.07", precision="FP8", network="8x NDR400 IB")
 
 
-def asked(catalogue: Catalogue, row: TrainingMeasurement) -> Question:
-    found = question(row, catalogue)
-    assert isinstance(found, Question), found
+def asked(catalogue: Catalogue, row: TrainingMeasurement) -> TrainingQuestion:
+    found = training_question(row, catalogue)
+    assert not isinstance(found, str), found
     return found
 
 
 def test_what_is_stated_is_taken(catalogue: Catalogue) -> None:
     found = asked(catalogue, GPT)
-    mapping = found.mapping
+    mapping = found.decision
     assert (mapping.tensor, mapping.pipeline, mapping.data, mapping.micro_batch) == (8, 2, 4, 4)
     assert (mapping.recompute, mapping.zero, mapping.sequence_parallel) == (Recompute.FULL, 1, False)
-    assert (found.step.batch, found.step.element) == (128, "fp16")
-    assert found.cluster.name == "dgx-a100/64"
+    assert (found.work.batch, found.work.element) == (128, "fp16")
+    assert found.system.name == "dgx-a100/64"
     assert found.assumed == ()
 
 
 def test_software_of_2021_fuses_no_attention_and_overlaps_no_gradients(catalogue: Catalogue) -> None:
     classic, modern = asked(catalogue, GPT), asked(catalogue, MODERN)
-    assert not classic.mapping.fused_attention
-    assert not classic.mapping.overlap
-    assert modern.mapping.fused_attention
-    assert modern.mapping.overlap
-    assert (classic.step.gradient_element, modern.step.gradient_element) == ("fp16", "bf16")
+    assert not classic.decision.fused_attention
+    assert not classic.decision.overlap
+    assert modern.decision.fused_attention
+    assert modern.decision.overlap
+    assert (classic.work.gradient_element, modern.work.gradient_element) == ("fp16", "bf16")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_software_of_2021_fuses_no_attention_and_overlaps_no_gradients(catalogue
 )
 def test_an_accelerator_names_a_cluster_of_the_catalogue(catalogue: Catalogue, accelerator: str, template: str) -> None:
     found = asked(catalogue, replace(GPT, accelerator=accelerator, network="", precision="bf16"))
-    assert found.cluster.name == f"{template}/64"
+    assert found.system.name == f"{template}/64"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_an_accelerator_names_a_cluster_of_the_catalogue(catalogue: Catalogue, a
 )
 def test_the_network_is_read_from_its_words(catalogue: Catalogue, network: str, rate: float) -> None:
     found = asked(catalogue, replace(GPT, network=network))
-    assert found.cluster.dimensions[-1].link.rate == pytest.approx(rate)
+    assert found.system.dimensions[-1].link.rate == pytest.approx(rate)
 
 
 def test_a_network_that_is_not_stated_is_an_assumption(catalogue: Catalogue) -> None:
@@ -115,7 +114,7 @@ def test_a_network_that_is_not_stated_is_an_assumption(catalogue: Catalogue) -> 
 
 
 def test_elastic_fabric_adapters_choose_the_cloud_that_has_them(catalogue: Catalogue) -> None:
-    assert asked(catalogue, replace(GPT, network="4x100Gb EFA")).cluster.name == "aws-p4de/64"
+    assert asked(catalogue, replace(GPT, network="4x100Gb EFA")).system.name == "aws-p4de/64"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def test_elastic_fabric_adapters_choose_the_cloud_that_has_them(catalogue: Catal
     ],
 )
 def test_sharding_is_read_from_its_words(catalogue: Catalogue, words: str, zero: int, shard: int) -> None:
-    mapping = asked(catalogue, replace(MODERN, sharding=words)).mapping
+    mapping = asked(catalogue, replace(MODERN, sharding=words)).decision
     assert (mapping.zero, mapping.zero_group) == (zero, shard)
 
 
@@ -156,7 +155,7 @@ def test_recomputation_is_read_from_its_words(
     catalogue: Catalogue, words: str, recompute: Recompute, sure: bool
 ) -> None:
     found = asked(catalogue, replace(MODERN, recompute=words))
-    assert found.mapping.recompute is recompute
+    assert found.decision.recompute is recompute
     assert ("recomputation" in found.assumed) != sure
 
 
@@ -166,24 +165,24 @@ def test_recomputation_is_read_from_its_words(
 )
 def test_precision_is_read_from_its_words(catalogue: Catalogue, words: str, element: str) -> None:
     found = asked(catalogue, replace(GPT, accelerator="B200-SXM", network="", precision=words))
-    assert (found.step.element, found.step.weight_element) == (element, "bf16")
+    assert (found.work.element, found.work.weight_element) == (element, "bf16")
 
 
 def test_an_unstated_micro_batch_follows_from_accumulation_or_is_one(catalogue: Catalogue) -> None:
-    assert asked(catalogue, replace(GPT, micro_batch=None, accumulation=8)).mapping.micro_batch == 4
+    assert asked(catalogue, replace(GPT, micro_batch=None, accumulation=8)).decision.micro_batch == 4
     found = asked(catalogue, replace(GPT, micro_batch=None))
-    assert found.mapping.micro_batch == 1
+    assert found.decision.micro_batch == 1
     assert "micro-batch of 1" in found.assumed
 
 
 def test_maxtext_works_on_a_replicas_whole_share(catalogue: Catalogue) -> None:
     row = replace(GPT, framework="MaxText", accelerator="TPU-v5p", precision="bf16", micro_batch=2, pipeline=1, data=8)
-    assert asked(catalogue, row).mapping.micro_batch == 128 // 8
+    assert asked(catalogue, row).decision.micro_batch == 128 // 8
 
 
 def test_replicas_are_what_the_chips_leave_where_degrees_disagree(catalogue: Catalogue) -> None:
     found = asked(catalogue, replace(GPT, data=3))
-    assert found.mapping.data == 4
+    assert found.decision.data == 4
     assert "replicas: what the accelerators leave" in found.assumed
 
 
@@ -192,15 +191,15 @@ def test_a_mixture_has_its_experts_and_a_folded_one_says_so(catalogue: Catalogue
         MODERN, experts=8, chosen_experts=2, gated=True, expert=8, mixture=True, precision="bf16", sequence_parallel="1"
     )
     found = asked(catalogue, row)
-    assert found.mapping.expert == 8
-    assert not found.mapping.expert_tensor_parallel
-    assert found.step.model.sizes["experts"] == 8
+    assert found.decision.expert == 8
+    assert not found.decision.expert_tensor_parallel
+    assert found.work.model.sizes["experts"] == 8
 
 
 def test_gated_models_are_llamas_and_others_are_gpts(catalogue: Catalogue) -> None:
     gpt, llama = asked(catalogue, GPT), asked(catalogue, replace(GPT, gated=True))
-    assert "places" in gpt.step.model.sizes
-    assert "places" not in llama.step.model.sizes
+    assert "places" in gpt.work.model.sizes
+    assert "places" not in llama.work.model.sizes
 
 
 @pytest.mark.parametrize(
@@ -211,8 +210,8 @@ def test_gated_models_are_llamas_and_others_are_gpts(catalogue: Catalogue) -> No
         ({"step_time": None}, "neither a step time nor tokens per second"),
         ({"tensor": None}, "not stated: tensor parallelism"),
         ({"layers": 1}, "one layer was timed"),
-        ({"notes": "LoRA"}, "LoRA"),
-        ({"split": "excluded", "excluded_because": "digitised"}, "excluded: digitised"),
+        ({"head": replace(GPT.head, notes="LoRA")}, "LoRA"),
+        ({"head": replace(GPT.head, split="excluded", excluded_because="digitised")}, "excluded: digitised"),
         ({"accelerator": "abacus"}, "no cluster of 'abacus'"),
         ({"accelerator": "PVC-Max1550-tile(1 of 2 stacks)"}, "whole PVC module"),
         ({"tensor": 48}, "do not make 64 accelerators"),
@@ -222,7 +221,7 @@ def test_gated_models_are_llamas_and_others_are_gpts(catalogue: Catalogue) -> No
     ],
 )
 def test_what_cannot_be_known_is_a_reason(catalogue: Catalogue, changes: dict[str, object], reason: str) -> None:
-    found = question(replace(GPT, **changes), catalogue)  # type: ignore[arg-type]
+    found = training_question(replace(GPT, **changes), catalogue)  # type: ignore[arg-type]
     assert isinstance(found, str)
     assert reason in found
 
@@ -232,6 +231,8 @@ def test_parameters_agree_with_what_sources_state(catalogue: Catalogue) -> None:
     for row in training_measurements().rows:
         if row.billion_parameters is None or "nemotron" in row.model:
             continue
-        found = question(row, catalogue)
-        if isinstance(found, Question):
-            assert found.step.model.parameters() / 1e9 == pytest.approx(row.billion_parameters, rel=0.035), row.row_id
+        found = training_question(row, catalogue)
+        if not isinstance(found, str):
+            assert found.work.model.parameters() / 1e9 == pytest.approx(row.billion_parameters, rel=0.035), (
+                row.head.row_id
+            )

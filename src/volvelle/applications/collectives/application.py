@@ -1,0 +1,115 @@
+"""Collective communication as an application."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.collectives.fit import fit_collectives
+from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
+from volvelle.applications.collectives.prediction import (
+    Collective,
+    CollectiveQuestion,
+    CollectiveTime,
+    collective_question,
+)
+from volvelle.applications.contract import Application, Option
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.scores import Finding, RowValidation
+from volvelle.catalogue import Catalogue
+from volvelle.estimators.contract import Estimator
+from volvelle.quantities import BYTES, show
+
+__all__ = ["COLLECTIVES", "LONG", "TARGET", "Collectives"]
+
+TARGET = 0.15
+"""Median absolute error on held-out rows that was asked for, above LONG."""
+LONG = 1e6
+"""Messages of more bytes are long; below, launching decides and libraries differ most."""
+
+
+class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
+    """Collectives and messages, against nccl-tests and the like."""
+
+    word: ClassVar[str] = "collectives"
+    about: ClassVar[str] = "Collective communication against nccl-tests and the like."
+    unit: ClassVar[str] = "seconds a collective"
+    calibrates: ClassVar[str] = "Set-up, latency, filling and efficiency of links."
+    validate_options: ClassVar[tuple[Option, ...]] = (
+        Option(flag="--all-sizes", kind=bool, help="Score short messages too, not only those above 1 MB."),
+    )
+
+    def rows(self, file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
+        """Published timings, or a file's."""
+        return collective_measurements(file)
+
+    def question(self, row: CollectiveMeasurement, catalogue: Catalogue) -> CollectiveQuestion | str:
+        """The collective on the catalogue's cluster."""
+        return collective_question(row, catalogue)
+
+    def estimator(self, calibration: None = None) -> Estimator[Collective, str]:
+        """The laws of collectives."""
+        return CollectiveTime()
+
+    def measured(self, row: CollectiveMeasurement) -> float | None:
+        """Seconds."""
+        return row.time
+
+    def fitted(self, rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Constants of links."""
+        return fit_collectives(rows, catalogue)
+
+    def label(self, row: CollectiveMeasurement, question: CollectiveQuestion) -> str:
+        """The operation, its size and the machine."""
+        return f"{row.operation} of {show(question.work.size, BYTES)}, {row.chips} × {row.system}"
+
+    def within(self, row: CollectiveMeasurement) -> Mapping[str, str]:
+        """Rows of one publication are scored by system and operation."""
+        return {"system": row.system, "op": row.operation}
+
+    def details(self, row: CollectiveMeasurement) -> Mapping[str, object]:
+        """What was exchanged."""
+        return {"op": row.operation, "chips": row.chips, "size_bytes": row.size}
+
+    def narrowed(self, validation: RowValidation, **options: Any) -> RowValidation:
+        """Long messages, unless all sizes are asked for."""
+        if options.get("all_sizes"):
+            return validation
+        return replace(validation, rows=tuple(row for row in validation.rows if _size(row.row) > LONG))
+
+    def findings(self, validation: RowValidation) -> Iterable[Finding]:
+        """The target, and how far off messages of all sizes are."""
+        held = self.narrowed(validation).overall("heldout")
+        verdict = "met" if held.median_abs_error <= TARGET else "not met"
+        yield Finding(
+            key="target",
+            value={"split": "heldout", "above_bytes": LONG, "median_abs_error": TARGET},
+            lines=(
+                f"Held-out messages above 1 MB: median error {held.median_abs_error:.1%} over {held.rows} rows.",
+                f"Target: a median of at most {TARGET:.0%} on held-out rows, {verdict}.",
+            ),
+        )
+        yield Finding(
+            key="all_sizes",
+            value={split: _numbers(validation, split) for split in ("heldout", "calibration")},
+        )
+
+
+def _size(row: object) -> float:
+    assert isinstance(row, CollectiveMeasurement), "collectives are scored by their own rows"
+    return row.size or 0.0
+
+
+def _numbers(validation: RowValidation, split: Any) -> dict[str, object]:
+    score = validation.overall(split)
+    return {
+        "rows": score.rows,
+        "median_abs_error": score.median_abs_error,
+        "mean_abs_error": score.mean_abs_error,
+        "bias": score.bias,
+    }
+
+
+COLLECTIVES = Collectives()

@@ -1,0 +1,219 @@
+"""The contract of every application: what it is asked, measured by, fitted to and planned as.
+
+From these follow ``volvelle validate``, ``calibrate`` and ``plan``, their JSON and their pages.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar, final
+
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import MeasuredTable, Row
+from volvelle.applications.scores import Finding, RowValidation
+from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError
+from volvelle.estimators.contract import Estimator, Ranking
+from volvelle.estimators.result import Estimate, RangedFigure
+from volvelle.quantities import SECONDS, Quantity, show
+from volvelle.system.cluster import Cluster
+
+__all__ = ["Application", "Asked", "Option", "Planned", "Question"]
+
+Work = TypeVar("Work")
+Decision = TypeVar("Decision")
+Calibration = TypeVar("Calibration")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Generic[Work, Decision, Calibration]):
+    """The best of some candidates on a system: one where a source states what it ran, many where it leaves a choice."""
+
+    candidates: Sequence[tuple[Work, Decision]]
+    system: Cluster
+    calibration: Calibration
+    """Constants that hold for such a machine and its software."""
+    assumed: tuple[str, ...] = ()
+    """What had to be assumed."""
+    outside: tuple[str, ...] = ()
+    """In which ways the machine is unlike those that were fitted."""
+
+    @property
+    def work(self) -> Work:
+        """Of the first candidate; where the work is stated, of all."""
+        return self.candidates[0][0]
+
+    @property
+    def decision(self) -> Decision:
+        """Of the first candidate."""
+        return self.candidates[0][1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An option of a command that an application has beside those of all; the name of its value is that of the flag."""
+
+    flag: str
+    """Like ``--host-memory``; without hyphens it is an argument."""
+    help: str = ""
+    kind: type = str
+    """``str``, ``int``, ``float``, ``bool`` (a switch) or ``Path`` (a file to write)."""
+    default: Any = None
+    least: float | None = None
+    choices: tuple[str, ...] = ()
+    multiple: bool = False
+    metavar: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Generic[Work, Decision, Calibration]):
+    """What a plan is asked: its candidates, and what JSON says of the question."""
+
+    question: Question[Work, Decision, Calibration]
+    title: str
+    """What is planned, for people."""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """The question as plain values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Generic[Work, Decision, Calibration]):
+    """A plan: what was asked, the candidates in order, and how long that took."""
+
+    asked: Asked[Work, Decision, Calibration]
+    ranking: Ranking[Work, Decision]
+    seconds: float
+
+    @property
+    def system(self) -> Cluster:
+        """The machine."""
+        return self.asked.question.system
+
+
+class Application(ABC, Generic[Row, Work, Decision, Calibration]):
+    """A kind of work with measured rows, a model and constants of its own."""
+
+    word: ClassVar[str]
+    """As commands call it."""
+    about: ClassVar[str]
+    """What is predicted, in a line: "High-Performance Linpack against published runs"."""
+    unit: ClassVar[str]
+    """What is measured, with its unit, in words."""
+    quantity: ClassVar[Quantity | None] = SECONDS
+    """The unit of what is measured; None: a plain number."""
+    figure: ClassVar[str] = "time"
+    """Which figure of an estimate that is."""
+    calibrates: ClassVar[str] = ""
+    """What a fit finds, in a line; empty: nothing is fitted."""
+    plans: ClassVar[str] = ""
+    """What a plan finds, in a line; empty: nothing is planned here."""
+    fit_options: ClassVar[tuple[Option, ...]] = ()
+    plan_options: ClassVar[tuple[Option, ...]] = ()
+    plan_words: ClassVar[tuple[str, ...]] = ()
+    """Columns of a plan that are words; the others are numbers."""
+    plan_width: ClassVar[int] = 80
+    """Columns of a terminal that a plan takes."""
+    validate_options: ClassVar[tuple[Option, ...]] = ()
+
+    # -- what an application must say ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def rows(self, file: Path | None = None) -> MeasuredTable[Row]:
+        """Measured rows: those of the package, or those of a file in the same columns."""
+
+    @abstractmethod
+    def question(self, row: Row, catalogue: Catalogue) -> Question[Work, Decision, Calibration] | str:
+        """What a row asks, or why it asks nothing."""
+
+    @abstractmethod
+    def estimator(self, calibration: Calibration) -> Estimator[Work, Decision]:
+        """The model, with its constants."""
+
+    @abstractmethod
+    def measured(self, row: Row) -> float | None:
+        """What a row states."""
+
+    @final
+    def fit(self, rows: CalibrationRows[Row], catalogue: Catalogue, **options: Any) -> Fit:
+        """Constants that calibration rows tell; rows of any other split cannot get here."""
+        if not isinstance(rows, CalibrationRows):
+            raise DescriptionError(
+                f"a fit takes calibration rows only, not {type(rows).__name__}; make them by calibration_rows"
+            )
+        return self.fitted(rows, catalogue, **options)
+
+    def fitted(self, rows: CalibrationRows[Row], catalogue: Catalogue, **options: Any) -> Fit:
+        """The same, as each application does it."""
+        raise DescriptionError(f"nothing is fitted for {self.word}")
+
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Work, Decision, Calibration]:
+        """What is worth trying on a system."""
+        raise DescriptionError(f"nothing is planned for {self.word}")
+
+    # -- what it may say better ---------------------------------------------------------------------------------
+
+    def label(self, row: Row, question: Question[Work, Decision, Calibration]) -> str:
+        """A row in a few words: the system, its size."""
+        return row.head.row_id
+
+    def answer(self, question: Question[Work, Decision, Calibration]) -> Ranking[Work, Decision]:
+        """The best that a row's question allows."""
+        return self.estimator(question.calibration).rank(question.candidates, question.system, top=1)
+
+    def predicted(self, row: Row, estimate: Estimate[Work, Decision]) -> RangedFigure:
+        """What the model says of what a row states."""
+        return estimate.figures()[self.figure]
+
+    def within(self, row: Row) -> Mapping[str, str]:
+        """What tells rows of one publication apart in scores, by name."""
+        return {}
+
+    def details(self, row: Row) -> Mapping[str, object]:
+        """What else JSON says of a row."""
+        return {}
+
+    def narrowed(self, validation: RowValidation, **options: Any) -> RowValidation:
+        """The rows that are shown."""
+        return validation
+
+    def findings(self, validation: RowValidation) -> Iterable[Finding]:
+        """What else a validation of all rows shows."""
+        return ()
+
+    def described(self, work: Work, decision: Decision) -> Mapping[str, object]:
+        """A candidate as plain values."""
+        return {"decision": str(decision)}
+
+    def planner(self, asked: Asked[Work, Decision, Calibration]) -> Estimator[Work, Decision]:
+        """The model that a plan was asked by."""
+        return self.estimator(asked.question.calibration)
+
+    def constants(self, calibration: Calibration) -> Mapping[str, object]:
+        """What JSON says of the constants that were used."""
+        return {}
+
+    def headline(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[str]:
+        """What is said of the first choice before any table."""
+        yield f"{planned.asked.title} on {planned.system.name}: {planned.ranking.considered} candidates"
+
+    def notes(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[str]:
+        """What should be known of a plan beside its figures."""
+        return ()
+
+    def cells(self, estimate: Estimate[Work, Decision]) -> Mapping[str, str]:
+        """A candidate as cells of a table, by the title of the column."""
+        return {"time": show(estimate.time, SECONDS)}
+
+    def plan_findings(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[Finding]:
+        """What else a plan shows."""
+        return ()
+
+    def remarks(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[str]:
+        """What is said after the tables."""
+        return ()
+
+    def emitted(self, planned: Planned[Work, Decision, Calibration]) -> str:
+        """The first choice as an input file of the application itself."""
+        raise DescriptionError(f"{self.word} has no input file to write")

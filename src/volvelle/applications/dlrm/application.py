@@ -1,0 +1,164 @@
+"""Recommendation models as an application."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
+from volvelle.applications.dlrm.estimator import DlrmEstimate, DlrmModel, DlrmStep
+from volvelle.applications.dlrm.fit import fit_dlrm
+from volvelle.applications.dlrm.measurements import DlrmMeasurement, dlrm_measurements
+from volvelle.applications.dlrm.models import named_dlrm
+from volvelle.applications.dlrm.plan import candidates
+from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
+from volvelle.applications.dlrm.tables import TableElements
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import MeasuredTable
+from volvelle.catalogue import Catalogue
+from volvelle.estimators.contract import Ranking
+from volvelle.interchange.dlrm_file import read_dlrm
+from volvelle.mapping.table_placement import TablePlacement
+from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.system.cluster import Cluster
+
+__all__ = ["DLRM", "DlrmApplication"]
+
+DlrmPlanned = Planned[DlrmStep, TablePlacement, str]
+_SAMPLES_A_CHIP = 4096
+"""Of the batch, where none is given."""
+_ANSWERED: dict[tuple[str, str, DlrmStep], Ranking[DlrmStep, TablePlacement]] = {}
+"""Many submissions are the same step by the same software on the same machine."""
+
+
+class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str]):
+    """Training steps against published runs; their calibration is named by whose software runs them."""
+
+    word: ClassVar[str] = "dlrm"
+    about: ClassVar[str] = "Recommendation models against published runs."
+    unit: ClassVar[str] = "seconds per step"
+    calibrates: ClassVar[str] = (
+        "What software for recommendation models sustains of memory, and its fixed part. Takes a few seconds."
+    )
+    plans: ClassVar[str] = "The best placement of a recommendation model's tables."
+    plan_options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            flag="model",
+            default="dcnv2-mlperf",
+            help="MODEL is dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with the fields dense, bottom, top and "
+            "tables.",
+        ),
+        Option(flag="--batch", kind=int, least=1, help="Samples of a step, over all chips."),
+        Option(flag="--element", default="fp16", help="Element type of matrix products."),
+        Option(flag="--software", default="hugectr", help="Whose constants: hugectr, or other."),
+        Option(
+            flag="--state", kind=float, least=0, default=4.0, help="Bytes of optimiser state for a number of a table."
+        ),
+    )
+    plan_words: ClassVar[tuple[str, ...]] = ("tables",)
+
+    def rows(self, file: Path | None = None) -> MeasuredTable[DlrmMeasurement]:
+        """Published runs, or a file's."""
+        return dlrm_measurements(file)
+
+    def question(self, row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | str:
+        """A step, its machine and software; the placement is the best found."""
+        return dlrm_question(row, catalogue)
+
+    def estimator(self, calibration: str) -> DlrmModel:
+        """With the constants of one kind of software."""
+        return dlrm_model(calibration)
+
+    def answer(self, question: DlrmQuestion) -> Ranking[DlrmStep, TablePlacement]:
+        """The best placement, as sure as the model is of the machine."""
+        key = (question.calibration, question.system.name, question.work)
+        if key not in _ANSWERED:
+            model = dlrm_model(question.calibration, question.system)
+            _ANSWERED[key] = model.rank(question.candidates, question.system, top=1)
+        return _ANSWERED[key]
+
+    def measured(self, row: DlrmMeasurement) -> float | None:
+        """Seconds a step."""
+        return row.seconds
+
+    def fitted(self, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Two constants of each kind of software."""
+        return fit_dlrm(rows, catalogue)
+
+    def label(self, row: DlrmMeasurement, question: DlrmQuestion) -> str:
+        """The machine, the software and the batch."""
+        return f"{row.chips} {row.accelerator}, {row.framework}, batch {row.batch}"
+
+    # -- plan ---------------------------------------------------------------------------------------------------
+
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[DlrmStep, TablePlacement, str]:
+        """Tables whole, by rows, by columns, copied, and mixtures of these."""
+        name, element = options.get("model", "dcnv2-mlperf"), options.get("element", "fp16")
+        shape = read_dlrm(Path(name)) if name.endswith(".json") else named_dlrm(name)
+        step = DlrmStep(
+            shape=shape,
+            batch=options.get("batch") or _SAMPLES_A_CHIP * system.accelerators,
+            matrix_element=element,
+            tables=TableElements(sent="fp32" if element == "fp32" else "fp16", state=options.get("state", 4.0)),
+        )
+        software = options.get("software", "hugectr")
+        parameters = sum(tables.parameters for tables in shape.tables)
+        return Asked(
+            question=Question(
+                candidates=candidates(step, system.accelerators),
+                system=system,
+                calibration=software,
+                outside=dlrm_model_error(software).outside(system),
+            ),
+            title=f"{shape.name}: {parameters / 1e9:.4g} B parameters in tables, {step.batch} samples a step,",
+            facts={"model": shape.name, "batch": step.batch},
+        )
+
+    def planner(self, asked: Asked[DlrmStep, TablePlacement, str]) -> DlrmModel:
+        """As sure as the model is of this machine."""
+        return dlrm_model(asked.question.calibration, asked.question.system)
+
+    def described(self, work: DlrmStep, decision: TablePlacement) -> Mapping[str, object]:
+        """The placement of every kind of table."""
+        return {
+            "tables": [
+                {
+                    "count": tables.count,
+                    "rows": tables.rows,
+                    "width": tables.width,
+                    "pooling": tables.pooling,
+                    "placement": way.value,
+                }
+                for tables, way in zip(work.shape.tables, decision.ways, strict=True)
+            ]
+        }
+
+    def constants(self, calibration: str) -> Mapping[str, object]:
+        """Whose constants were used."""
+        return {"software": calibration}
+
+    def cells(self, estimate: DlrmEstimate) -> Mapping[str, str]:
+        """One placement."""
+        spread = estimate.time_range
+        assert spread is not None, "the model gives a range"
+        return {
+            "tables": estimate.decision.words,
+            "step": show(estimate.time, SECONDS),
+            "80 % range": f"{show(spread.low, SECONDS)} … {show(spread.high, SECONDS)}",
+            "memory": show(estimate.memory_bytes, BYTES),
+        }
+
+    def remarks(self, planned: DlrmPlanned) -> Iterable[str]:
+        """Samples a second, and what would be faster."""
+        first, refused = planned.ranking.first, planned.ranking.refused
+        yield f"The first trains on {first.facts['samples_per_second'] / 1e6:.3g} million samples a second."
+        if refused and refused[0].time < first.time:
+            near = refused[0]
+            yield (
+                f"Faster but too large: {near.decision.words} would take {show(near.time, SECONDS)} with "
+                f"{show(near.memory_bytes, BYTES)} on the fullest chip."
+            )
+
+
+DLRM = DlrmApplication()

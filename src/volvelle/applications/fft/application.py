@@ -1,0 +1,136 @@
+"""Three-dimensional Fourier transforms as an application."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.fft.constants import fft_model_error
+from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel, FftProblem, fft_layouts
+from volvelle.applications.fft.fit import fit_fft
+from volvelle.applications.fft.measurements import FftMeasurement, fft_measurements
+from volvelle.applications.fft.rows import FftQuestion, fft_question
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.model_error import ModelError
+from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, show
+from volvelle.system.cluster import Cluster
+
+__all__ = ["FFT", "FftApplication"]
+
+FftPlanned = Planned[FftProblem, FftLayout, ModelError]
+
+
+class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelError]):
+    """Transforms against published timings; their calibration is how far such transforms are off, by machine."""
+
+    word: ClassVar[str] = "fft"
+    about: ClassVar[str] = "Fourier transforms against published timings."
+    unit: ClassVar[str] = "seconds a transform"
+    calibrates: ClassVar[str] = "What links sustain in the exchanges of Fourier transforms. Takes two minutes."
+    plans: ClassVar[str] = "The best decomposition of a three-dimensional transform."
+    plan_options: ClassVar[tuple[Option, ...]] = (
+        Option(flag="grid", help="GRID is a side, like 1024, or three of them, like 2048x2048x1024."),
+        Option(flag="--element", choices=("fp32", "fp64"), default="fp64", help="Of real numbers."),
+        Option(flag="--real", kind=bool, help="Real to complex instead of complex to complex."),
+        Option(flag="--bricks", kind=bool, help="Input and output are three-dimensional bricks."),
+    )
+    plan_words: ClassVar[tuple[str, ...]] = ("layout",)
+
+    def rows(self, file: Path | None = None) -> MeasuredTable[FftMeasurement]:
+        """Published timings, or a file's."""
+        return fft_measurements(file)
+
+    def question(self, row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str:
+        """A transform, its machine, and the layouts that the row's words allow."""
+        return fft_question(row, catalogue)
+
+    def estimator(self, calibration: ModelError) -> FftModel:
+        """As sure as the model is of machines like those fitted."""
+        return FftModel(error=calibration.inside)
+
+    def answer(self, question: FftQuestion) -> Any:
+        """The best that a row's words allow, as sure as the model is of its machine."""
+        model = FftModel(error=question.calibration.on(question.system))
+        return model.rank(question.candidates, question.system, top=1)
+
+    def measured(self, row: FftMeasurement) -> float | None:
+        """Seconds of one transform."""
+        return row.seconds
+
+    def fitted(self, rows: CalibrationRows[FftMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Rates of the links that transforms were timed on, by way of travelling."""
+        return fit_fft(rows, catalogue)
+
+    def label(self, row: FftMeasurement, question: FftQuestion) -> str:
+        """The library and the machine."""
+        return f"{row.library}, {row.chips} {row.accelerator}"
+
+    # -- plan ---------------------------------------------------------------------------------------------------
+
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[FftProblem, FftLayout, ModelError]:
+        """Slabs, and every grid of pencils."""
+        x, y, z = _sides(str(options["grid"]))
+        problem = FftProblem(
+            shape=(x, y, z),
+            element=options.get("element", "fp64"),
+            real=options.get("real", False),
+            bricks=options.get("bricks", False),
+        )
+        error = fft_model_error()
+        kind = "real to complex" if problem.real else "complex to complex"
+        return Asked(
+            question=Question(
+                candidates=tuple((problem, layout) for layout in fft_layouts(system.accelerators)),
+                system=system,
+                calibration=error,
+                outside=error.outside(system),
+            ),
+            title=f"Transform of {x} x {y} x {z}, {kind}, {problem.element},",
+            facts={"shape": list(problem.shape), "element": problem.element, "real": problem.real},
+        )
+
+    def planner(self, asked: Asked[FftProblem, FftLayout, ModelError]) -> FftModel:
+        """As sure as the model is of this machine."""
+        return FftModel(error=asked.question.calibration.on(asked.question.system))
+
+    def described(self, work: FftProblem, decision: FftLayout) -> Mapping[str, object]:
+        """How the grid is cut."""
+        return {
+            "decomposition": "slab" if decision.slab else "pencil",
+            "rows": decision.rows,
+            "columns": decision.columns,
+        }
+
+    def cells(self, estimate: FftEstimate) -> Mapping[str, str]:
+        """One layout."""
+        spread = estimate.time_range
+        assert spread is not None, "the model gives a range"
+        network = sum(part.time for part in estimate.contributions if part.resource == "network")
+        return {
+            "layout": estimate.decision.words,
+            "time": show(estimate.time, SECONDS),
+            "80 % range": f"{show(spread.low, SECONDS)} … {show(spread.high, SECONDS)}",
+            "rate": show(estimate.rate, FLOP_PER_SECOND),
+            "network": f"{network / estimate.time:.0%}",
+        }
+
+    def remarks(self, planned: FftPlanned) -> Iterable[str]:
+        """What a chip holds, and what would be faster."""
+        first, refused = planned.ranking.first, planned.ranking.refused
+        yield f"A chip holds {show(first.memory_bytes, BYTES)}, three copies of its share."
+        if refused and refused[0].time < first.time:
+            yield f"Faster but impossible: {refused[0].decision.words}; {refused[0].violations[0].problem}."
+
+
+def _sides(grid: str) -> tuple[int, ...]:
+    sides = grid.lower().split("x")
+    if len(sides) not in (1, 3) or not all(side.strip().isdecimal() for side in sides):
+        raise DescriptionError(f"{grid!r} is no grid; write one side like 1024, or three like 2048x2048x1024")
+    return tuple(int(side) for side in (sides * 3 if len(sides) == 1 else sides))
+
+
+FFT = FftApplication()

@@ -1,0 +1,141 @@
+"""HPCG as an application."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.hpcg.constants import hpcg_factors
+from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
+from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
+from volvelle.applications.hpcg.measurements import HpcgMeasurement, hpcg_measurements
+from volvelle.applications.hpcg.plan import hpcg_layout
+from volvelle.applications.hpcg.rows import HpcgQuestion, hpcg_question
+from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.scores import Finding
+from volvelle.catalogue import Catalogue
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show
+from volvelle.system.cluster import Cluster
+
+__all__ = ["HPCG", "HpcgApplication"]
+
+HpcgPlanned = Planned[Hpcg, HpcgLayout, HpcgFactors]
+
+
+class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors]):
+    """Runs of the benchmark against published ones."""
+
+    word: ClassVar[str] = "hpcg"
+    about: ClassVar[str] = "HPCG against published runs."
+    unit: ClassVar[str] = "FLOP/s"
+    quantity: ClassVar[Quantity | None] = FLOP_PER_SECOND
+    figure: ClassVar[str] = "rate"
+    calibrates: ClassVar[str] = "What families of devices sustain in HPCG, and what scaling loses. Takes a few seconds."
+    plans: ClassVar[str] = "The local grid for HPCG, and what to expect."
+    plan_options: ClassVar[tuple[Option, ...]] = (
+        Option(flag="--memory", default="50 %", help="Share of a device's memory to fill."),
+    )
+
+    def rows(self, file: Path | None = None) -> MeasuredTable[HpcgMeasurement]:
+        """Published runs, or a file's."""
+        return hpcg_measurements(file)
+
+    def question(self, row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | str:
+        """Devices, nodes and factors of a run."""
+        return hpcg_question(row, catalogue)
+
+    def estimator(self, calibration: HpcgFactors) -> HpcgModel:
+        """The product of bandwidth and efficiencies."""
+        return HpcgModel(factors=calibration)
+
+    def measured(self, row: HpcgMeasurement) -> float | None:
+        """The rate that the benchmark printed."""
+        return row.rate
+
+    def fitted(self, rows: CalibrationRows[HpcgMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Levels of families, and losses of scaling."""
+        fit = fit_hpcg(rows)
+        return Fit(
+            constants=hpcg_constants(fit),
+            notes=(
+                f"Calibration runs: {fit.runs}. Spreads are factors of one standard deviation, by runs left out of the "
+                "fit.",
+            ),
+            scores={"rows": float(fit.runs)},
+            calibration=dict(fit.solver),
+        )
+
+    def label(self, row: HpcgMeasurement, question: HpcgQuestion) -> str:
+        """The system and its devices."""
+        return f"{row.system or 'unnamed'}, {row.devices} {row.device}"
+
+    # -- plan ---------------------------------------------------------------------------------------------------
+
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Hpcg, HpcgLayout, HpcgFactors]:
+        """One run: no other does better."""
+        family = catalogue.chip_file(system.chip.name).family
+        factors = hpcg_factors(family, catalogue=catalogue)
+        share = parse(options.get("memory", "50 %"), FRACTION)
+        layout = hpcg_layout(system, factors, share=share)
+        return Asked(
+            question=Question(candidates=((Hpcg(), layout),), system=system, calibration=factors),
+            title="HPCG",
+            facts={"memory": share},
+        )
+
+    def described(self, work: Hpcg, decision: HpcgLayout) -> Mapping[str, object]:
+        """As the benchmark's input names them."""
+        return {
+            "local_grid": list(decision.grid or ()),
+            "processes": list(decision.processes or ()),
+            "unknowns": decision.unknowns,
+        }
+
+    def constants(self, calibration: HpcgFactors) -> Mapping[str, object]:
+        """Whose factors were used."""
+        return {"family": calibration.family, "fitted": calibration.fitted}
+
+    def headline(self, planned: HpcgPlanned) -> Iterable[str]:
+        """The run to make, and what to expect."""
+        first = planned.ranking.first
+        layout, spread = first.decision, first.rate_range
+        assert spread is not None, "the model gives a range"
+        yield (
+            f"HPCG on {planned.system.name}: {show(first.rate, FLOP_PER_SECOND)} expected, "
+            f"{show(spread.low, FLOP_PER_SECOND)} … {show(spread.high, FLOP_PER_SECOND)} ({spread.level:.0%} range)"
+        )
+        grid, processes = (" x ".join(map(str, sides or ())) for sides in (layout.grid, layout.processes))
+        yield f"local grid        {grid} a process, {show(first.memory_bytes, BYTES)} in the reference storage"
+        yield f"processes         {processes}, one a device; {layout.unknowns:.4g} unknowns in all"
+        efficiency = first.figures().get("rate_per_watt")
+        if efficiency is not None and efficiency.range is not None and first.power is not None:
+            low, high = efficiency.range.low / 1e9, efficiency.range.high / 1e9
+            yield (
+                f"efficiency        {efficiency.value / 1e9:.3g} GF/W, {low:.3g} … {high:.3g}, at "
+                f"{show(first.power, WATTS)} (devices at 85 % of their rating, and hosts)"
+            )
+
+    def notes(self, planned: HpcgPlanned) -> Iterable[str]:
+        """Whose factors stand in."""
+        factors = planned.asked.question.calibration
+        if not factors.fitted:
+            yield f"factors are those of {factors.family}"
+
+    def plan_findings(self, planned: HpcgPlanned) -> Iterable[Finding]:
+        """Every factor with its ends."""
+        bounds = self.estimator(planned.asked.question.calibration).bounds()
+        yield Finding(
+            key="factors",
+            value={name: {"value": value, "low": low, "high": high} for name, (value, low, high) in bounds.items()},
+            title="inputs and sources",
+            words=("factor",),
+            numbers=("value", "low", "high"),
+            cells=tuple(
+                (name, *(f"{number:.4g}" for number in numbers)) for name, numbers in bounds.items() if numbers[0]
+            ),
+        )
+
+
+HPCG = HpcgApplication()

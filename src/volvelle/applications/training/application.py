@@ -1,0 +1,88 @@
+"""Training of language models as an application: whole steps, and the layouts that were chosen for them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.contract import Application, Option
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.scores import Finding, RowValidation
+from volvelle.applications.training.fit import FAMILIES, fit_training
+from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_findings
+from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
+from volvelle.applications.training.rows import TrainingQuestion, training_question
+from volvelle.catalogue import Catalogue
+from volvelle.estimators.contract import Estimator
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.workload.training import TrainingStep
+
+__all__ = ["LAYOUTS", "TRAINING", "Layouts", "Training"]
+
+_SAMPLES = 32
+"""Of the machine's uncertain numbers, for the range of each prediction."""
+
+
+class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, None]):
+    """Whole training steps against published runs."""
+
+    word: ClassVar[str] = "training"
+    about: ClassVar[str] = "Training steps against published runs."
+    unit: ClassVar[str] = "seconds per step"
+    calibrates: ClassVar[str] = "How near to its peaks a family of chips gets in whole steps. Takes a minute."
+    fit_options: ClassVar[tuple[Option, ...]] = (
+        Option(flag="--family", choices=tuple(sorted(FAMILIES)), default="ampere", help="Family of chips."),
+    )
+
+    def rows(self, file: Path | None = None) -> MeasuredTable[TrainingMeasurement]:
+        """Published runs, or a file's."""
+        return training_measurements(file)
+
+    def question(self, row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:
+        """Step, cluster and mapping of a run."""
+        return training_question(row, catalogue)
+
+    def estimator(self, calibration: None = None) -> Estimator[TrainingStep, ParallelMapping]:
+        """The closed form, with its range."""
+        return UnderUncertainty(estimator=ClosedForm(), samples=_SAMPLES)
+
+    def measured(self, row: TrainingMeasurement) -> float | None:
+        """Seconds a step."""
+        return row.seconds
+
+    def fitted(self, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Constants of one family of chips."""
+        return fit_training(options["family"], rows, catalogue)
+
+    def label(self, row: TrainingMeasurement, question: TrainingQuestion) -> str:
+        """The model and its machine."""
+        return f"{row.model or f'{row.layers} layers of {row.hidden}'} on {row.chips} {row.accelerator}"
+
+
+class Layouts(Training):
+    """Whether the layout ranked first was the fastest, of runs that differ only in their layout."""
+
+    word: ClassVar[str] = "layouts"
+    about: ClassVar[str] = "Whether the layout ranked first was the fastest."
+    calibrates: ClassVar[str] = ""
+    fit_options: ClassVar[tuple[Option, ...]] = ()
+
+    def rows(self, file: Path | None = None) -> MeasuredTable[TrainingMeasurement]:
+        """Publications that time one model in many layouts; of a file all rows."""
+        table = training_measurements(file)
+        return table if file is not None else table.only(LAYOUT_GROUPS)
+
+    def estimator(self, calibration: None = None) -> Estimator[TrainingStep, ParallelMapping]:
+        """The closed form alone: ranges rank nothing."""
+        return ClosedForm()
+
+    def findings(self, validation: RowValidation) -> Iterable[Finding]:
+        """Sets of runs that differ only in their layout, and how well the first choice does."""
+        return layout_findings(validation)
+
+
+TRAINING = Training()
+LAYOUTS = Layouts()

@@ -1,0 +1,67 @@
+"""What others call accelerators, and which entries of the catalogue that is: one table, ``data/aliases.yaml``."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML
+
+from volvelle.errors import DescriptionError
+
+__all__ = ["Alias", "accelerator_alias", "accelerator_aliases", "published_names"]
+
+
+class Alias(BaseModel):
+    """One name, or several alike."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    match: str
+    """A pattern that occurs in the name."""
+    chip: str | None = None
+    cluster: str | None = None
+    """The usual machine of such accelerators; None: the catalogue has none."""
+    over: Mapping[str, str] = Field(default_factory=dict)
+    """Word of a network, or of a way of travelling → the machine that has it."""
+    family: str | None = None
+    """Of a device that is no chip of the catalogue."""
+    without_cluster: str = ""
+    """Why there is no machine."""
+
+    def cluster_over(self, words: str) -> str | None:
+        """The machine by the words of its network; the usual one where they name no other."""
+        return next((cluster for word, cluster in self.over.items() if word in words.lower()), self.cluster)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accelerators: tuple[Alias, ...]
+    published: Mapping[str, Mapping[str, str]]
+
+
+@cache
+def _file() -> _File:
+    file = resources.files("volvelle.catalogue") / "data" / "aliases.yaml"
+    try:
+        return _File.model_validate(YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
+    except ValidationError as error:
+        raise DescriptionError(f"aliases.yaml does not load: {error}") from None
+
+
+def accelerator_aliases() -> tuple[Alias, ...]:
+    """All of them, in the order they are tried."""
+    return _file().accelerators
+
+
+@cache
+def accelerator_alias(name: str) -> Alias | None:
+    """What an accelerator is here, by what somebody calls it; None: nobody knows."""
+    return next((alias for alias in accelerator_aliases() if re.search(alias.match, name, re.IGNORECASE)), None)
+
+
+def published_names(publication: str) -> Mapping[str, str]:
+    """Our names of chips → those of a publication."""
+    return _file().published[publication]

@@ -1,0 +1,82 @@
+"""``volvelle plan APPLICATION --on SYSTEM …``."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from volvelle.applications.registry import APPLICATIONS, application
+from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, with_options
+
+if TYPE_CHECKING:
+    from volvelle.applications.contract import Application
+
+__all__ = ["VerbOnModelOrApplication", "plan_applications", "plan_command"]
+
+
+def plan_command(application: "Application[Any, Any, Any, Any]") -> click.Command | None:
+    """The command that plans an application; None where nothing is planned."""
+    if not application.plans:
+        return None
+
+    def run(ctx: click.Context, *, system: str, top: int, folder: Path | None, as_json: bool, **given: Any) -> None:
+        from volvelle.applications.contract import Planned  # noqa: PLC0415 - short start-up
+        from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
+        from volvelle.report.applications.documents import plan_document  # noqa: PLC0415 - short start-up
+        from volvelle.report.applications.plan_text import print_plan  # noqa: PLC0415 - short start-up
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - short start-up
+
+        catalogue = Catalogue(*([folder] if folder else []))
+        options = chosen(application.plan_options, given)
+        asked = application.space(catalogue.cluster(system), catalogue, **options)
+        start = time.perf_counter()
+        ranking = application.planner(asked).rank(asked.question.candidates, asked.question.system, top=top)
+        planned = Planned(asked=asked, ranking=ranking, seconds=time.perf_counter() - start)
+        if options.get("emit") is not None:
+            options["emit"].write_text(application.emitted(planned), "utf-8")
+        if as_json:
+            click.echo(json_text("plan", plan_document(application, planned)))
+        else:
+            print_plan(application, planned)
+        if not ranking.best:
+            ctx.exit(1)
+
+    command = with_options(click.pass_context(run), application.plan_options)
+    for option in reversed(
+        (
+            click.option(
+                "--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/64."
+            ),
+            click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Plans to show."),
+            click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of yours."),
+            JSON,
+        )
+    ):
+        command = option(command)
+    arguments = " ".join(option.help for option in application.plan_options if not option.flag.startswith("-"))
+    says = f"{application.plans} With an 80 % range.\n\n{arguments}"
+    return click.command(application.word, short_help=application.plans, help=says)(command)
+
+
+plan_applications = ApplicationGroup("plan", make=plan_command, help="The best run of a benchmark on a machine.")
+"""The commands of all applications that are planned."""
+
+
+class VerbOnModelOrApplication(click.Command):
+    """A command that hands over to another where its first argument names an application that is planned."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of the command that the first word asks for."""
+        other = plan_command(application(args[0])) if args and args[0] in APPLICATIONS else None
+        if other is not None:
+            return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Which applications may stand in place of a model."""
+        known = plan_applications.list_commands(ctx)
+        with formatter.section("Benchmarks"):
+            formatter.write_text(f"In place of a model: {', '.join(known)} (volvelle {self.name} {known[0]} --help).")

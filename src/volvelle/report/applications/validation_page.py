@@ -1,0 +1,102 @@
+"""A validation as a picture, and as a page that needs no other file."""
+
+from typing import Any
+
+from volvelle.applications.contract import Application
+from volvelle.applications.scores import RowValidation, ScoredRow
+from volvelle.quantities import SECONDS
+from volvelle.report.applications.scores_text import SCORE_COLUMNS, score_cells, shown_figure
+from volvelle.report.figures.scatter import Mark, Point, Sheet, page, scatter
+
+__all__ = ["validation_page", "validation_picture"]
+
+_HELD_OUT = Mark(name="held-out", colour="#c2410c", shape="diamond")
+_MARKS = {
+    "calibration": Mark(name="calibration", colour="#1d6fa5", shape="circle"),
+    "calibration_noisy": Mark(name="noisy calibration", colour="#7a8f9c", shape="square"),
+    "given": Mark(name="given", colour="#6d3fb0", shape="triangle"),
+}
+
+
+def validation_picture(application: Application[Any, Any, Any, Any], validation: RowValidation) -> str:
+    """Predicted against measured figures; held-out rows lie on top."""
+    kind = application.quantity
+    points = [
+        Point(
+            measured=row.measured,
+            predicted=row.predicted,
+            mark=_MARKS.get(row.head.split, _HELD_OUT),
+            label=f"{row.head.row_id} ({row.head.group}): {row.label}: measured {shown_figure(row.measured, kind)}, "
+            f"predicted {shown_figure(row.predicted, kind)} ({row.error:+.0%})",
+        )
+        for row in sorted(validation.rows, key=lambda row: not row.head.split.startswith("calibration"))
+    ]
+    unit = "in SI units" if kind is None else kind.base
+    above = "too slow" if kind is SECONDS else "too large"
+    return scatter(points, title=_title(application), quantity=application.figure, unit=unit, above=above)
+
+
+def validation_page(application: Application[Any, Any, Any, Any], validation: RowValidation) -> str:
+    """The picture, all publications, all rows furthest off first, and those that were not scored."""
+    groups = Sheet(
+        title="By publication, worst first",
+        columns=("publication", "split", *SCORE_COLUMNS),
+        rows=tuple(
+            (": ".join((score.group, *score.within.values())), score.split, *score_cells(score))
+            for score in validation.groups()
+        ),
+        numbers=frozenset(SCORE_COLUMNS),
+    )
+    shown = ("measured", "predicted", "low", "high", "error")
+    rows = Sheet(
+        title="Rows, furthest off first",
+        columns=("row", "publication", "split", "what", *shown, "assumed", "source"),
+        rows=tuple(_cells(application, row) for row in validation.worst_first()),
+        numbers=frozenset(shown),
+        note="Low and high are the 80 % range: inputs in doubt, and what calibration rows were off.",
+    )
+    unscored = Sheet(
+        title="Rows not scored",
+        columns=("reason", *validation.splits),
+        rows=tuple(
+            (reason, *(str(counts.get(split, 0)) for split in validation.splits))
+            for reason, counts in validation.reasons().items()
+        ),
+        numbers=frozenset(validation.splits),
+    )
+    findings = tuple(
+        Sheet(
+            title=finding.title.capitalize(),
+            columns=(*finding.words, *finding.numbers),
+            rows=finding.cells,
+            numbers=frozenset(finding.numbers),
+        )
+        for finding in application.findings(validation)
+        if finding.title
+    )
+    totals = [validation.overall(split) for split in validation.splits]
+    lead = "; ".join(f"{score.split}: median error {score_cells(score)[2]} over {score.rows} rows" for score in totals)
+    return page(
+        title=_title(application),
+        lead=lead,
+        picture=validation_picture(application, validation),
+        sheets=(groups, *findings, rows, unscored),
+    )
+
+
+def _title(application: Application[Any, Any, Any, Any]) -> str:
+    return application.about.rstrip(".")
+
+
+def _cells(application: Application[Any, Any, Any, Any], row: ScoredRow) -> tuple[str, ...]:
+    numbers = (row.measured, row.predicted, row.low, row.high)
+    return (
+        row.head.row_id,
+        row.head.group,
+        row.head.split,
+        row.label,
+        *("–" if number is None else shown_figure(number, application.quantity) for number in numbers),
+        f"{row.error:+.1%}",
+        "; ".join(row.assumed),
+        row.head.source,
+    )
