@@ -79,6 +79,7 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
         ),
         matrix_efficiency=figures.read("matrix_efficiency", file.matrix_efficiency, FRACTION),
         memory_efficiency=figures.read("memory_efficiency", file.memory_efficiency, FRACTION),
+        dataflow=file.dataflow,
         units=figures.read("units", file.units, None) if file.units else None,
         tile=figures.read("tile", file.tile, None) if file.tile else 8192.0,
         gemm_k_half=figures.read("gemm_k_half", file.gemm_k_half, None) if file.gemm_k_half else 0.0,

@@ -36,6 +36,8 @@ class Chip:
     """Sustained fraction of the dense peak on large matrix products."""
     memory_efficiency: Fraction = 1.0
     """Sustained fraction of the peak rate of memory."""
+    dataflow: bool = False
+    """Kernels stay on the chip side by side and stream tiles to each other; else they run one after another."""
     units: Count | None = None
     """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
     tile: Count = 8192.0
