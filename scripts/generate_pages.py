@@ -61,7 +61,7 @@ LLAMA_PAPER = f"estimate {LLAMA} --tp 8 --pp 16"
 DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
 DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hierarchical-dispatch"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
-MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2"
+MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
 QUESTIONS = {
     "first": FIRST,
     "deeper": FIRST.replace("--pp 8", "--pp 16"),

@@ -12,6 +12,9 @@ STATE_SPACE = str(ROOT / "examples" / "graphs" / "state_space.yaml")
 UNET = str(ROOT / "examples" / "graphs" / "unet.yaml")
 
 
+DATAFLOW = ("--execution", "dataflow")
+
+
 def mapped(*words: str) -> dict[str, object]:
     found = volvelle("map", *words, "--json")
     assert found.returncode == 0, found.stderr
@@ -19,7 +22,7 @@ def mapped(*words: str) -> dict[str, object]:
 
 
 def test_a_graph_that_is_none_of_ours_is_mapped_with_a_proof() -> None:
-    found = mapped(STATE_SPACE, "--on", "dgx-h100/8", "--micro-batches", "2")
+    found = mapped(STATE_SPACE, "--on", "dgx-h100/8", "--micro-batches", "2", *DATAFLOW)
     assert found["proven"]
     assert found["gap"] <= 1e-6  # type: ignore[operator]
     parts = found["contributions"]
@@ -27,7 +30,7 @@ def test_a_graph_that_is_none_of_ours_is_mapped_with_a_proof() -> None:
 
 
 def test_fusing_is_never_slower_than_kernel_by_kernel() -> None:
-    fused, apart = (mapped(UNET, "--on", "dgx-h100/8", *more) for more in ((), ("--no-fuse",)))
+    fused, apart = (mapped(UNET, "--on", "dgx-h100/8", *DATAFLOW, *more) for more in ((), ("--no-fuse",)))
     assert fused["seconds"] < apart["seconds"]  # type: ignore[operator]
     assert apart["seconds"] == pytest.approx(apart["bound"], rel=1e-5)
 
@@ -38,7 +41,7 @@ def test_degrees_that_are_asked_for_are_kept() -> None:
 
 
 def test_pictures_of_the_graph_and_its_roofline_are_written(tmp_path: Path) -> None:
-    found = volvelle("map", UNET, "--on", "dgx-h100/8", "--out", str(tmp_path))
+    found = volvelle("map", UNET, "--on", "dgx-h100/8", *DATAFLOW, "--out", str(tmp_path))
     assert found.returncode == 0
     assert "optimum, proven" in found.stdout
     pictures = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()}

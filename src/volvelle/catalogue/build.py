@@ -92,6 +92,7 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
             )
             for index, tier in enumerate(file.memories)
         ),
+        dataflow=file.dataflow,
         units=figures.read("units", file.units, None) if file.units else None,
         tile=figures.read("tile", file.tile, None) if file.tile else 8192.0,
         power=figures.read("power", file.power, WATTS) if file.power else None,

@@ -72,6 +72,8 @@ class ChipFile(_Strict):
     vector_rate: dict[str, Datum]
     buffer: Datum
     memories: Annotated[list[MemoryFile], Field(min_length=1)]
+    dataflow: bool = False
+    """Kernels stream tiles to each other on the chip, as on an RDU or a wafer."""
     units: Datum | None = None
     """Units that each work on one tile of a matrix product."""
     tile: Datum | None = None

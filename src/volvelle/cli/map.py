@@ -9,6 +9,7 @@ import click
 from volvelle.cli.words import COUNT, Words
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.sharding import Objective
+from volvelle.verbs.map import Execution, Sharding
 from volvelle.verbs.map import map as verb
 
 __all__ = ["map"]
@@ -17,6 +18,18 @@ __all__ = ["map"]
 @click.command(short_help="The best mapping of any graph of kernels, with a proof.")
 @click.argument("graph")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like sn30-node/8.")
+@click.option(
+    "--execution",
+    type=click.Choice(get_args(Execution)),
+    help="Kernels one after another, or streaming tiles to each other on the chip. [default: as the chip does]",
+)
+@click.option(
+    "--sharding",
+    type=click.Choice(get_args(Sharding)),
+    default="any",
+    show_default=True,
+    help="Of kernels one after another: operations split any dimension, or as Megatron's do.",
+)
 @click.option("--micro-batches", default=None, type=COUNT, help="Runs of the graph in a step. [default: 8 a chip]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--tp", "tensor", multiple=True, type=COUNT, help="Tensor degrees to consider. [default: all]")
@@ -24,6 +37,7 @@ __all__ = ["map"]
 @click.option("--dp", "data", multiple=True, type=COUNT, help="Numbers of replicas to consider. [default: all]")
 @click.option("--tile", "tiles", multiple=True, type=COUNT, help="Tile sizes to consider. [default: powers of two]")
 @click.option("--forward", is_flag=True, help="Of a named model: the forward pass alone.")
+@click.option("--gpt-layer-only", is_flag=True, help="Of a named model: a GPT layer of its width, as DFModel has it.")
 @click.option("--fuse/--no-fuse", default=True, show_default=True, help="Kernels may run together.")
 @click.option("--partitions", default=None, type=COUNT, help="Most partitions there may be.")
 @click.option(
@@ -56,7 +70,7 @@ __all__ = ["map"]
 def map(ctx: click.Context, /, *, graph: str, out: Path | None, as_json: bool, **question: Any) -> None:  # noqa: A001 - the verb's name
     """Split, cut into stages and fuse GRAPH for SYSTEM, as fast as can be, and prove it.
 
-    GRAPH is a YAML file of kernels, a model of the catalogue (its layer as DFModel draws it), or one of DFModel's
+    GRAPH is a YAML file of kernels, a model of the catalogue, a Hugging Face config.json, or one of DFModel's
     workloads: gpt3-1t, dlrm-793b, hpl-5m, fft-1t.
     """
     answer = verb(graph, **question)

@@ -12,6 +12,7 @@ from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline_picture import Level, Work, roofline_picture
 from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
+from volvelle.search.kernels.answer import KernelMapping, KernelPlan
 from volvelle.verbs.map import MapAnswer
 
 __all__ = ["map_pictures", "print_map"]
@@ -31,6 +32,10 @@ def print_map(answer: MapAnswer, *, console: Console | None = None) -> None:
         out.print(_violations(found))
         return
     out.print(_time(found.plan))
+    if isinstance(found, KernelMapping):
+        out.print(_splits(found.plan))
+        out.print(_looked(found))
+        return
     for block in found.plan.blocks:
         out.print(_partitions(block))
     out.print(_splits(found.plan))
@@ -41,7 +46,9 @@ def print_map(answer: MapAnswer, *, console: Console | None = None) -> None:
 def _headline(answer: MapAnswer) -> Panel:
     found, plan = answer.mapping, answer.mapping.plan
     text = Text()
-    text.append(f"{found.workload}", style="bold").append(f"  {answer.graph}\n")
+    text.append(f"{found.workload}", style="bold").append(
+        f"  {answer.parameters / 1e9:.4g} B parameters, {answer.graph}, {answer.execution} execution\n"
+    )
     text.append(f"{found.cluster}", style="bold").append(f"  {found.chips} × {answer.cluster.chip.name}\n")
     if plan is None:
         text.append("\nnothing fits" if found.proven else "\nnothing was found in time", style="bold red")
@@ -56,13 +63,13 @@ def _headline(answer: MapAnswer) -> Panel:
     )
 
 
-def _certificate(found: GraphMapping) -> str:
+def _certificate(found: GraphMapping | KernelMapping) -> str:
     if found.proven:
         return "optimum, proven"
     return f"no mapping takes less than {show(found.bound, SECONDS)}: gap {found.gap:.1%}"
 
 
-def _looked(found: GraphMapping) -> Text:
+def _looked(found: GraphMapping | KernelMapping) -> Text:
     counts = found.counts
     return Text(
         f"\nLooked at {counts.degrees} degrees ({counts.pruned + counts.full} ruled out by bounds), {counts.shardings} "
@@ -70,7 +77,7 @@ def _looked(found: GraphMapping) -> Text:
     )
 
 
-def _degrees(plan: GraphPlan) -> str:
+def _degrees(plan: GraphPlan | KernelPlan) -> str:
     words = []
     for group in plan.degrees.groups:
         where = " × ".join(f"{members} on {name}" for name, members in group.spans)
@@ -82,7 +89,7 @@ def _table(title: str) -> Table:
     return Table(title="\n" + title, title_justify="left", title_style="bold", box=None, pad_edge=False)
 
 
-def _time(plan: GraphPlan) -> Table:
+def _time(plan: GraphPlan | KernelPlan) -> Table:
     table = _table("Where the time goes")
     for name in ("part", "time", "share", "bound by"):
         table.add_column(name, justify="right" if name in ("time", "share") else "left")
@@ -109,7 +116,7 @@ def _partitions(block: MappedBlock) -> Table:
     return table
 
 
-def _splits(plan: GraphPlan) -> Group:
+def _splits(plan: GraphPlan | KernelPlan) -> Group:
     """Which dimension splits what, and what is exchanged."""
     lines = []
     for block in plan.blocks:
@@ -134,7 +141,7 @@ def _binding(found: GraphMapping) -> Text:
     return Text("\nWhat binds (of the step, gone without it): " + (", ".join(gains[:4]) or "nothing but compute"))
 
 
-def _violations(found: GraphMapping) -> Panel:
+def _violations(found: GraphMapping | KernelMapping) -> Panel:
     text = Text()
     for index, violation in enumerate(found.violations):
         text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
@@ -149,8 +156,8 @@ def _violations(found: GraphMapping) -> Panel:
 def map_pictures(answer: MapAnswer) -> dict[str, str]:
     """File name → SVG: each block's graph, and a roofline of all partitions."""
     plan = answer.mapping.plan
-    if plan is None:
-        return {}
+    if plan is None or isinstance(plan, KernelPlan):
+        return {}  # kernels one after another have no partitions to draw
     found = {}
     stages = _stages(plan)
     for block in plan.blocks:

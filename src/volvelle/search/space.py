@@ -69,8 +69,9 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
     for size in split or [heads]:
         common = gcd(common, size)
     found = False
-    for tensor in space.tensor or divisors(common):
-        if common % tensor or chips % tensor:
+    known = bool(split) or "kv_heads" in sizes
+    for tensor in space.tensor or divisors(common if known else chips):
+        if (known and common % tensor) or chips % tensor:
             continue
         for context in space.context or divisors(length):
             if chips % (tensor * context) or length % context:

@@ -34,6 +34,8 @@ class Chip:
     """On-chip memory that all its units share."""
     memories: tuple[Memory, ...]
     """Off-chip tiers, fastest first."""
+    dataflow: bool = False
+    """Kernels stay on the chip side by side and stream tiles to each other; else they run one after another."""
     units: Count | None = None
     """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
     tile: Count = 8192.0

@@ -6,11 +6,13 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.published.dfmodel import PublishedWorkload, dfmodel
 from volvelle.errors import UnknownNameError
 from volvelle.interchange.graph_file import GraphFile, read_graph
+from volvelle.verbs.named import model_of
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables, dlrm
 from volvelle.workload.families.fft import Fft, fft
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
 from volvelle.workload.families.hpl import Hpl, hpl
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.transforms import with_backward
 
@@ -18,26 +20,35 @@ __all__ = ["read_graph_argument"]
 
 
 def read_graph_argument(
-    graph: str | Path | Transformer | Workload, catalogue: Catalogue, *, forward: bool
+    graph: str | Path | Transformer | Workload, catalogue: Catalogue, *, forward: bool, gpt_layer_only: bool = False
 ) -> GraphFile:
-    """The graph, the dimension it streams and its pins; of a workload as it is, positions stream if it has any."""
+    """The graph, the dimension it streams and its pins; of a workload as it is, positions stream if it has any.
+
+    A model is all its blocks, with its backward pass unless `forward`; or, where that is asked for, the layer of a GPT
+    of its width as DFModel draws it, without embedding, head, gates, groups of heads and experts.
+    """
     if isinstance(graph, Workload):
         return _streamed(graph, "position" if "position" in graph.sizes else None)
     if isinstance(graph, Transformer):
-        return _layer(graph, forward=forward)
+        return _model(graph, forward=forward, gpt_layer_only=gpt_layer_only)
+    if str(graph).endswith(".json") or Path(graph).is_dir():
+        return _model(model_of(graph, catalogue), forward=forward, gpt_layer_only=gpt_layer_only)
     if isinstance(graph, Path) or graph.endswith((".yaml", ".yml")) or Path(graph).exists():
         return read_graph(Path(graph))
     published = {workload.key: workload for workload in dfmodel().workloads}
-    if graph in published:
-        return _published(published[graph], forward=forward)
     models = catalogue.names("models")
     if graph in models:
-        return _layer(catalogue.model(graph), forward=forward)
+        return _model(catalogue.model(graph), forward=forward, gpt_layer_only=gpt_layer_only)
+    if graph in published:
+        return _published(published[graph], forward=forward)
     raise UnknownNameError.among("graph", graph, [*published, *models])
 
 
-def _layer(shape: Transformer, *, forward: bool) -> GraphFile:
-    """A model's layer as DFModel draws it."""
+def _model(shape: Transformer, *, forward: bool, gpt_layer_only: bool) -> GraphFile:
+    """A model, or a GPT's layer of its width."""
+    if not gpt_layer_only:
+        whole = transformer(shape)
+        return _streamed(whole if forward else with_backward(whole), "position")
     layer = GptLayer(
         name=shape.name,
         hidden=shape.hidden,

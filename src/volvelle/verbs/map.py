@@ -3,28 +3,40 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
+from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.quantities import numbered
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations
 from volvelle.search.graph.sharding import Objective
+from volvelle.search.kernels.answer import KernelMapping
+from volvelle.search.kernels.solve import map_kernels
+from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.graphs import read_graph_argument
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
+from volvelle.workload.training import TrainingStep
 
-__all__ = ["MapAnswer", "map"]
+__all__ = ["Execution", "MapAnswer", "Sharding", "map"]
+
+Execution = Literal["kernels", "dataflow"]
+"""Kernels one after another, or side by side on the chip, streaming tiles."""
+Sharding = Literal["any", "megatron"]
+"""Operations may split any dimension, or those that Megatron splits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapAnswer:
     """What was asked and what was found."""
 
-    mapping: GraphMapping
+    mapping: GraphMapping | KernelMapping
+    execution: Execution
     cluster: Cluster
     workload: Workload
     """What was mapped: one micro-batch of it."""
@@ -52,12 +64,15 @@ def map(  # noqa: A001 - the verb's name
     graph: str | Path | Transformer | Workload,
     *,
     on: Machine,
+    execution: Execution | None = None,
+    sharding: Sharding = "any",
     micro_batches: int | None = None,
     tensor: Sequence[int] = (),
     pipeline: Sequence[int] = (),
     data: Sequence[int] = (),
     tiles: Sequence[int] = (),
     forward: bool = False,
+    gpt_layer_only: bool = False,
     fuse: bool = True,
     partitions: int | None = None,
     overlap: Overlap = Overlap.ALL,
@@ -68,15 +83,22 @@ def map(  # noqa: A001 - the verb's name
     limit: float = 60.0,
     catalogue: Folder = None,
 ) -> MapAnswer:
-    """Split, cut into stages and fuse a graph for a machine as fast as can be, and prove it.
+    """Split a graph over a machine as fast as can be, and prove it.
 
-    Degrees and tiles are those to consider, all where none are given; `micro_batches` are those of a step (8 a chip),
-    `limit` the seconds that the search may take.
+    In execution by ``kernels`` one kernel runs after another, as `estimate` has it: degrees, stages and the split of
+    every operation are chosen; with `sharding` "megatron" operations split as Megatron's do. In ``dataflow`` kernels
+    stay on the chip and stream tiles to each other, and which run together is chosen too. Where none is named, the chip
+    decides. Degrees and tiles are those to consider, all where none are given; `micro_batches` are those of a step (8 a
+    chip), `limit` the seconds that the search may take.
     """
     known = catalogue_of(catalogue)
-    asked = read_graph_argument(graph, known, forward=forward)
+    asked = read_graph_argument(graph, known, forward=forward, gpt_layer_only=gpt_layer_only)
     cluster = cluster_of(on, known)
     count = micro_batches or 8 * cluster.accelerators
+    how: Execution = execution or ("dataflow" if cluster.chip.dataflow else "kernels")
+    if how == "kernels":
+        found = _by_kernels(asked.workload, cluster, count, tensor, pipeline, data, element, limit, sharding)
+        return MapAnswer(mapping=found, execution=how, cluster=cluster, workload=asked.workload, micro_batches=count)
     choices = FusionChoices(
         overlap=overlap,
         stream_weights=stream_weights,
@@ -100,4 +122,34 @@ def map(  # noqa: A001 - the verb's name
         time_limit=limit,
         ends=True,
     )
-    return MapAnswer(mapping=mapping, cluster=cluster, workload=asked.workload, micro_batches=count)
+    return MapAnswer(mapping=mapping, execution=how, cluster=cluster, workload=asked.workload, micro_batches=count)
+
+
+def _by_kernels(
+    workload: Workload,
+    cluster: Cluster,
+    micro_batches: int,
+    tensor: Sequence[int],
+    pipeline: Sequence[int],
+    data: Sequence[int],
+    element: str,
+    limit: float,
+    sharding: Sharding,
+) -> KernelMapping:
+    """The best mapping kernel by kernel: 1F1B, ZeRO-1, activations kept or recomputed."""
+    factorisations(cluster.accelerators, tensor=tensor, pipeline=pipeline, data=data)  # refuses what makes no sense
+    trains = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
+    size = int(workload.sizes.get("batch", 1))
+    step = TrainingStep(model=workload, batch=micro_batches * size, element=element, backward=trains)
+    space = Space(
+        tensor=tuple(tensor),
+        pipeline=tuple(pipeline),
+        micro_batch=(size,),
+        largest_micro_batch=size,
+        interleave=(1,),
+        schedules=(Schedule.ONE_FORWARD_ONE_BACKWARD,),
+        zero=(1,),
+        recompute=(Recompute.NONE, Recompute.FULL) if trains else (Recompute.NONE,),
+        expert_tensor_parallel=(True,),
+    )
+    return map_kernels(step, cluster, space, data=data, split=sharding == "any", time_limit=limit)

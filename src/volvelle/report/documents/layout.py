@@ -19,8 +19,8 @@ def layout_fields(prefix: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in fields(ParallelMapping):
         kind: Any = field.type
-        if field.name.startswith(_OFFLOAD):
-            continue
+        if field.name.startswith(_OFFLOAD) or field.name == "sharding":
+            continue  # said as a list; said block by block
         if isinstance(kind, type) and issubclass(kind, IntEnum):
             words = tuple(choice.word for choice in kind)  # type: ignore[attr-defined]
             found[field.name] = (Literal[words], at(f"{prefix}{field.name}.word"))

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator
 
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.estimate import MemoryEntry, ViolationEntry
+from volvelle.report.documents.layout import LayoutEntry
 
 __all__ = ["MapDocument"]
 
@@ -73,7 +74,7 @@ class BlockEntry(Document):
     tile: int | None
     splits: dict[str, str | None] = at("sharded.dims")
     exchanges: list[ExchangeEntry] = at("sharded.conversions")
-    partitions: list[PartitionEntry] = at("timing.partitions")
+    partitions: list[PartitionEntry]
 
 
 class PieceEntry(Document):
@@ -107,6 +108,7 @@ class MapDocument(Document):
 
     workload: str = at("mapping.workload")
     graph: str
+    execution: str
     parameters: int
     flops: float
     system: str = at("mapping.cluster")
@@ -126,6 +128,7 @@ class MapDocument(Document):
     degrees: Annotated[dict[str, GroupEntry] | None, BeforeValidator(_by_axis)] = at(
         "mapping.plan.degrees.groups", None
     )
+    layout: LayoutEntry | None = at("mapping.plan.mapping", None)  # type: ignore[valid-type]
     contributions: list[MapContributionEntry] | None = at("mapping.plan.contributions", None)
     limits: list[LimitEntry] | None = at("mapping.plan.limits", None)
     blocks: list[BlockEntry] | None = at("mapping.plan.blocks", None)

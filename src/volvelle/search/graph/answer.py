@@ -6,7 +6,7 @@ from math import inf
 from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
-from volvelle.estimators.dataflow.partition_time import FusionTime
+from volvelle.estimators.dataflow.partition_time import FusionTime, PartitionTime
 from volvelle.estimators.result import Contribution, MemoryPart, Violation
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
@@ -99,6 +99,11 @@ class MappedBlock:
     def gradients(self) -> float:
         """Seconds of `timing`'s network that exchange gradients of weights between replicas, for one micro-batch."""
         return sum(self.gradients_of.values())
+
+    @property
+    def partitions(self) -> tuple[PartitionTime, ...]:
+        """Kernels that run together, in the order they run."""
+        return self.timing.partitions
 
     @property
     def name(self) -> str:

@@ -1,48 +1,128 @@
 """What the search in kernel-by-kernel execution answers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import inf
 
-from volvelle.estimators.result import TrainingEstimate, Violation
+from volvelle.estimators.result import Contribution, TrainingEstimate, Violation
+from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.mapping.placement import members
+from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN, gap_of
+from volvelle.search.graph.answer import Degrees, Group, SearchCounts
+from volvelle.system.cluster import Cluster
 
-__all__ = ["KernelMapping", "KernelSearchCounts"]
+__all__ = ["KernelBlock", "KernelMapping", "KernelPlan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KernelSearchCounts:
-    """How much was looked at."""
+class KernelBlock:
+    """One block: how its operations are split over the tensor-parallel chips."""
 
-    layouts: int = 0
-    """Degrees and choices, each with any split of operations."""
-    full: int = 0
-    """Of these, those whose memory overflows however operations are split."""
-    shardings: int = 0
-    """Ways to split operations whose closed form was computed, over all layouts they apply to."""
+    sharded: ShardedBlock
+    tile: None = None
+    partitions: tuple[()] = ()
+    """Kernels run one by one, so none run together."""
+
+    @property
+    def name(self) -> str:
+        """Of the block."""
+        return self.sharded.block.name
+
+    @property
+    def repeat(self) -> int:
+        """Copies of it."""
+        return self.sharded.block.repeat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelPlan:
+    """The best mapping with its closed form, every decision by name."""
+
+    estimate: TrainingEstimate
+    cluster: Cluster
+    blocks: tuple[KernelBlock, ...]
+    micro_batches: int
+    """Of one replica, in a step."""
+    limits: tuple[()] = ()
+    stages: tuple[()] = ()
+
+    @property
+    def mapping(self) -> ParallelMapping:
+        """Degrees, choices and splits."""
+        return self.estimate.mapping
+
+    @property
+    def time(self) -> float:
+        """Seconds a step."""
+        return self.estimate.time
+
+    @property
+    def utilisation(self) -> float:
+        """Model FLOPs utilisation."""
+        return self.estimate.utilisation
+
+    @property
+    def throughput(self) -> float:
+        """Micro-batches a second, of all replicas."""
+        return self.micro_batches * self.mapping.data / self.time
+
+    @property
+    def memory_bytes(self) -> float:
+        """Bytes on the fullest rank."""
+        return self.estimate.memory_bytes
+
+    @property
+    def capacity(self) -> float:
+        """Bytes a chip has."""
+        return self.estimate.capacity
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Where the step's time goes."""
+        return self.estimate.contributions
+
+    @property
+    def degrees(self) -> Degrees:
+        """Chips of every axis, and which network each group has; ranks are numbered tensor, data, pipeline."""
+        groups, stride = [], 1
+        for axis in ("tensor", "data", "pipeline"):
+            degree = int(getattr(self.mapping, axis))
+            along = members(float(degree), float(stride), self.cluster.spans)
+            spans = tuple(
+                (dimension.name, round(float(count)))
+                for dimension, count in zip(self.cluster.dimensions, along, strict=True)
+                if float(count) > 1
+            )
+            groups.append(Group(axis=axis, degree=degree, stride=stride, spans=spans))
+            stride *= degree
+        return Degrees(groups=tuple(groups))
+
+    def parts(self) -> Mapping[str, float]:
+        """Exposed seconds by part, largest first."""
+        return self.estimate.parts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelMapping:
-    """The best mapping found, its closed form, and how good it is known to be."""
+    """The best mapping found, and how good it is known to be."""
 
     workload: str
     cluster: str
     chips: int
-    estimate: TrainingEstimate | None
-    """The closed form of the best mapping; None: nothing fits, or nothing was found in time."""
+    plan: KernelPlan | None
+    """None: nothing fits, or nothing was found in time."""
     bound: float
     """Seconds; no mapping of the space takes less."""
     seconds: float
     """The search took."""
-    counts: KernelSearchCounts
-    megatron: bool = False
-    """Whether no split was found better than Megatron's."""
+    counts: SearchCounts = field(default_factory=SearchCounts)
     violations: tuple[Violation, ...] = ()
 
     @property
     def time(self) -> float:
         """Seconds a step; infinite without a mapping."""
-        return self.estimate.time if self.estimate is not None else inf
+        return self.plan.time if self.plan is not None else inf
 
     @property
     def gap(self) -> float:
@@ -57,4 +137,4 @@ class KernelMapping:
     @property
     def feasible(self) -> bool:
         """Whether there is a mapping that runs."""
-        return self.estimate is not None
+        return self.plan is not None

@@ -19,12 +19,16 @@ from volvelle.errors import MappingError
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import EstimateTable, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.lowering import axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
+from volvelle.mapping.symbols import Axis
+from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import PROVEN
+from volvelle.search.graph.answer import SearchCounts
 from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
-from volvelle.search.kernels.answer import KernelMapping, KernelSearchCounts
+from volvelle.search.kernels.answer import KernelBlock, KernelMapping, KernelPlan
 from volvelle.search.kernels.block_splits import BlockSplits
 from volvelle.search.kernels.least_memory import least_memory
 from volvelle.search.kernels.split_times import SplitTimes
@@ -41,28 +45,26 @@ def map_kernels(
     cluster: Cluster,
     space: Space,
     *,
+    data: Sequence[int] = (),
     split: bool = True,
     time_limit: float = 60.0,
     progress: Callable[[int], None] | None = None,
 ) -> KernelMapping:
     """The best mapping of a step: every layout of a space, its operations split in any way, or as Megatron does."""
     begun = perf_counter()
-    search = _Search(step, cluster, space, deadline=begun + time_limit, progress=progress)
+    search = _Search(step, cluster, space, tuple(data), deadline=begun + time_limit, progress=progress)
     search.start()
     if split:
         search.run()
-    best = search.best
-    estimator = ClosedForm()
     return KernelMapping(
         workload=step.model.name,
         cluster=cluster.name,
         chips=cluster.accelerators,
-        estimate=estimator.estimate(step, cluster, best) if best is not None else None,
+        plan=search.plan(),
         bound=min(search.bound if split else search.time, search.time),
         seconds=perf_counter() - begun,
         counts=search.counts,
-        megatron=best is not None and best.sharding is None,
-        violations=() if best is not None else search.violations(),
+        violations=() if search.best is not None else search.violations(),
     )
 
 
@@ -85,20 +87,23 @@ class _Search:
         step: TrainingStep,
         cluster: Cluster,
         space: Space,
+        data: tuple[int, ...],
         *,
         deadline: float,
         progress: Callable[[int], None] | None,
     ) -> None:
         self.step, self.cluster, self.space, self.deadline = step, cluster, space, deadline
+        self.data = data
+        """Numbers of replicas to consider; none: all."""
         self.progress = progress or (lambda done: None)
         self.machine = SustainedRates.of(cluster, step.element)
         self.best: ParallelMapping | None = None
         self.time = inf
-        self.counts = KernelSearchCounts()
+        self.counts = SearchCounts()
         self.groups: list[_Group] = []
         self.bound = 0.0
         self.least = inf
-        """Bytes of the layout that came nearest to fitting."""
+        """Bytes that the fullest chip holds at least, however layouts and splits are chosen."""
         self.whole = step.whole
         if "batch" in self.whole.sizes:
             self.whole = self.whole.with_sizes(batch=space.micro_batch[0])
@@ -113,23 +118,30 @@ class _Search:
 
     def start(self) -> None:
         """Every layout with Megatron's splits, and groups of those that other splits may improve."""
-        gathered: dict[tuple[int, ...], list[MappingTable]] = {}
-        for table in layouts(self.space, self.step, self.cluster):
-            self._keep(ClosedForm().table(self.step, self.cluster, table))
-            self.counts = replace(self.counts, layouts=self.counts.layouts + len(table))
-            self.progress(self.counts.layouts)
-            for structure, rows in table.structures():
-                if structure.sequence_parallel:
-                    continue  # any split includes that of positions
-                part = table.take(rows)
-                held = least_memory(self.step, self.whole, structure, self.machine, part)
-                fits = np.flatnonzero(np.broadcast_to(held <= self.machine.holds, (len(part),)))
-                self.counts = replace(self.counts, full=self.counts.full + len(part) - len(fits))
-                if len(fits):
-                    key = (int(table.tensor[0]), int(table.expert[0]), int(structure.recompute))
-                    gathered.setdefault(key, []).append(part.take(fits))
-        for number, tables in enumerate(gathered.values()):
-            self.groups.append(self._group(number, MappingTable.joined(tables)))
+        tables = [
+            table
+            for table in layouts(self.space, self.step, self.cluster)
+            if not self.data or int(table.data[0]) in self.data
+        ]
+        if not tables:
+            return
+        every = MappingTable.joined(tables)
+        self._keep(ClosedForm().table(self.step, self.cluster, every))
+        self.counts = replace(self.counts, degrees=len(every))
+        self.progress(len(every))
+        for structure, rows in every.structures():
+            if structure.sequence_parallel:
+                continue  # any split includes that of positions
+            part = every.take(rows)
+            held = least_memory(self.step, self.whole, structure, self.machine, part)
+            self.least = min(self.least, float(np.min(held)))
+            fits = np.flatnonzero(np.broadcast_to(held <= self.machine.holds, (len(part),)))
+            self.counts = replace(self.counts, full=self.counts.full + len(part) - len(fits))
+            part = part.take(fits)
+            degrees = np.stack([part.tensor, part.expert], axis=1)
+            for number, pair in enumerate(np.unique(degrees, axis=0)):
+                mine = np.flatnonzero((degrees == pair).all(axis=1))
+                self.groups.append(self._group(len(self.groups) + number, part.take(mine)))
         heapq.heapify(self.groups)
 
     def _keep(self, table: EstimateTable) -> None:
@@ -138,8 +150,6 @@ class _Search:
             row = int(np.argmin(np.where(feasible, table.time, inf)))
             if table.time[row] < self.time:
                 self.time, self.best = float(table.time[row]), table.mappings.row(row)
-        elif table.runs_but_for_memory.any():
-            self.least = min(self.least, float(table.memory_bytes[table.runs_but_for_memory].min()))
 
     def _group(self, number: int, table: MappingTable) -> _Group:
         own = self.step.batch / (table.data * table.micro_batch)
@@ -222,14 +232,30 @@ class _Search:
             heapq.heapreplace(self.groups, replace(group, bound=max(group.bound, float(bounds.min()))))
         self.bound = self.time
 
+    def plan(self) -> KernelPlan | None:
+        """The best mapping with its closed form."""
+        if self.best is None:
+            return None
+        blocks = tuple(
+            KernelBlock(sharded=axis_shardings(self.whole, block, self.best.structure)[Axis.TENSOR])
+            for block in self.whole.blocks
+        )
+        return KernelPlan(
+            estimate=ClosedForm().estimate(self.step, self.cluster, self.best),
+            cluster=self.cluster,
+            blocks=blocks,
+            micro_batches=self.step.batch // (self.best.data * self.best.micro_batch),
+        )
+
     def violations(self) -> tuple[Violation, ...]:
         """Why nothing runs."""
-        if self.least < inf:
-            return (
-                Violation(
-                    name="memory",
-                    problem=f"the layout that needs least needs {self.least / 1e9:.3g} GB on its fullest chip",
-                    cures=("more chips", "--offload", "--recompute full"),
-                ),
-            )
-        return (Violation(name="layouts", problem="no layout divides batch and chips", cures=("another --batch",)),)
+        capacity = float(np.max(self.machine.holds))
+        cures: tuple[str, ...]
+        if capacity < self.least < inf:
+            least = f"{show(self.least, BYTES)} on its fullest chip, of {show(capacity, BYTES)}"
+            problem, cures = f"the layout that needs least needs {least}", ("more chips", "chips with more memory")
+        elif self.least < inf:
+            problem, cures = "no split of operations that was looked at fits", ("a longer --limit", "more chips")
+        else:
+            problem, cures = "no layout divides micro-batches and chips", ("another --micro-batches",)
+        return (Violation(name="memory" if self.least < inf else "layouts", problem=problem, cures=cures),)

@@ -91,7 +91,10 @@ class SplitTimes:
         total = self.fixed
         for op in self.block.operations:
             leader = op.of or op.name
-            dims = dict.fromkeys(choice.dim for choice in op.kind.choices() if able(choice.dim))
+            offered = [choice.dim for choice in op.kind.choices()]
+            if op.region in self.regions:
+                offered = self.region_dims(op.region)
+            dims = dict.fromkeys(dim for dim in offered if able(dim))
             total += self.work(op, pinned[leader]) if leader in pinned else min(self.work(op, dim) for dim in dims)
         return total
 
