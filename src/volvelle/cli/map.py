@@ -86,6 +86,7 @@ def map(  # noqa: A001 - the verb's name
     GRAPH is a YAML file of kernels, a model of the catalogue (its layer as DFModel draws it), or one of DFModel's
     workloads: gpt3-1t, dlrm-793b, hpl-5m, fft-1t.
     """
+    from volvelle.report.figures.rendering import save  # noqa: PLC0415 - short start-up
     from volvelle.report.map_text import MapAnswer, map_document, map_pictures, print_map  # noqa: PLC0415 - rich is slow
 
     catalogue = Catalogue(*([folder] if folder else []))
@@ -122,7 +123,7 @@ def map(  # noqa: A001 - the verb's name
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in map_pictures(answer).items():
-            (out / name).write_text(picture, encoding="utf-8")
+            save(picture, out / name)
     if as_json:
         click.echo(json.dumps(map_document(answer), indent=2))
     else:

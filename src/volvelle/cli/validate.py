@@ -227,11 +227,12 @@ def training(
     from volvelle.applications.training.validation import training_document  # noqa: PLC0415 - short start-up
     from volvelle.estimators.training.closed_form import ClosedForm  # noqa: PLC0415 - short start-up
     from volvelle.estimators.uncertainty import UnderUncertainty  # noqa: PLC0415 - short start-up
-    from volvelle.report.figures.scatter import (  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.training_page import (  # noqa: PLC0415 - short start-up
         training_markdown,
         training_page,
         training_picture,
     )
+    from volvelle.report.figures.rendering import save  # noqa: PLC0415 - short start-up
 
     if plot is not None and plot.suffix not in (".svg", ".png"):
         raise click.BadParameter(f"{plot.name!r} ends neither in .svg nor in .png", param_hint="--plot")
@@ -240,7 +241,7 @@ def training(
     if html is not None:
         html.write_text(training_page(found), "utf-8")
     if plot is not None:
-        _write_picture(plot, training_picture(found))
+        save(training_picture(found), plot)
     if as_json:
         click.echo(json.dumps(training_document(found), indent=2))
     elif markdown:
@@ -274,23 +275,6 @@ def _with_bar(measured: "TrainingMeasurements", estimator: "AbstractEstimator") 
         return validate_training(measured, estimator=estimator, advance=lambda: bar.advance(task))
 
 
-def _write_picture(file: Path, picture: str) -> None:
-    from importlib import import_module  # noqa: PLC0415 - short start-up
-
-    from volvelle.errors import MissingExtraError  # noqa: PLC0415 - short start-up
-
-    if file.suffix == ".svg":
-        file.write_text(picture, "utf-8")
-        return
-    try:
-        converter = import_module("cairosvg")
-    except (ImportError, OSError):
-        raise MissingExtraError(
-            "a picture ending in .png needs the package cairosvg (pip install cairosvg); one in .svg needs nothing"
-        ) from None
-    converter.svg2png(bytestring=picture.encode("utf-8"), write_to=str(file), scale=2)
-
-
 def _show(title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table: columns of words, then columns of numbers."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - short start-up
@@ -311,7 +295,7 @@ def _show(title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterab
 
 def _print_training(found: "TrainingValidation", worst: int) -> None:
     from volvelle.quantities import SECONDS, show  # noqa: PLC0415 - short start-up
-    from volvelle.report.figures.scatter import score_cells  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.training_page import score_cells  # noqa: PLC0415 - short start-up
 
     _show("all rows", ("split",), _SCORE, ((split, *score_cells(found.overall(split))) for split in found.splits))
     for split in found.splits:
@@ -388,7 +372,7 @@ def _layout_words(run: "ScoredRun") -> str:
 def memory(*, as_json: bool) -> None:
     """Predict what weights, optimiser and activations take, and hold it against what was measured."""
     from volvelle.applications.memory.validation import memory_document, validate_memory  # noqa: PLC0415 - short start-up
-    from volvelle.report.figures.scatter import score_cells  # noqa: PLC0415 - short start-up
+    from volvelle.report.applications.training_page import score_cells  # noqa: PLC0415 - short start-up
 
     found = validate_memory()
     if as_json:
