@@ -14,7 +14,7 @@ from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.front import FrontAxis, FrontMark, front_chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NARROW, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
+from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, field_text, kind_of, measure_text
@@ -252,7 +252,6 @@ def time_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
         title="Where the time goes, along the front",
         about="Exposed seconds of a step by part, for the best design and others of the front.",
         colours=colours,
-        turned=width <= NARROW and len(slots) > 3,
         width=width,
     )
 

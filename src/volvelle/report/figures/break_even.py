@@ -39,13 +39,10 @@ def break_even_chart(
     dots = marks_of(rows).mark_point(filled=True, color=BLUE, size=34, opacity=1, stroke=PAPER, aria=True)
     layers.append(dots.encode(x=x, y=y, **TELLS))
     if better_above is not None:
-        corner = {"align": "right", "dx": -8, "dy": 14} if better_above else {"align": "left", "dx": 8, "dy": -10}
-        text = marks_of(
-            [{"x": right if better_above else left, "y": top if better_above else bottom, "text": "better"}]
-        )
-        layers.append(
-            text.mark_text(color=GREEN, fontWeight="bold", fontSize=12.5, **corner).encode(x=x, y=y, text="text:N")
-        )
+        corner = {"x": alt.value(0.62 * (width - 90)), "y": alt.value(16)}
+        corner = corner if better_above else {"x": alt.value(30), "y": alt.value(height - 12)}
+        words = marks_of([{"text": "better"}]).mark_text(color=GREEN, fontWeight="bold", fontSize=12.5)
+        layers.append(words.encode(text="text:N", **corner))
     layers += _chosen({"x": across.of(chosen[0]), "y": up.of(chosen[1]), "text": "best design"}, across, up, x, y)
     chart = alt.layer(*layers).properties(width=width - 90, height=height)
     return finished(chart, title=title, about=about, width=width, said=said)

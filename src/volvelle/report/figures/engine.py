@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from volvelle.errors import MissingExtraError
 
-__all__ = ["Chart", "alt", "marks_of", "vega_png", "vega_svg"]
+__all__ = ["Chart", "alt", "data_of", "marks_of", "named", "vega_png", "vega_svg"]
 
 _VEGA_LITE = "6.1"
 """The version whose layout our pictures were looked at in."""
@@ -40,10 +40,19 @@ else:
     Chart = object
 
 
+def data_of(rows: Iterable[Mapping[str, Any]]) -> "alt.Data":
+    """Rows for a chart, as one text: Altair copies its charts at every step, rows and all."""
+    return alt.Data(values=json.dumps([dict(row) for row in rows]), format=alt.DataFormat(type="json"))
+
+
 def marks_of(rows: Iterable[Mapping[str, Any]]) -> "alt.Chart":
-    """A chart of some rows, which are written into it."""
-    # As one text: Altair copies its charts at every step, rows and all.
-    return alt.Chart(alt.Data(values=json.dumps([dict(row) for row in rows]), format=alt.DataFormat(type="json")))
+    """A chart of some rows."""
+    return alt.Chart(data_of(rows))
+
+
+def named(names: Iterable[str | list[str]]) -> str:
+    """How an axis of whole numbers writes names in their place; a list is written in lines."""
+    return f"{json.dumps(list(names))}[datum.value]"
 
 
 def vega_svg(chart: Mapping[str, Any]) -> str:

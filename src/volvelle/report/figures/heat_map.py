@@ -1,13 +1,14 @@
 """Heat maps with a number in every cell: groups of columns side by side, panels one below the other."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from volvelle.report.figures.engine import Chart, alt, marks_of
+from volvelle.report.figures.engine import Chart, alt, data_of, named
 from volvelle.report.figures.theme import (
     BLANK,
+    INK,
     NARROW,
     ON_DEEP,
     ON_PALE,
@@ -67,71 +68,68 @@ def heat_map(
 
     With an `even` value colours have two ends, one for values below it and one for those above.
     """
-    stacked = width <= NARROW
+    beside = 1 if width <= NARROW else len(groups)
     left = 34.0 + 6.4 * max(len(row) for row in rows) + (20.0 if y_title else 0.0)
-    beside = 1 if stacked else len(groups)
     cell = min(_CELL, (width - left - 8.0 * (beside - 1)) / (beside * len(columns)))
-    drawn = []
-    for number, panel in enumerate(panels):
-        colour = _colours(panel, even)
-        shown = []
-        for place, group in enumerate(groups):
-            head = number == 0 or stacked
-            cells = [row[place * len(columns) : (place + 1) * len(columns)] for row in panel.cells]
-            chart = _group(cells, rows, columns, colour, head=head, first=stacked or place == 0, x=x_title, y=y_title)
-            chart = chart.properties(width=cell * len(columns), height=_HIGH * len(rows))
-            heading = alt.TitleParams(text=group, fontSize=13, anchor="middle", frame="group", offset=4)
-            shown.append(chart.properties(title=heading) if head and group else chart)
-        row = alt.concat(*shown, columns=beside, spacing=8) if len(shown) > 1 else shown[0]
-        if panel.title:
-            named = alt.TitleParams(text=panel.title, fontSize=13, offset=8)
-            row = alt.vconcat(row).properties(title=named)
-        drawn.append(row)
-    chart = alt.vconcat(*drawn, spacing=16) if len(drawn) > 1 else drawn[0]
-    return finished(chart, title=title, about=about, width=width, said=note)
+    # No lower than the name beside the rows is long.
+    high = max(_HIGH, 6.8 * len(y_title) / len(rows))
+    drawn: list[Any] = []
+    for panel in panels:
+        first = not drawn or beside == 1
+        plain = {"domain": False, "labelOverlap": False}
+        x = alt.X("column:O").scale(paddingInner=0.03, paddingOuter=0.015)
+        head = alt.Axis(
+            orient="top",
+            labelAngle=0,
+            labelExpr=named([c.split("\n") for c in columns]),
+            **plain,
+            title=x_title or None,
+        )
+        x = x.axis(head) if first else x.axis(None)
+        y = alt.Y("row:O").scale(paddingInner=0.05, paddingOuter=0.02)
+        y = y.axis(labelExpr=named(rows), title=y_title or None, **plain)
+        chart = alt.layer(*_layers(x, y), data=data_of(_rows(panel, len(columns), _colours(panel, even))))
+        chart = chart.properties(width=cell * len(columns), height=high * len(rows))
+        if len(groups) > 1:
+            style = {"labelFontSize": 13, "labelFontWeight": "bold", "labelColor": INK, "labelExpr": named(groups)}
+            header = alt.Header(title=None, labels=first, labelPadding=4, **style)
+            chart = chart.facet(alt.Facet("group:O", header=header), columns=beside, spacing=8)
+        heading = alt.TitleParams(text=panel.title, fontSize=13, offset=6)
+        drawn.append(chart.properties(title=heading) if panel.title else chart)
+    whole = alt.vconcat(*drawn, spacing=14) if len(drawn) > 1 else drawn[0]
+    return finished(whole, title=title, about=about, width=width, said=note)
 
 
-def _group(
-    cells: Sequence[Sequence[Cell]],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    colour: Any,
-    *,
-    head: bool,
-    first: bool,
-    x: str,
-    y: str,
-) -> "alt.LayerChart":
-    values = []
-    for down, row in enumerate(cells):
-        for across, cell in enumerate(row):
+def _rows(panel: HeatPanel, columns: int, colour: Callable[[float], tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    for down, row in enumerate(panel.cells):
+        for place, cell in enumerate(row):
             fill, ink = colour(cell.value)
-            said = {"text": cell.text, "other": f"({cell.other})" if cell.other else "", "tells": cell.title}
-            values.append({"row": down, "column": across, "fill": fill, "ink": ink, **said})
-    plain = {"domain": False, "labelOverlap": False}
-    names, lines = [str(row) for row in rows], [column.split("\n") for column in columns]
-    across = alt.X("column:O").scale(paddingInner=0.03, paddingOuter=0.015)
-    across = (
-        across.axis(orient="top", labelAngle=0, labelExpr=f"{lines}[datum.value]", title=x or None, **plain)
-        if (head)
-        else across.axis(None)
-    )
-    down = alt.Y("row:O").scale(paddingInner=0.05, paddingOuter=0.02)
-    down = down.axis(labelExpr=f"{names}[datum.value]", title=y or None, **plain) if first else down.axis(None)
-    base = marks_of(values).encode(x=across, y=down)
-    differs = marks_of(one for one in values if one["other"]).encode(x=across, y=down)
+            yield {
+                "row": down,
+                "column": place % columns,
+                "group": place // columns,
+                "fill": fill,
+                "ink": ink,
+                "text": cell.text,
+                "other": f"({cell.other})" if cell.other else "",
+                "tells": cell.title,
+            }
+
+
+def _layers(x: Any, y: Any) -> list[Any]:
+    base = alt.Chart().encode(x=x, y=y)
+    alone, held = base.transform_filter(alt.datum.other == ""), base.transform_filter(alt.datum.other != "")
     ink = alt.Color("ink:N", scale=None)
-    alone, above = alt.datum.other == "", alt.datum.other != ""
-    return alt.layer(
+    return [
         base.mark_rect(aria=True).encode(fill=alt.Fill("fill:N", scale=None), **TELLS),
-        differs.mark_rect(fillOpacity=0, stroke=RUST, strokeWidth=2.2),
-        base.transform_filter(alone).mark_text(fontSize=12).encode(text="text:N", color=ink),
-        base.transform_filter(above).mark_text(fontSize=12, dy=-6).encode(text="text:N", color=ink),
-        differs.mark_text(fontSize=10.5, dy=7).encode(text="other:N", color=ink),
-    )
+        held.mark_rect(fillOpacity=0, stroke=RUST, strokeWidth=2.2),
+        alone.mark_text(fontSize=12).encode(text="text:N", color=ink),
+        held.mark_text(fontSize=12, dy=-6).encode(text="text:N", color=ink),
+        held.mark_text(fontSize=10.5, dy=7).encode(text="other:N", color=ink),
+    ]
 
 
-def _colours(panel: HeatPanel, even: float | None) -> Any:
+def _colours(panel: HeatPanel, even: float | None) -> Callable[[float], tuple[str, str]]:
     """From a value to the colour of its cell and of the words on it."""
     values = [cell.value for row in panel.cells for cell in row if not math.isnan(cell.value)] or [1.0]
     low, high = min(values), max(values)

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from volvelle.report.figures.axes import NUMBERS
@@ -62,9 +63,14 @@ def line_chart(
     ]
     beside = width > NARROW and steps
     kind = "O" if steps else "Q"
-    x = alt.X(f"x:{kind}", sort=list(places) if steps else alt.Undefined, title=x_title)
+    crowded = 6.4 * max(len(str(place)) for place in places) * len(places) > width - 90
+    x = alt.X(f"x:{kind}", sort=list(places) if steps else alt.Undefined, title=wrap(x_title, int(width / 7)))
     x = x.scale(padding=0.4) if steps else x.scale(zero=True, nice=False)
-    x = x.axis(labelAngle=0, grid=not steps, **({} if steps else {"format": NUMBERS, "tickCount": 8}))
+    x = x.axis(
+        labelAngle=-90 if steps and crowded else 0,
+        grid=not steps,
+        **({} if steps else {"format": NUMBERS, "tickCount": 8}),
+    )
     y = alt.Y("y:Q", title=y_title).scale(type="log" if logarithmic else "linear", domain=[low, high], nice=False)
     y = y.axis(format=NUMBERS, tickCount=5, domain=False)
     shown = None if beside else legend(names, width - 60, symbolType="stroke", symbolSize=400, symbolStrokeWidth=2)
@@ -84,6 +90,8 @@ def line_chart(
         )
     for limit, words in limits:
         text = marks_of([{"y": limit, "text": words}]).encode(x=alt.value(4), y=y, text="text:N")
+        halo = {"stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
+        layers.append(text.mark_text(align="left", dy=-8, color=PAPER, fontSize=12, **halo))
         layers.append(text.mark_text(align="left", dy=-8, color=INK, fontSize=12))
     if points:
         layers.append(_points(points, y))

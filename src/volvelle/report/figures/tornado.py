@@ -6,7 +6,7 @@ from typing import Any
 
 from volvelle.quantities import Quantity
 from volvelle.report.figures.axes import Measure
-from volvelle.report.figures.engine import Chart, alt, marks_of
+from volvelle.report.figures.engine import Chart, alt, marks_of, named
 from volvelle.report.figures.theme import GREEN, INK, NARROW, ORANGE, PAPER, TELLS, WIDE, finished, legend
 
 __all__ = ["TornadoBar", "tornado_chart"]
@@ -43,12 +43,12 @@ def tornado_chart(
     seen = [at, *(bar.low for bar in bars), *(bar.high for bar in bars)]
     # Room for what is written beside the bars.
     axis = Measure.over(seen, name=name, kind=kind, margin=0.34 if width <= NARROW else 0.16)
-    labels = [[bar.name, bar.note] if bar.note else bar.name for bar in bars]
+    labels: list[str | list[str]] = [[bar.name, bar.note] if bar.note else bar.name for bar in bars]
     x = alt.X("start:Q").scale(axis.scale).axis(axis.axis(domain=False))
     y = alt.Y("bar:O").scale(paddingInner=0.48, paddingOuter=0.24)
-    y = y.axis(domain=False, labelExpr=f"{labels}[datum.value]", title=None, labelOverlap=False, labelColor=INK)
+    y = y.axis(domain=False, labelExpr=named(labels), title=None, labelOverlap=False, labelColor=INK)
     kinds = ["better than chosen", "worse than chosen"]
-    fill = alt.Fill("kind:N", legend=legend(kinds, width)).scale(domain=kinds, range=[GREEN, ORANGE])
+    fill = alt.Fill("kind:N", legend=legend(kinds, width, offset=28)).scale(domain=kinds, range=[GREEN, ORANGE])
     sides, words = [], []
     for place, bar in enumerate(bars):
         for value, text, lower in ((bar.low, bar.low_text, True), (bar.high, bar.high_text, False)):

@@ -142,7 +142,6 @@ def breakdown_picture(found: DesignSpace, workload: Study, *, width: float = WID
         said="By network, and by memory and link technology.",
         across=1 if width <= NARROW else 2,
         height=150.0,
-        turned=True,
         width=width,
     )
 
@@ -185,7 +184,6 @@ def table6_picture(found: Table6, *, width: float = WIDE) -> Chart:
         about="Time of a layer and sample for five mappings and two sets of constants.",
         colours={"ours, proven optimal": BLUE},
         logged=_LOGGED,
-        turned=width <= NARROW,
         width=width,
     )
 
@@ -267,7 +265,6 @@ def layout_picture(found: Sequence[TrainingRun], *, width: float = WIDE) -> Char
         colours=_PARTS,
         logged="logged, whole batch",
         said="Degrees of tensor · pipeline · data parallelism.",
-        turned=True,
         width=width,
     )
 
@@ -294,7 +291,6 @@ def sram_picture(found: Sequence[SweptRun], *, width: float = WIDE) -> Chart:
         about="Utilisation kernel by kernel and with dataflow for nine memory systems.",
         colours=styles,
         logged=_LOGGED,
-        turned=width <= NARROW,
         width=width,
     )
 
@@ -328,6 +324,5 @@ def three_dimensional_picture(found: Sequence[SweptRun], *, width: float = WIDE)
         colours=colours,
         logged=_LOGGED,
         said="By the share of the chip's units that compute.",
-        turned=width <= NARROW,
         width=width,
     )
