@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from volvelle.report.figures.axes import NUMBERS
@@ -11,8 +12,10 @@ from volvelle.report.figures.theme import INK, PAPER, RUST, TELLS, WIDE, finishe
 __all__ = ["Bar", "BarGroup", "BarPanel", "Slot", "bar_chart"]
 
 _LEFT, _RIGHT, _APART = 62.0, 62.0, 16.0
-_LETTER = 7.2
-"""Width of a letter of the labels; where they have no room they are written upwards."""
+_INNER, _OUTER = 0.16, 0.2
+"""Room between bars and beside them, in steps."""
+_THIN, _LETTER = 13.0, 7.2
+"""Least width of a slot, and width of a letter of the labels; where they have no room they are written upwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +80,13 @@ def bar_chart(
     logged: str = "",
     ours: str = "",
     said: str = "",
-    across: int = 1,
     height: float = 240.0,
     width: float = WIDE,
 ) -> Chart:
     """The picture; `logged` and `ours` say what marks are."""
-    wide = width / across
     keys = _Keys(colours=colours, logged=logged, ours=ours, width=width - _LEFT)
-    drawn = [_panel(panel, keys, wide, height) for panel in panels]
-    chart = drawn[0] if len(drawn) == 1 else alt.concat(*drawn, columns=across, spacing={"row": 26, "column": 18})
+    drawn = [_panel(panel, keys, width, height) for panel in panels]
+    chart = drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=26)
     return finished(chart, title=title, about=about, width=width, said=said)
 
 
@@ -103,37 +104,37 @@ class _Keys:
         return [name for name in (self.logged, self.ours) if name]
 
     @property
-    def fill(self) -> "alt.Fill":
+    def colour(self) -> "alt.Color":
         """Of parts."""
         names = list(self.colours)
         shown = legend(names, self.width) if len(names) > 1 or self.marks else None
-        return alt.Fill("part:N", legend=shown).scale(domain=names, range=list(self.colours.values()))
+        return alt.Color("part:N", legend=shown).scale(domain=names, range=list(self.colours.values()))
 
     @property
     def fills(self) -> dict[str, Any]:
         """Of marks: a hollow ring for what was logged, a filled dot for ours."""
-        shown = legend(self.marks, self.width, symbolType="circle", symbolStrokeWidth=1.6)
-        fills, sizes = [PAPER if name == self.logged else INK for name in self.marks], [58, 20]
+        shown = legend(self.marks, self.width, symbolType="circle", symbolStrokeWidth=1.6, values=self.marks)
+        kinds = [self.logged or "logged", self.ours or "ours"]
         return {
-            "fill": alt.Fill("mark:N", legend=shown).scale(domain=self.marks, range=fills),
-            "size": alt.Size("mark:N", legend=shown).scale(domain=self.marks, range=sizes[: len(self.marks)]),
+            "fill": alt.Fill("mark:N", legend=shown).scale(domain=kinds, range=[PAPER, INK]),
+            "size": alt.Size("mark:N", legend=shown).scale(domain=kinds, range=[58, 8]),
         }
 
 
 def _panel(panel: BarPanel, keys: _Keys, wide: float, height: float) -> Chart:
     slots = [slot for group in panel.groups for slot in group.slots]
-    room = wide - _LEFT - (_RIGHT if panel.right_title else 0.0) - 26 - _APART * (len(panel.groups) - 1)
-    step = room / len(slots)
-    top = panel.top or 1.04 * max(
+    beside, step = _room(panel.groups, wide - _LEFT - (_RIGHT if panel.right_title else 0.0) - 26)
+    top = panel.top or 1.06 * max(
         max(bar.height, bar.logged or 0.0, bar.ours or 0.0) for slot in slots for bar in slot.bars
     )
     y = alt.Y("value:Q").scale(domain=[0, top], nice=False)
     y = y.axis(title=panel.y_title, format=".0%" if panel.percent else NUMBERS, tickCount=5, domain=False)
     where = {"x": _across(slots, step)}
-    if any(len(slot.bars) > 1 for slot in slots):
+    most = max(len(slot.bars) for slot in slots)
+    if most > 1:
         where["xOffset"] = alt.XOffset("bar:O").scale(paddingInner=0.05)
     bars = alt.Chart().mark_bar(aria=True).transform_filter(alt.datum.what == "part")
-    layers: list[Any] = [bars.encode(**where, y=y, fill=keys.fill, order="order:Q", **TELLS)]
+    layers: list[Any] = [bars.encode(**where, y=y, color=keys.colour, order="order:Q", **TELLS)]
     if keys.marks:
         marks = alt.Chart().transform_filter(alt.datum.what == "mark").encode(**where, y=y)
         # A ring of paper beneath keeps a mark apart from whatever it lies on.
@@ -145,14 +146,30 @@ def _panel(panel: BarPanel, keys: _Keys, wide: float, height: float) -> Chart:
         layers = [alt.layer(*layers), alt.layer(*_curve(panel, where)), alt.layer(*texts)]
     else:
         layers += texts
-    chart = alt.layer(*layers, data=data_of(_rows(panel, keys, step))).properties(width=alt.Step(step), height=height)
+    chart = alt.layer(*layers, data=data_of(_rows(panel, keys, step))).properties(
+        width=alt.Step(step if most == 1 else step * (1 - _INNER) / most), height=height
+    )
     if panel.right_title:
         chart = chart.resolve_scale(y="independent")
     if len(panel.groups) > 1 or panel.groups[0].label:
-        names = named(group.label for group in panel.groups)
-        header = alt.Header(title=None, labelOrient="bottom", labelExpr=names, labelFontSize=12.5, labelColor=INK)
-        chart = chart.facet(alt.Column("group:O", header=header), spacing=_APART).resolve_scale(x="independent")
+        lines = [wrap(group.label, max(8, int(step * len(group.slots) / 6.4))) for group in panel.groups]
+        style = {"labelOrient": "bottom", "labelFontSize": 12, "labelColor": INK, "labelExpr": named(lines)}
+        header = alt.Header(title=None, **style)
+        chart = chart.facet(alt.Facet("group:O", header=header), columns=beside, spacing=_APART)
+        chart = chart.resolve_scale(x="independent")
     return chart.properties(title=alt.TitleParams(text=panel.title, fontSize=13, offset=8)) if panel.title else chart
+
+
+def _room(groups: Sequence[BarGroup], room: float) -> tuple[int, float]:
+    """How many groups go side by side, and the width of a slot; fewer where slots would be too thin for a label."""
+    beside = len(groups)
+    while True:
+        rows = [groups[place : place + beside] for place in range(0, len(groups), beside)]
+        slots = max(sum(len(group.slots) + 2 * _OUTER - _INNER for group in row) for row in rows)
+        step = (room - _APART * (beside - 1)) / slots
+        if step >= _THIN or beside == 1:
+            return beside, step
+        beside = -(-beside // 2)
 
 
 def _across(slots: Sequence[Slot], step: float) -> "alt.X":
@@ -162,7 +179,7 @@ def _across(slots: Sequence[Slot], step: float) -> "alt.X":
     if turned and 2.2 * _LETTER * max(len(label) for label in labels) > step:
         labels = [" ".join(label) for label in labels]
     axis = alt.Axis(title=None, labelAngle=-90 if turned else 0, labelExpr=named(labels), labelOverlap=False)
-    return alt.X("slot:O").scale(paddingInner=0.16, paddingOuter=0.2).axis(axis)
+    return alt.X("slot:O").scale(paddingInner=_INNER, paddingOuter=_OUTER).axis(axis)
 
 
 def _rows(panel: BarPanel, keys: _Keys, step: float) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 from volvelle.report.figures.engine import Chart, alt, data_of, named
 from volvelle.report.figures.theme import (
     BLANK,
+    FAINT,
     INK,
     NARROW,
     ON_DEEP,
@@ -77,22 +78,29 @@ def heat_map(
     for panel in panels:
         first = not drawn or beside == 1
         plain = {"domain": False, "labelOverlap": False}
+        names = named([column.split("\n") for column in columns])
         x = alt.X("column:O").scale(paddingInner=0.03, paddingOuter=0.015)
-        head = alt.Axis(
-            orient="top",
-            labelAngle=0,
-            labelExpr=named([c.split("\n") for c in columns]),
-            **plain,
-            title=x_title or None,
+        # A facet has its axes outside the names of its groups, so there columns are named by marks.
+        alone = first and len(groups) == 1
+        x = (
+            x.axis(orient="top", labelAngle=0, labelExpr=names, title=x_title or None, **plain)
+            if alone
+            else x.axis(None)
         )
-        x = x.axis(head) if first else x.axis(None)
         y = alt.Y("row:O").scale(paddingInner=0.05, paddingOuter=0.02)
         y = y.axis(labelExpr=named(rows), title=y_title or None, **plain)
-        chart = alt.layer(*_layers(x, y), data=data_of(_rows(panel, len(columns), _colours(panel, even))))
+        layers = _layers(x, y)
+        if first and len(groups) > 1:
+            heads = alt.Chart().transform_filter(alt.datum.row == 0).mark_text(baseline="bottom", lineBreak="\n")
+            above = alt.value(-6 - 14 * max(column.count("\n") for column in columns))
+            layers.append(heads.encode(x=x, y=above, text="head:N", color=alt.value(FAINT)))
+        values = _rows(panel, columns, _colours(panel, even))
+        chart = alt.layer(*layers, data=data_of(values))
         chart = chart.properties(width=cell * len(columns), height=high * len(rows))
         if len(groups) > 1:
-            style = {"labelFontSize": 13, "labelFontWeight": "bold", "labelColor": INK, "labelExpr": named(groups)}
-            header = alt.Header(title=None, labels=first, labelPadding=4, **style)
+            style = {"labelFontSize": 13 if first else 1, "labelFontWeight": "bold", "labelColor": INK}
+            style |= {"labelExpr": named(groups if first else [""] * len(groups)), "labelPadding": 6 if first else 0}
+            header = alt.Header(title=None, **style)
             chart = chart.facet(alt.Facet("group:O", header=header), columns=beside, spacing=8)
         heading = alt.TitleParams(text=panel.title, fontSize=13, offset=6)
         drawn.append(chart.properties(title=heading) if panel.title else chart)
@@ -100,14 +108,18 @@ def heat_map(
     return finished(whole, title=title, about=about, width=width, said=note)
 
 
-def _rows(panel: HeatPanel, columns: int, colour: Callable[[float], tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _rows(
+    panel: HeatPanel, columns: Sequence[str], colour: Callable[[float], tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
     for down, row in enumerate(panel.cells):
         for place, cell in enumerate(row):
+            group, column = divmod(place, len(columns))
             fill, ink = colour(cell.value)
             yield {
                 "row": down,
-                "column": place % columns,
-                "group": place // columns,
+                "column": column,
+                "group": group,
+                "head": columns[column],
                 "fill": fill,
                 "ink": ink,
                 "text": cell.text,
@@ -122,7 +134,7 @@ def _layers(x: Any, y: Any) -> list[Any]:
     ink = alt.Color("ink:N", scale=None)
     return [
         base.mark_rect(aria=True).encode(fill=alt.Fill("fill:N", scale=None), **TELLS),
-        held.mark_rect(fillOpacity=0, stroke=RUST, strokeWidth=2.2),
+        held.mark_rect(fill="transparent", stroke=RUST, strokeWidth=2.2),
         alone.mark_text(fontSize=12).encode(text="text:N", color=ink),
         held.mark_text(fontSize=12, dy=-6).encode(text="text:N", color=ink),
         held.mark_text(fontSize=10.5, dy=7).encode(text="other:N", color=ink),

@@ -50,7 +50,7 @@ def roofline(
     """Both axes logarithmic."""
     seen = [value for point in points for value in point.intensities if value] + [peak / roof.rate for roof in roofs]
     low, high = min(seen) / 4, max(seen) * 4
-    floor = max(min([point.rate for point in points] + [roof.rate * low for roof in roofs]) / 2, peak / 1e6)
+    floor = max(min([point.rate for point in points], default=peak) / 5, peak / 1e6)
     up = Measure(name="rate of a chip", kind=FLOP_PER_SECOND, low=floor, high=peak * 2.2)
     x = alt.X("x:Q", title="operational intensity, FLOP per byte").scale(type="log", domain=[low, high], nice=False)
     x = x.axis(format=NUMBERS, tickCount=5)

@@ -7,7 +7,7 @@ from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_char
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
-from volvelle.report.figures.theme import BLUE, GREEN, GREY, NARROW, ORANGE, RUST, SKY, VIOLET, WIDE
+from volvelle.report.figures.theme import BLUE, GREEN, GREY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, FoundPoint
 from volvelle.reproductions.dfmodel.figures import SweptRun, TrainingRun
 from volvelle.reproductions.dfmodel.table6 import FoundIntensity, Table6
@@ -140,8 +140,7 @@ def breakdown_picture(found: DesignSpace, workload: Study, *, width: float = WID
         logged="utilisation, logged",
         ours="utilisation, ours",
         said="By network, and by memory and link technology.",
-        across=1 if width <= NARROW else 2,
-        height=150.0,
+        height=110.0,
         width=width,
     )
 
