@@ -1,7 +1,9 @@
 """What lies along an axis: a quantity in one unit, on a scale that is logarithmic where values are far apart."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from volvelle.quantities import FRACTION, Quantity
 from volvelle.report.figures.engine import alt
@@ -63,11 +65,21 @@ class Measure:
         return self.of(self.low), self.of(self.high)
 
     @property
-    def scale(self) -> "alt.Scale":
-        """Equal factors are equally far where the highest is far above the lowest."""
-        far = self.low > 0 and self.high / self.low > _FAR_APART
-        return alt.Scale(type="log" if far else "linear", domain=list(self.ends), nice=False, zero=False)
+    def logarithmic(self) -> bool:
+        """Whether equal factors are equally far: where the highest is far above the lowest."""
+        return self.low > 0 and self.high / self.low > _FAR_APART
 
-    def axis(self, **more: object) -> "alt.Axis":
+    def share(self, value: float) -> float:
+        """Where a value lies between the ends, for labels that need room."""
+        if self.logarithmic:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    @property
+    def scale(self) -> Any:
+        """For a chart."""
+        return alt.Scale(type="log" if self.logarithmic else "linear", domain=list(self.ends), nice=False, zero=False)
+
+    def axis(self, **more: object) -> Any:
         """Ticks and title."""
-        return alt.Axis(title=self.title, format=NUMBERS, tickCount=6, **more)  # type: ignore[arg-type]
+        return alt.Axis(title=self.title, format=NUMBERS, tickCount=6, **more)

@@ -7,7 +7,7 @@ from typing import Any
 
 from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, data_of, marks_of, named
-from volvelle.report.figures.theme import INK, PAPER, RUST, TELLS, WIDE, finished, legend
+from volvelle.report.figures.theme import INK, PAPER, RUST, TELLS, WIDE, finished, haloed, legend
 
 __all__ = ["Bar", "BarGroup", "BarPanel", "Slot", "bar_chart"]
 
@@ -104,7 +104,7 @@ class _Keys:
         return [name for name in (self.logged, self.ours) if name]
 
     @property
-    def colour(self) -> "alt.Color":
+    def colour(self) -> Any:
         """Of parts."""
         names = list(self.colours)
         shown = legend(names, self.width) if len(names) > 1 or self.marks else None
@@ -121,7 +121,7 @@ class _Keys:
         }
 
 
-def _panel(panel: BarPanel, keys: _Keys, wide: float, height: float) -> Chart:
+def _panel(panel: BarPanel, keys: _Keys, wide: float, height: float) -> Any:
     slots = [slot for group in panel.groups for slot in group.slots]
     beside, step = _room(panel.groups, wide - _LEFT - (_RIGHT if panel.right_title else 0.0) - 26)
     top = panel.top or 1.06 * max(
@@ -172,7 +172,7 @@ def _room(groups: Sequence[BarGroup], room: float) -> tuple[int, float]:
         beside = -(-beside // 2)
 
 
-def _across(slots: Sequence[Slot], step: float) -> "alt.X":
+def _across(slots: Sequence[Slot], step: float) -> Any:
     """Slots by number, under their labels; those that have no room are written upwards, in one line if need be."""
     labels: list[str | list[str]] = [slot.label.split("\n") for slot in slots]
     turned = _LETTER * max(len(line) for label in labels for line in label) > step
@@ -205,10 +205,7 @@ def _rows(panel: BarPanel, keys: _Keys, step: float) -> Iterator[dict[str, Any]]
 def _texts(where: dict[str, Any], y: Any) -> list[Any]:
     """Figures above bars, on a strip of paper."""
     words = alt.Chart().transform_filter(alt.datum.what == "text").encode(**where, y=y, text="text:N")
-    return [
-        words.mark_text(dy=-10, fontSize=11.5, color=PAPER, stroke=PAPER, strokeWidth=4, strokeJoin="round"),
-        words.mark_text(dy=-10, fontSize=11.5, color=INK),
-    ]
+    return haloed(words, colour=INK, dy=-10, fontSize=11.5)
 
 
 def _curve(panel: BarPanel, where: dict[str, Any]) -> list[Any]:

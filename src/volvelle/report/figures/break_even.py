@@ -5,7 +5,7 @@ from typing import Any
 
 from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of
-from volvelle.report.figures.theme import BLUE, GOOD, GREEN, PAPER, RUST, TELLS, WIDE, finished
+from volvelle.report.figures.theme import BLUE, GOOD, GREEN, PAPER, RUST, TELLS, WIDE, finished, haloed
 
 __all__ = ["break_even_chart"]
 
@@ -25,10 +25,10 @@ def break_even_chart(
 ) -> Chart:
     """The picture; the better side is filled where the line falls."""
     x, y = alt.X("x:Q").scale(across.scale).axis(across.axis()), alt.Y("y:Q").scale(up.scale).axis(up.axis())
-    rows = [{"x": across.of(a), "y": up.of(b), "tells": tells} for a, b, tells in points]
+    rows: list[dict[str, Any]] = [{"x": across.of(a), "y": up.of(b), "tells": tells} for a, b, tells in points]
     layers: list[Any] = []
     (left, right), (bottom, top) = across.ends, up.ends
-    falls = len(rows) > 1 and rows[0]["y"] >= rows[-1]["y"]
+    falls = len(points) > 1 and points[0][1] >= points[-1][1]
     if better_above is not None and falls:
         first, last = rows[0], rows[-1]
         # Beyond its last crossing the line is taken to go on level.
@@ -43,20 +43,11 @@ def break_even_chart(
         corner = corner if better_above else {"x": alt.value(30), "y": alt.value(height - 12)}
         words = marks_of([{"text": "better"}]).mark_text(color=GREEN, fontWeight="bold", fontSize=12.5)
         layers.append(words.encode(text="text:N", **corner))
-    layers += _chosen({"x": across.of(chosen[0]), "y": up.of(chosen[1]), "text": "best design"}, across, up, x, y)
+    at = marks_of([{"x": across.of(chosen[0]), "y": up.of(chosen[1]), "text": "best design"}]).encode(x=x, y=y)
+    layers.append(at.mark_point(filled=False, size=170, stroke=RUST, strokeWidth=2.2, opacity=1))
+    right = across.share(chosen[0]) < 0.5
+    style = {"align": "left" if right else "right", "dx": 11 if right else -11}
+    style |= {"dy": 16 if up.share(chosen[1]) > 0.85 else -12, "fontSize": 12.5, "fontWeight": "bold"}
+    layers += haloed(at.encode(text="text:N"), colour=RUST, **style)
     chart = alt.layer(*layers).properties(width=width - 90, height=height)
     return finished(chart, title=title, about=about, width=width, said=said)
-
-
-def _chosen(row: dict[str, Any], across: Measure, up: Measure, x: Any, y: Any) -> list[Any]:
-    (left, right), (bottom, top) = across.ends, up.ends
-    middle = (left * right) ** 0.5 if left > 0 else (left + right) / 2
-    high = row["y"] > top - 0.15 * (top - bottom)
-    style: dict[str, Any] = {"align": "left" if row["x"] < middle else "right", "dx": 11 if row["x"] < middle else -11}
-    style |= {"dy": 16 if high else -12, "fontSize": 12.5, "fontWeight": "bold"}
-    text = marks_of([row]).encode(x=x, y=y, text="text:N")
-    return [
-        marks_of([row]).mark_point(filled=False, size=170, stroke=RUST, strokeWidth=2.2, opacity=1).encode(x=x, y=y),
-        text.mark_text(color=PAPER, stroke=PAPER, strokeWidth=4, strokeJoin="round", **style),
-        text.mark_text(color=RUST, **style),
-    ]

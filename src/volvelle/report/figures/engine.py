@@ -24,28 +24,36 @@ def _engine(name: str) -> Any:
         ) from None
 
 
+class _Altair:
+    """The module altair, imported at the first use of one of its names."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_engine("altair"), name)
+
+
+alt: Any = _Altair()
+"""Any, because its arguments are often gathered in dictionaries, each key of which has a type of its own there."""
 if TYPE_CHECKING:
-    import altair as alt
+    import altair
 
-    Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart
+    Chart: TypeAlias = (
+        altair.Chart
+        | altair.LayerChart
+        | altair.FacetChart
+        | altair.HConcatChart
+        | altair.VConcatChart
+        | altair.ConcatChart
+    )
 else:
-
-    class _Altair:
-        """The module altair, imported at the first use of one of its names."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(_engine("altair"), name)
-
-    alt = _Altair()
     Chart = object
 
 
-def data_of(rows: Iterable[Mapping[str, Any]]) -> "alt.Data":
+def data_of(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Rows for a chart, as one text: Altair copies its charts at every step, rows and all."""
     return alt.Data(values=json.dumps([dict(row) for row in rows]), format=alt.DataFormat(type="json"))
 
 
-def marks_of(rows: Iterable[Mapping[str, Any]]) -> "alt.Chart":
+def marks_of(rows: Iterable[Mapping[str, Any]]) -> Any:
     """A chart of some rows."""
     return alt.Chart(data_of(rows))
 

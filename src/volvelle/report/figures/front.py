@@ -7,7 +7,7 @@ from typing import Any
 from volvelle.quantities import Quantity
 from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of
-from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, RUST, TELLS, WIDE, finished, legend
+from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, RUST, TELLS, WIDE, finished, haloed, legend
 
 __all__ = ["FrontAxis", "FrontMark", "front_chart"]
 
@@ -79,10 +79,8 @@ def _mark(
     mark: FrontMark, row: dict[str, Any], across: Measure, up: Measure, where: dict[str, Any], *, below: bool
 ) -> list[Any]:
     """A ring with its label: to the side that has room, the first above, the second below, so that they do not meet."""
-    low, high = across.ends
-    right = row["x"] < (low * high) ** 0.5 if low > 0 else row["x"] < (low + high) / 2
-    bottom, top = up.ends
-    below = (below and row["y"] > bottom + 0.12 * (top - bottom)) or row["y"] > top - 0.1 * (top - bottom)
+    right = across.share(mark.x) < 0.5
+    below = (below and up.share(mark.y) > 0.12) or up.share(mark.y) > 0.9
     style = {
         "align": "left" if right else "right",
         "dx": 11 if right else -11,
@@ -93,6 +91,5 @@ def _mark(
     words = marks_of([row]).encode(text="label:N", **where)
     return [
         marks_of([row]).mark_point(filled=False, size=190, stroke=RUST, strokeWidth=2.2, opacity=1).encode(**where),
-        words.mark_text(color=PAPER, stroke=PAPER, strokeWidth=4, strokeJoin="round", **style),
-        words.mark_text(color=RUST, **style),
+        *haloed(words, colour=RUST, **style),
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, marks_of
-from volvelle.report.figures.theme import INK, NARROW, PALETTE, PAPER, TELLS, WIDE, finished, legend
+from volvelle.report.figures.theme import INK, NARROW, PALETTE, PAPER, TELLS, WIDE, finished, haloed, legend
 
 __all__ = ["Line", "MeasuredPoint", "line_chart"]
 
@@ -90,9 +90,7 @@ def line_chart(
         )
     for limit, words in limits:
         text = marks_of([{"y": limit, "text": words}]).encode(x=alt.value(4), y=y, text="text:N")
-        halo = {"stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
-        layers.append(text.mark_text(align="left", dy=-8, color=PAPER, fontSize=12, **halo))
-        layers.append(text.mark_text(align="left", dy=-8, color=INK, fontSize=12))
+        layers += haloed(text, colour=INK, align="left", dy=-8, fontSize=12)
     if points:
         layers.append(_points(points, y))
     chart = alt.layer(*layers).properties(width=width - (180 if beside else 90), height=height)

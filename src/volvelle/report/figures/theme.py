@@ -42,6 +42,7 @@ __all__ = [
     "WIDE",
     "dark_rules",
     "finished",
+    "haloed",
     "legend",
 ]
 
@@ -119,18 +120,25 @@ def dark_rules(text: str, *, within: str = "") -> str:
     return f"@media screen and (prefers-color-scheme:dark){{{''.join(rules)}}}"
 
 
-def legend(names: Any, width: float, **more: Any) -> "alt.Legend":
+def legend(names: Any, width: float, **more: Any) -> Any:
     """Names in as many columns as the width has room for."""
     longest = max((len(str(name)) for name in names), default=1)
     return alt.Legend(columns=max(1, int(width // (34 + 6.6 * longest))), **more)
 
 
-def finished(chart: Chart, *, title: str, about: str, width: float, said: str = "") -> Chart:
+def haloed(words: Any, *, colour: str, **style: Any) -> list[Any]:
+    """Text on a rim of paper, which keeps it apart from whatever it lies on."""
+    rim = {"color": PAPER, "stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
+    return [words.mark_text(**rim, **style), words.mark_text(color=colour, **style)]
+
+
+def finished(chart: Any, *, title: str, about: str, width: float, said: str = "") -> Chart:
     """The chart under its title, `said` in smaller letters below that; `about` is read out where it cannot be seen."""
     heading = alt.TitleParams(
         text=wrap(title, int(width / 8.4)), subtitle=wrap(said, int(width / 6.4)) if said else alt.Undefined
     )
-    return chart.properties(title=heading, description=about, usermeta={"title": title}).configure(**_config())
+    whole: Chart = chart.properties(title=heading, description=about, usermeta={"title": title}).configure(**_config())
+    return whole
 
 
 def _config() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from volvelle.quantities import Quantity
 from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of, named
-from volvelle.report.figures.theme import GREEN, INK, NARROW, ORANGE, PAPER, TELLS, WIDE, finished, legend
+from volvelle.report.figures.theme import GREEN, INK, NARROW, ORANGE, TELLS, WIDE, finished, haloed, legend
 
 __all__ = ["TornadoBar", "tornado_chart"]
 
@@ -47,8 +47,10 @@ def tornado_chart(
     x = alt.X("start:Q").scale(axis.scale).axis(axis.axis(domain=False))
     y = alt.Y("bar:O").scale(paddingInner=0.48, paddingOuter=0.24)
     y = y.axis(domain=False, labelExpr=named(labels), title=None, labelOverlap=False, labelColor=INK)
+    # What the names beside the bars leave.
+    wide = width - 60 - 6.6 * max(max(len(bar.name), len(bar.note)) for bar in bars)
     kinds = ["better than chosen", "worse than chosen"]
-    fill = alt.Fill("kind:N", legend=legend(kinds, width, offset=28)).scale(domain=kinds, range=[GREEN, ORANGE])
+    fill = alt.Fill("kind:N", legend=legend(kinds, wide, offset=28)).scale(domain=kinds, range=[GREEN, ORANGE])
     sides, words = [], []
     for place, bar in enumerate(bars):
         for value, text, lower in ((bar.low, bar.low_text, True), (bar.high, bar.high_text, False)):
@@ -60,29 +62,22 @@ def tornado_chart(
         if bar.low == bar.high:
             words.append({"bar": place, "start": axis.of(at), "text": "makes no difference", "lower": False})
     chosen = marks_of([{"start": axis.of(at), "text": at_text}])
-    low, high = axis.ends
-    right_half = axis.of(at) > low + 0.6 * (high - low)
+    crowded = axis.share(at) * wide + 6.8 * len(at_text) > wide
     chart = alt.layer(
         marks_of(sides).mark_bar(aria=True).encode(x=x, x2="end:Q", y=y, fill=fill, **TELLS),
         chosen.mark_rule(color=INK, strokeWidth=1.4).encode(x=x),
         chosen.mark_text(
-            align="right" if right_half else "left", dy=-8, dx=0, fontWeight="bold", color=INK, fontSize=12
+            align="right" if crowded else "left", dy=-8, dx=0, fontWeight="bold", color=INK, fontSize=12
         ).encode(x=x, y=alt.value(0), text="text:N"),
         *_words(words, x, y),
-    ).properties(
-        width=width - 60 - 6.6 * max(max(len(bar.name), len(bar.note)) for bar in bars), height=_ROW * len(bars)
-    )
+    ).properties(width=wide, height=_ROW * len(bars))
     return finished(chart, title=title, about=about, width=width)
 
 
 def _words(rows: Sequence[dict[str, Any]], x: Any, y: Any) -> list[Any]:
     """What gives each end, beside it."""
-    layers = []
+    layers: list[Any] = []
     for lower, align, step in ((True, "right", -5), (False, "left", 5)):
         text = marks_of(row for row in rows if row["lower"] is lower).encode(x=x, y=y, text="text:N")
-        style: dict[str, Any] = {"align": align, "dx": step, "fontSize": 11.5}
-        layers += [
-            text.mark_text(color=PAPER, stroke=PAPER, strokeWidth=3, strokeJoin="round", **style),
-            text.mark_text(color=INK, **style),
-        ]
+        layers += haloed(text, colour=INK, align=align, dx=step, fontSize=11.5)
     return layers
