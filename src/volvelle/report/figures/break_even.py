@@ -46,7 +46,7 @@ def break_even_chart(
     at = marks_of([{"x": across.of(chosen[0]), "y": up.of(chosen[1]), "text": "best design"}]).encode(x=x, y=y)
     layers.append(at.mark_point(filled=False, size=170, stroke=RUST, strokeWidth=2.2, opacity=1))
     right = across.share(chosen[0]) < 0.5
-    style = {"align": "left" if right else "right", "dx": 11 if right else -11}
+    style: dict[str, Any] = {"align": "left" if right else "right", "dx": 11 if right else -11}
     style |= {"dy": 16 if up.share(chosen[1]) > 0.85 else -12, "fontSize": 12.5, "fontWeight": "bold"}
     layers += haloed(at.encode(text="text:N"), colour=RUST, **style)
     chart = alt.layer(*layers).properties(width=width - 90, height=height)
