@@ -74,6 +74,7 @@ def heat_map(
     cell = min(_CELL, (width - left - 8.0 * (beside - 1)) / (beside * len(columns)))
     # No lower than the name beside the rows is long.
     high = max(_HIGH, 6.8 * len(y_title) / len(rows))
+    longest = max(len(one.text) for panel in panels for row in panel.cells for one in row)
     drawn: list[Any] = []
     for panel in panels:
         first = not drawn or beside == 1
@@ -89,7 +90,7 @@ def heat_map(
         )
         y = alt.Y("row:O").scale(paddingInner=0.05, paddingOuter=0.02)
         y = y.axis(labelExpr=named(rows), title=y_title or None, **plain)
-        layers = _layers(x, y)
+        layers = _layers(x, y, min(12.0, 1.7 * cell / longest))
         if first and len(groups) > 1:
             heads = alt.Chart().transform_filter(alt.datum.row == 0).mark_text(baseline="bottom", lineBreak="\n")
             above = alt.value(-6 - 14 * max(column.count("\n") for column in columns))
@@ -128,15 +129,15 @@ def _rows(
             }
 
 
-def _layers(x: Any, y: Any) -> list[Any]:
+def _layers(x: Any, y: Any, size: float) -> list[Any]:
     base = alt.Chart().encode(x=x, y=y)
     alone, held = base.transform_filter(alt.datum.other == ""), base.transform_filter(alt.datum.other != "")
     ink = alt.Color("ink:N", scale=None)
     return [
         base.mark_rect(aria=True).encode(fill=alt.Fill("fill:N", scale=None), **TELLS),
         held.mark_rect(fill="transparent", stroke=RUST, strokeWidth=2.2),
-        alone.mark_text(fontSize=12).encode(text="text:N", color=ink),
-        held.mark_text(fontSize=12, dy=-6).encode(text="text:N", color=ink),
+        alone.mark_text(fontSize=size).encode(text="text:N", color=ink),
+        held.mark_text(fontSize=size, dy=-6).encode(text="text:N", color=ink),
         held.mark_text(fontSize=10.5, dy=7).encode(text="other:N", color=ink),
     ]
 
