@@ -8,6 +8,7 @@ from rich.console import Console
 
 from volvelle.report.explore.pictures import front_picture, heat_picture, time_picture, tornado_picture
 from volvelle.report.explore.text import print_answers, print_inversion
+from volvelle.report.figures.rendering import svg
 from volvelle.studies.answers.answers import answer
 from volvelle.studies.answers.invert import invert
 from volvelle.studies.design_space.design_study import read_study
@@ -43,7 +44,7 @@ def explore_pages() -> dict[str, str]:
             drawn = PICTURES[picture](answers)
             if drawn is None:
                 raise SystemExit(f"study {name} has no {picture} picture, but a page shows it")
-            found[f"explore-{name}-{picture}.svg"] = drawn
+            found[f"explore-{name}-{picture}.svg"] = svg(drawn)
     return found
 
 

@@ -43,6 +43,8 @@ from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
+from volvelle.report.figures.rendering import svg
+from volvelle.report.figures.theme import WIDE
 from volvelle.reproductions.comet.text import ITEMS as COMET
 from volvelle.reproductions.comet.text import comet_item
 from volvelle.reproductions.dfmodel.text import Reproduction
@@ -300,8 +302,8 @@ def reproduced() -> tuple[dict[str, str], dict[str, str]]:
     for name in DFMODEL:
         item = study.item(name)
         documents[name] = item.document
-        if item.picture:
-            files[f"dfmodel-{name}.svg"] = item.picture
+        if item.picture is not None:
+            files[f"dfmodel-{name}.svg"] = svg(item.picture(WIDE))
         if name in DFMODEL_TABLES:
             # Constants of the design space are told with its points.
             sheets = item.sheets[:-1] if name == "ratios" else item.sheets
@@ -335,8 +337,8 @@ def comet_again() -> tuple[dict[str, str], dict[str, str]]:
     """The COMET paper again: files by name, and figures for prose."""
     items, files = {name: comet_item(comet(), name) for name in COMET}, dict[str, str]()
     for name, item in items.items():
-        if item.picture:
-            files[f"comet-{name}.svg"] = item.picture
+        if item.picture is not None:
+            files[f"comet-{name}.svg"] = svg(item.picture(WIDE))
     for number, sheet in enumerate(items["targets"].sheets, 1):
         files[f"comet-targets-{number}.md"] = markdown_of(sheet)
     found: dict[str, Any] = items["targets"].document

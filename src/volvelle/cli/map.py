@@ -75,11 +75,12 @@ def map(ctx: click.Context, /, *, graph: str, out: Path | None, as_json: bool, *
     """
     answer = verb(graph, **question)
     if out is not None:
+        from volvelle.report.figures.rendering import save  # noqa: PLC0415 - drawn only where asked for
         from volvelle.report.map_text import map_pictures  # noqa: PLC0415 - drawn only where asked for
 
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in map_pictures(answer).items():
-            (out / name).write_text(picture, encoding="utf-8")
+            save(picture, out / name)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

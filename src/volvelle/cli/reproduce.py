@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from volvelle.report.figures.scatter import Sheet
+    from volvelle.report.sheet import Sheet
     from volvelle.reproductions.item import Item
 
 __all__ = ["reproduce"]

@@ -16,6 +16,7 @@ _PARTS = ("table-1", "table-2-single", "table-2", "table-5", "figure-3")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def mcl_hpl(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Compute Kim et al. (ETRI Journal 2021) again, beside what they print and what was measured."""
+    from volvelle.report.figures.rendering import save  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.mcl_hpl.study import figure_3, reproduce_mcl_hpl  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.mcl_hpl.text import (  # noqa: PLC0415 - short start-up
         mcl_hpl_document,
@@ -30,7 +31,7 @@ def mcl_hpl(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in mcl_hpl_pictures(tables, curves).items():
-            (out / name).write_text(picture, "utf-8")
+            save(picture, out / name)
         (out / "mcl-hpl.json").write_text(json.dumps(document, indent=2), "utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))

@@ -40,6 +40,7 @@ def _command(application: "Application[Any, Any, Any, Any]") -> click.Command:
             validation_picture,
         )
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - short start-up
+        from volvelle.report.figures.rendering import save  # noqa: PLC0415 - short start-up
 
         if plot is not None and plot.suffix not in (".svg", ".png"):
             raise click.BadParameter(f"{plot.name} ends neither in .svg nor in .png", param_hint="--plot")
@@ -48,7 +49,7 @@ def _command(application: "Application[Any, Any, Any, Any]") -> click.Command:
         if html is not None:
             html.write_text(validation_page(application, validation), "utf-8")
         if plot is not None:
-            _write_picture(plot, validation_picture(application, validation))
+            save(validation_picture(application, validation), plot)
         if as_json:
             click.echo(json_text("validate", validation_document(application, validation, **options)))
         elif markdown:
@@ -88,20 +89,3 @@ def _validated(application: "Application[Any, Any, Any, Any]", table: "MeasuredT
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("predicting", total=len(table.rows))
         return validated(application, table, advance=lambda: bar.advance(task))
-
-
-def _write_picture(file: Path, picture: str) -> None:
-    from importlib import import_module  # noqa: PLC0415 - short start-up
-
-    from volvelle.errors import MissingExtraError  # noqa: PLC0415 - short start-up
-
-    if file.suffix == ".svg":
-        file.write_text(picture, "utf-8")
-        return
-    try:
-        converter = import_module("cairosvg")
-    except (ImportError, OSError):
-        raise MissingExtraError(
-            "a picture ending in .png needs the package cairosvg (pip install cairosvg); one in .svg needs nothing"
-        ) from None
-    converter.svg2png(bytestring=picture.encode("utf-8"), write_to=str(file), scale=2)

@@ -7,10 +7,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.estimators.dataflow.partition_time import PartitionTime
 from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
-from volvelle.report.figures.roofline_picture import Level, Work, roofline_picture
+from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
 from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
 from volvelle.search.kernels.answer import KernelMapping, KernelPlan
 from volvelle.verbs.map import MapAnswer
@@ -153,12 +153,12 @@ def _violations(found: GraphMapping | KernelMapping) -> Panel:
 # -- pictures --------------------------------------------------------------------------------------------------------
 
 
-def map_pictures(answer: MapAnswer) -> dict[str, str]:
-    """File name → SVG: each block's graph, and a roofline of all partitions."""
+def map_pictures(answer: MapAnswer) -> dict[str, Chart]:
+    """File name → picture: each block's graph, and a roofline of all partitions."""
     plan = answer.mapping.plan
     if plan is None or isinstance(plan, KernelPlan):
         return {}  # kernels one after another have no partitions to draw
-    found = {}
+    found: dict[str, Chart] = {}
     stages = _stages(plan)
     for block in plan.blocks:
         if len(block.problem.kernels) <= _DRAWN:
@@ -177,7 +177,7 @@ def _stages(plan: GraphPlan) -> Mapping[tuple[str, int], int]:
     return places
 
 
-def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int], int]) -> str:
+def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int], int]) -> Chart:
     def node(name: str) -> Node:
         place = block.fusion.place(name)
         dim = block.sharded.dims.get(name)
@@ -201,29 +201,28 @@ def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int
     return graph_picture([node(kernel.name) for kernel in block.problem.kernels], edges, title=title)
 
 
-def _roofline(answer: MapAnswer, plan: GraphPlan) -> str:
+def _roofline(answer: MapAnswer, plan: GraphPlan) -> Chart:
     chip = plan.blocks[0].problem.chip
-    levels = [Level(name="memory", rate=chip.dram_rate)]
+    roofs = [Roof(name="memory", rate=chip.dram_rate)]
     spans = plan.degrees.group("tensor").spans
     links = {dimension.name: float(dimension.link.sustained) for dimension in answer.cluster.dimensions}
     if spans:
-        levels.append(Level(name=f"network ({spans[-1][0]})", rate=links[spans[-1][0]]))
-    works = []
-    number = 0
+        roofs.append(Roof(name=f"network ({spans[-1][0]})", rate=links[spans[-1][0]]))
+    points, number = list[RoofPoint](), 0
     for block in plan.blocks:
         work = {kernel.name: kernel.work * block.problem.tiles for kernel in block.problem.kernels}
         for part in block.timing.partitions:
             number += 1
             flops = sum(work[name] for name in part.kernels)
-            works += _works(part, str(number), flops, levels)
-    peak = plan.peak
-    title = f"{answer.mapping.workload} on {answer.mapping.cluster}, by partition"
-    return roofline_picture(works, levels, peak=peak, title=title)
-
-
-def _works(part: PartitionTime, name: str, flops: float, levels: list[Level]) -> list[Work]:
-    found = [Work(name=name, level=levels[0].name, flops=flops, bytes=part.traffic, time=part.time)]
-    if len(levels) > 1:
-        moved = part.network * levels[1].rate
-        found.append(Work(name=name, level=levels[1].name, flops=flops, bytes=moved, time=part.time))
-    return found
+            moved = (part.traffic, part.network * roofs[-1].rate)[: len(roofs)]
+            if flops and part.time:
+                intensities = tuple(flops / size if size else None for size in moved)
+                points.append(RoofPoint(name=str(number), rate=flops / part.time, intensities=intensities))
+    return roofline(
+        points,
+        roofs,
+        peak=plan.peak,
+        title=f"{answer.mapping.workload} on {answer.mapping.cluster}, by partition",
+        about=f"Rate against FLOP a byte, with a roof for each of {', '.join(roof.name for roof in roofs)}.",
+        said="Numbers: partitions in the order they run.",
+    )

@@ -11,7 +11,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from volvelle.report.figures.scatter import Sheet, page
+from volvelle.report.figures.rendering import save
+from volvelle.report.figures.theme import WIDE
+from volvelle.report.page import Drawing, page
+from volvelle.report.sheet import Sheet
 
 __all__ = ["Item", "csv_of", "item_page", "markdown_of", "print_sheet", "write_item"]
 
@@ -25,16 +28,15 @@ class Item:
     name: str
     title: str
     lead: str
-    picture: str
-    """SVG; empty where a table says all."""
     sheets: tuple[Sheet, ...]
     document: dict[str, object]
+    picture: Drawing | None = None
+    """None where a table says all; drawn when it is asked for."""
 
 
 def item_page(item: Item) -> str:
     """One HTML file with the picture and the tables."""
-    text = page(title=item.title, lead=item.lead, picture=item.picture, sheets=item.sheets)
-    return text if item.picture else text.replace("<figure>\n\n</figure>\n", "")
+    return page(title=item.title, lead=item.lead, picture=item.picture, sheets=item.sheets)
 
 
 def csv_of(sheet: Sheet) -> str:
@@ -60,8 +62,8 @@ def markdown_of(sheet: Sheet, *, without: tuple[str, ...] = ()) -> str:
 def write_item(item: Item, folder: Path) -> None:
     """Picture, page, JSON and tables as files of a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    if item.picture:
-        (folder / f"{item.name}.svg").write_text(item.picture, "utf-8")
+    if item.picture is not None:
+        save(item.picture(WIDE), folder / f"{item.name}.svg")
     (folder / f"{item.name}.html").write_text(item_page(item), "utf-8")
     (folder / f"{item.name}.json").write_text(json.dumps(item.document, indent=2, ensure_ascii=False) + "\n", "utf-8")
     for number, sheet in enumerate(item.sheets, 1):

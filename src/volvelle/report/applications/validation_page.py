@@ -6,19 +6,25 @@ from volvelle.applications.contract import Application
 from volvelle.applications.scores import RowValidation, ScoredRow
 from volvelle.quantities import SECONDS
 from volvelle.report.applications.scores_text import SCORE_COLUMNS, score_cells, shown_figure
-from volvelle.report.figures.scatter import Mark, Point, Sheet, page, scatter
+from volvelle.report.figures.engine import Chart
+from volvelle.report.figures.scatter import Mark, Point, scatter
+from volvelle.report.figures.theme import BLUE, GREY, RUST, VIOLET, WIDE
+from volvelle.report.page import page
+from volvelle.report.sheet import Sheet
 
 __all__ = ["validation_page", "validation_picture"]
 
-_HELD_OUT = Mark(name="held-out", colour="#c2410c", shape="diamond")
+_HELD_OUT = Mark(name="held-out", colour=RUST, shape="diamond")
 _MARKS = {
-    "calibration": Mark(name="calibration", colour="#1d6fa5", shape="circle"),
-    "calibration_noisy": Mark(name="noisy calibration", colour="#7a8f9c", shape="square"),
-    "given": Mark(name="given", colour="#6d3fb0", shape="triangle"),
+    "calibration": Mark(name="calibration", colour=BLUE, shape="circle"),
+    "calibration_noisy": Mark(name="noisy calibration", colour=GREY, shape="square"),
+    "given": Mark(name="given", colour=VIOLET, shape="triangle"),
 }
 
 
-def validation_picture(application: Application[Any, Any, Any, Any], validation: RowValidation) -> str:
+def validation_picture(
+    application: Application[Any, Any, Any, Any], validation: RowValidation, *, width: float = WIDE
+) -> Chart:
     """Predicted against measured figures; held-out rows lie on top."""
     kind = application.quantity
     points = [
@@ -33,7 +39,7 @@ def validation_picture(application: Application[Any, Any, Any, Any], validation:
     ]
     unit = "in SI units" if kind is None else kind.base
     above = "too slow" if kind is SECONDS else "too large"
-    return scatter(points, title=_title(application), quantity=application.figure, unit=unit, above=above)
+    return scatter(points, title=_title(application), quantity=application.figure, unit=unit, above=above, width=width)
 
 
 def validation_page(application: Application[Any, Any, Any, Any], validation: RowValidation) -> str:
@@ -79,7 +85,7 @@ def validation_page(application: Application[Any, Any, Any, Any], validation: Ro
     return page(
         title=_title(application),
         lead=lead,
-        picture=validation_picture(application, validation),
+        picture=lambda width: validation_picture(application, validation, width=width),
         sheets=(groups, *findings, rows, unscored),
     )
 

@@ -1,14 +1,15 @@
 """The answers of a study as one self-contained page. Only this module knows Jinja."""
 
+from collections.abc import Callable
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 from volvelle.errors import MissingExtraError
 from volvelle.quantities import BYTES, DOLLARS, show
 from volvelle.report.explore.pictures import (
     break_even_picture,
     front_picture,
-    grid_pictures,
+    grid_picture,
     heat_picture,
     time_picture,
     tornado_picture,
@@ -28,6 +29,9 @@ from volvelle.report.explore.words import (
     step_sentence,
     value_sentences,
 )
+from volvelle.report.figures.engine import Chart
+from volvelle.report.figures.theme import WIDE, dark_rules
+from volvelle.report.page import STYLE, figure
 from volvelle.report.price_words import price_text
 from volvelle.studies.answers.answers import Answers, Local
 from volvelle.studies.answers.best import WHY, Unmet
@@ -56,21 +60,28 @@ def explore_page(answers: Answers) -> str:
     text = (resources.files("volvelle.report") / "templates" / "explore.html").read_text("utf-8")
     room = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
-    def drawn(picture: str | None) -> Any:
+    def drawn(picture: Callable[..., Chart | None], *given: object) -> Any:
         """Our own SVG goes in as it is; its words were escaped when it was drawn."""
-        return None if picture is None else markupsafe.Markup(picture)
+        wide = picture(*given)
+        if wide is None:
+            return None
+        return markupsafe.Markup(
+            figure(lambda width: wide if width == WIDE else cast(Chart, picture(*given, width=width)))
+        )
 
     pictures = {
-        "tornado": drawn(tornado_picture(answers)),
-        "heat": drawn(heat_picture(answers)),
-        "time": drawn(time_picture(answers)),
-        "break_even": drawn(break_even_picture(answers)),
-        "grids": [drawn(picture) for picture in grid_pictures(answers)],
+        "tornado": drawn(tornado_picture, answers),
+        "heat": drawn(heat_picture, answers),
+        "time": drawn(time_picture, answers),
+        "break_even": drawn(break_even_picture, answers),
+        "grids": [drawn(grid_picture, grid, answers) for grid in answers.grids],
     }
     front = _front(answers)
     if front is not None:
-        front["picture"] = drawn(front_picture(answers))
-    return room.from_string(text).render(front=front, **pictures, **_head(answers), **_rest(answers))
+        front["picture"] = drawn(front_picture, answers)
+    shown = "".join(map(str, (*pictures.values(), (front or {}).get("picture"))))
+    style = markupsafe.Markup(STYLE + dark_rules(shown, within="figure "))
+    return room.from_string(text).render(style=style, front=front, **pictures, **_head(answers), **_rest(answers))
 
 
 def _head(answers: Answers) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from volvelle.quantities import Quantity
 from volvelle.report.explore.words import design_words, field_name, measure_name, measures_words
-from volvelle.report.figures.bar_chart import Bar, BarGroup, BarPanel, Slot, bar_chart
-from volvelle.report.figures.break_even_plot import break_even_plot, plane
-from volvelle.report.figures.front_plot import FrontAxis, FrontMark, front_plot
+from volvelle.report.figures.axes import Measure
+from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
+from volvelle.report.figures.break_even import break_even_chart
+from volvelle.report.figures.engine import Chart
+from volvelle.report.figures.front import FrontAxis, FrontMark, front_chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.plot_axes import PlotAxis
-from volvelle.report.figures.tornado import TornadoBar, tornado_plot
+from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
+from volvelle.report.figures.tornado import TornadoBar, tornado_chart
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, field_text, kind_of, measure_text
 from volvelle.studies.answers.grids import FacetGrid
@@ -21,14 +23,21 @@ from volvelle.studies.answers.sensitivity import Swing
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
 
-__all__ = ["break_even_picture", "front_picture", "grid_pictures", "heat_picture", "time_picture", "tornado_picture"]
+__all__ = [
+    "break_even_picture",
+    "front_picture",
+    "grid_picture",
+    "grid_pictures",
+    "heat_picture",
+    "time_picture",
+    "tornado_picture",
+]
 
 _PARTS = 8
-_COLOURS = ("#0f5c8c", "#5aa2c9", "#c8733a", "#e3b07a", "#2f7d5b", "#8fbf9f", "#6d4fa3", "#b9a6d6")
-_REST = "#b6bec5"
+_COLOURS = (NAVY, SKY, RUST, ORANGE, GREEN, LEAF, VIOLET, LILAC)
 
 
-def front_picture(answers: Answers) -> str | None:
+def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     """The front over the first two objectives; None: there is one, or no point."""
     front, study = answers.front, answers.study
     if len(front.objectives) < 2 or not len(front):
@@ -44,7 +53,7 @@ def front_picture(answers: Answers) -> str | None:
     best, balanced = answers.best.design, answers.balanced
     same = best is not None and balanced is not None and best.number == balanced.number
     marks = [*mark("best and balanced" if same else "best", best), *([] if same else mark("balanced", balanced))]
-    return front_plot(
+    return front_chart(
         [(float(row[1]), float(row[0])) for row in answers.cloud],
         [
             (one.measures[x.name], one.measures[y.name], f"point {one.number:,}: {design_words(one, study)}")
@@ -56,16 +65,17 @@ def front_picture(answers: Answers) -> str | None:
         title=f"{len(front):,} designs that nothing beats in both" if len(front.objectives) == 2 else "The front",
         about=f"Pareto front of {measure_name(y.name)} against {measure_name(x.name)}: {len(front)} points.",
         stair=len(front.objectives) == 2,
+        width=width,
     )
 
 
-def tornado_picture(answers: Answers) -> str | None:
+def tornado_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     """Swings of the first objective around the best design."""
     if answers.local is None or not answers.local.swings:
         return None
     swings, study = answers.local.swings, answers.study
     goal, at = swings[0].goal, swings[0].at
-    return tornado_plot(
+    return tornado_chart(
         [_bar(swing, study) for swing in swings],
         at=at,
         at_text=f"best design: {measure_text(goal.name, at)}",
@@ -74,6 +84,7 @@ def tornado_picture(answers: Answers) -> str | None:
         less=goal.less,
         title="Each axis alone, from end to end",
         about=f"How far {measure_name(goal.name)} moves when one axis goes from its lowest to its highest value.",
+        width=width,
     )
 
 
@@ -93,7 +104,7 @@ def _bar(swing: Swing, study: DesignStudy) -> TornadoBar:
     )
 
 
-def heat_picture(answers: Answers) -> str | None:
+def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     """The best that two axes allow."""
     heat, study = answers.heat, answers.study
     if heat is None:
@@ -117,25 +128,28 @@ def heat_picture(answers: Answers) -> str | None:
     (across, columns), (down, rows) = (
         _labels(path, parts, study) for path, parts in ((heat.across, heat.columns), (heat.down, heat.rows))
     )
-    panel = HeatPanel(title=f"down: {down}", cells=cells)
     unit = f", {scale.unit[0]}" if kind else ""
     return heat_map(
-        [panel],
+        [HeatPanel(title="", cells=cells)],
         title=f"{'Least' if heat.goal.less else 'Most'} {measure_name(heat.goal.name)}{unit} over two axes",
         about="The best value of the objective for every pair of values of two axes, over all other axes.",
         rows=rows,
-        groups=[f"across: {across}"],
-        columns=[(text, "") for text in columns],
-        note="deep is good; – : no point meets the constraints",
+        groups=[""],
+        columns=columns,
+        x_title=across,
+        y_title=down,
+        note="The stronger a colour, the better; –: no point meets the constraints.",
+        width=width,
     )
 
 
-def grid_pictures(answers: Answers) -> list[str]:
+def grid_pictures(answers: Answers, *, width: float = WIDE) -> list[Chart]:
     """Every point of a small study, one map for each value of its facet."""
-    return [_grid_picture(grid, answers) for grid in answers.grids]
+    return [grid_picture(grid, answers, width=width) for grid in answers.grids]
 
 
-def _grid_picture(grid: FacetGrid, answers: Answers) -> str:
+def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> Chart:
+    """Every point that has one value of the study's facet."""
     study = answers.study
     names = {axis.name: _labels(*_one_by_one(axis), study)[1] for axis in study.axes}
     within = list(product(*(names[axis.name] for axis in grid.within)))
@@ -161,8 +175,9 @@ def _grid_picture(grid: FacetGrid, answers: Answers) -> str:
         about="Every objective at every point of the study that has this value of its facet.",
         rows=names[grid.down.name],
         groups=names[grid.groups.name] if grid.groups else [""],
-        columns=[(words[0], words[1] if len(words) > 1 else "") if words else ("", "") for words in within],
-        note="deep is good; – : the point cannot run or does not meet the constraints",
+        columns=["\n".join(words) for words in within],
+        note="The stronger a colour, the better; –: the point cannot run or does not meet the constraints.",
+        width=width,
     )
 
 
@@ -183,9 +198,9 @@ def _one_by_one(axis: Axis) -> tuple[str, tuple[tuple[Value, ...], ...]]:
     return path, tuple((value,) for value in values)
 
 
-def _scale(values: NDArray[np.float64], kind: Quantity | None) -> PlotAxis:
+def _scale(values: NDArray[np.float64], kind: Quantity | None) -> Measure:
     """For the unit that all cells are written in."""
-    return PlotAxis(name="", kind=kind, low=float(np.nanmin(values)), high=float(np.nanmax(values)), start=0.0, end=1.0)
+    return Measure(name="", kind=kind, low=float(np.nanmin(values)), high=float(np.nanmax(values)))
 
 
 def _cell_title(name: str, value: float, met: int) -> str:
@@ -202,7 +217,7 @@ def _labels(path: str, parts: tuple[tuple[Value, ...], ...], study: DesignStudy)
     if kind is None:
         return field_name(path), [_first(field_text(path, part[0], study), part) for part in parts]
     values = [float(value) for part in parts for value in part]
-    axis = PlotAxis(name=field_name(path), kind=kind, low=min(values), high=max(values), start=0.0, end=1.0)
+    axis = Measure(name=field_name(path), kind=kind, low=min(values), high=max(values))
     return axis.title, [_first(_short(float(part[0]) / axis.unit[1]), part) for part in parts]
 
 
@@ -210,7 +225,7 @@ def _first(text: str, part: tuple[Value, ...]) -> str:
     return text + ("…" if len(part) > 1 else "")
 
 
-def time_picture(answers: Answers) -> str | None:
+def time_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     """Where the time of the best and of other designs of the front goes."""
     found = answers.breakdowns
     if not found:
@@ -222,7 +237,7 @@ def time_picture(answers: Answers) -> str | None:
     kept = sorted(totals, key=lambda name: -totals[name])[:_PARTS]
     colours = dict(zip(kept, _COLOURS, strict=False))
     if len(totals) > len(kept):
-        colours["all else"] = _REST
+        colours["all else"] = GREY
     names = tuple(one.name for one in answers.study.objectives)[:2]
     slots = []
     for one in found:
@@ -233,29 +248,26 @@ def time_picture(answers: Answers) -> str | None:
         label = "\n".join([one.label, *said])
         slots.append(Slot(label=label, bars=(Bar(parts=tuple(parts), title=measures_words(one.design, names)),)))
     return bar_chart(
-        [BarPanel(title="", groups=(BarGroup(label="", slots=tuple(slots)),))],
+        [BarPanel(title="", groups=(BarGroup(label="", slots=tuple(slots)),), y_title="seconds per step")],
         title="Where the time goes, along the front",
         about="Exposed seconds of a step by part, for the best design and others of the front.",
-        y_title="seconds per step",
-        x_title="",
         colours=colours,
-        marks={},
-        size=(760.0, 340.0),
+        width=width,
     )
 
 
-def break_even_picture(answers: Answers) -> str | None:
+def break_even_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     """The break-even line; None: there is none."""
     line = answers.local.break_even if answers.local is not None else None
     if line is None or len(line.crossings) < 2:
         return None
     study = answers.study
     across, up = (
-        PlotAxis.over(span, name=field_name(path), kind=kind_of(path, study), start=ends[0], end=ends[1], margin=0.03)
-        for span, path, ends in zip((line.x_span, line.y_span), (line.x, line.y), plane(), strict=True)
+        Measure.over(span, name=field_name(path), kind=kind_of(path, study), margin=0.03)
+        for span, path in ((line.x_span, line.x), (line.y_span, line.y))
     )
     worth = measure_text(line.goal.name, line.reference)
-    return break_even_plot(
+    return break_even_chart(
         [
             (one.x, one.y, f"{field_text(line.x, one.x, study)} and {field_text(line.y, one.y, study)}")
             for one in line.crossings
@@ -265,6 +277,7 @@ def break_even_picture(answers: Answers) -> str | None:
         chosen=(float(line.design.fields[line.x]), float(line.design.fields[line.y])),
         better_above=line.better_above,
         title=f"Break-even: {measure_name(line.goal.name)} as of {line.said}",
-        line_text=f"on the line it is {worth}; all else as in the best design",
+        said=f"on the line it is {worth}; all else as in the best design",
         about=f"Pairs of {field_name(line.x)} and {field_name(line.y)} at which the objective is {worth}.",
+        width=width,
     )

@@ -1,22 +1,31 @@
-"""Heat maps with a number in every cell, panels one below the other."""
+"""Heat maps with a number in every cell: groups of columns side by side, panels one below the other."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from volvelle.report.figures.drawing import FAINT, INK, PAPER, box, svg, words
+from volvelle.report.figures.engine import Chart, alt, data_of, named
+from volvelle.report.figures.theme import (
+    BLANK,
+    FAINT,
+    INK,
+    NARROW,
+    ON_DEEP,
+    ON_PALE,
+    RAMP,
+    RAMP_DOWN,
+    RAMP_UP,
+    RUST,
+    TELLS,
+    WIDE,
+    finished,
+)
 
 __all__ = ["Cell", "HeatPanel", "heat_map"]
 
-_LEFT, _RIGHT, _TOP = 86.0, 16.0, 92.0
-_WIDE, _HIGH, _APART, _GROUP_GAP = 47.0, 31.0, 34.0, 8.0
-_BLANK = "#f7f7f7"
-_LETTER = 8.0
-"""Width of a letter of the rows' names, with room."""
-_PALE, _DEEP = (237, 243, 248), (10, 62, 110)
-_WHITE, _LOW, _HIGH_END = (252, 252, 250), (38, 110, 160), (203, 92, 34)
-"""Of a scale with two ends: at the even value, below and above it."""
-_WIDE_RANGE = 20.0
+_CELL, _HIGH = 52.0, 31.0
+_FAR_APART = 20.0
 """Highest over lowest value of a panel above which colours go by logarithms."""
 
 
@@ -49,97 +58,118 @@ def heat_map(
     about: str,
     rows: Sequence[str],
     groups: Sequence[str],
-    columns: Sequence[tuple[str, str]],
+    columns: Sequence[str],
     note: str,
+    x_title: str = "",
+    y_title: str = "",
     even: float | None = None,
-) -> str:
-    """The picture: `groups` of the same `columns` (two words each) across, `rows` down; `note` explains outlines.
+    width: float = WIDE,
+) -> Chart:
+    """The picture: `groups` of the same `columns` across, `rows` down; `note` below the title.
 
     With an `even` value colours have two ends, one for values below it and one for those above.
     """
-    spread = len(groups) * len(columns) * _WIDE + (len(groups) - 1) * _GROUP_GAP
-    left_of = max(_LEFT, 12.0 + _LETTER * max(len(row) for row in rows))
-    width = left_of + max(spread, 9.8 * len(title), 6.0 * len(note)) + _RIGHT
-    height = _TOP + len(panels) * (len(rows) * _HIGH + _APART) + 18.0
-    parts = [words(left_of, 24, title, size=16, bold=True)]
-    for place, group in enumerate(groups):
-        left = _column(place * len(columns), len(columns), left_of)
-        parts.append(words(left + len(columns) * _WIDE / 2, 50, group, size=13, anchor="middle", bold=True))
-        for at, (above, below) in enumerate(columns):
-            middle = left + (at + 0.5) * _WIDE
-            parts.append(words(middle, 67, above, size=11, anchor="middle", fill=FAINT))
-            parts.append(words(middle, 80, below, size=11, anchor="middle", fill=FAINT))
-    for number, panel in enumerate(panels):
-        top = _TOP + number * (len(rows) * _HIGH + _APART) + 20.0
-        parts.append(words(left_of, top - 7, panel.title, size=13, bold=True))
-        parts += _panel(panel, rows, len(columns), left_of, top, even)
-    parts.append(words(left_of, height - 10, note, size=11.5, fill=FAINT))
-    return svg(parts, width=width, height=height, title=title, about=about)
+    beside = 1 if width <= NARROW else len(groups)
+    left = 34.0 + 6.4 * max(len(row) for row in rows) + (20.0 if y_title else 0.0)
+    cell = min(_CELL, (width - left - 8.0 * (beside - 1)) / (beside * len(columns)))
+    # No lower than the name beside the rows is long.
+    high = max(_HIGH, 6.8 * len(y_title) / len(rows))
+    longest = max(len(one.text) for panel in panels for row in panel.cells for one in row)
+    drawn: list[Any] = []
+    for panel in panels:
+        first = not drawn or beside == 1
+        plain = {"domain": False, "labelOverlap": False}
+        names = named([column.split("\n") for column in columns])
+        x = alt.X("column:O").scale(paddingInner=0.03, paddingOuter=0.015)
+        # A facet has its axes outside the names of its groups, so there columns are named by marks.
+        alone = first and len(groups) == 1
+        x = (
+            x.axis(orient="top", labelAngle=0, labelExpr=names, title=x_title or None, **plain)
+            if alone
+            else x.axis(None)
+        )
+        y = alt.Y("row:O").scale(paddingInner=0.05, paddingOuter=0.02)
+        y = y.axis(labelExpr=named(rows), title=y_title or None, **plain)
+        layers = _layers(x, y, min(12.0, 1.7 * cell / longest))
+        if first and len(groups) > 1:
+            heads = alt.Chart().transform_filter(alt.datum.row == 0).mark_text(baseline="bottom", lineBreak="\n")
+            above = alt.value(-6 - 14 * max(column.count("\n") for column in columns))
+            layers.append(heads.encode(x=x, y=above, text="head:N", color=alt.value(FAINT)))
+        values = _rows(panel, columns, _colours(panel, even))
+        chart = alt.layer(*layers, data=data_of(values))
+        chart = chart.properties(width=cell * len(columns), height=high * len(rows))
+        if len(groups) > 1:
+            style = {"labelFontSize": 13 if first else 1, "labelFontWeight": "bold", "labelColor": INK}
+            style |= {"labelExpr": named(groups if first else [""] * len(groups)), "labelPadding": 6 if first else 0}
+            header = alt.Header(title=None, **style)
+            chart = chart.facet(alt.Facet("group:O", header=header), columns=beside, spacing=8)
+        heading = alt.TitleParams(text=panel.title, fontSize=13, offset=6)
+        drawn.append(chart.properties(title=heading) if panel.title else chart)
+    whole = alt.vconcat(*drawn, spacing=14) if len(drawn) > 1 else drawn[0]
+    return finished(whole, title=title, about=about, width=width, said=note)
 
 
-def _column(place: int, group: int, begin: float) -> float:
-    return begin + place * _WIDE + place // group * _GROUP_GAP
+def _rows(
+    panel: HeatPanel, columns: Sequence[str], colour: Callable[[float], tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    for down, row in enumerate(panel.cells):
+        for place, cell in enumerate(row):
+            group, column = divmod(place, len(columns))
+            fill, ink = colour(cell.value)
+            yield {
+                "row": down,
+                "column": column,
+                "group": group,
+                "head": columns[column],
+                "fill": fill,
+                "ink": ink,
+                "text": cell.text,
+                "other": f"({cell.other})" if cell.other else "",
+                "tells": cell.title,
+            }
 
 
-def _panel(
-    panel: HeatPanel, rows: Sequence[str], group: int, begin: float, top: float, even: float | None
-) -> list[str]:
+def _layers(x: Any, y: Any, size: float) -> list[Any]:
+    base = alt.Chart().encode(x=x, y=y)
+    alone, held = base.transform_filter(alt.datum.other == ""), base.transform_filter(alt.datum.other != "")
+    ink = alt.Color("ink:N", scale=None)
+    return [
+        base.mark_rect(aria=True).encode(fill=alt.Fill("fill:N", scale=None), **TELLS),
+        held.mark_rect(fill="transparent", stroke=RUST, strokeWidth=2.2),
+        alone.mark_text(fontSize=size).encode(text="text:N", color=ink),
+        held.mark_text(fontSize=size, dy=-6).encode(text="text:N", color=ink),
+        held.mark_text(fontSize=10.5, dy=7).encode(text="other:N", color=ink),
+    ]
+
+
+def _colours(panel: HeatPanel, even: float | None) -> Callable[[float], tuple[str, str]]:
+    """From a value to the colour of its cell and of the words on it."""
     values = [cell.value for row in panel.cells for cell in row if not math.isnan(cell.value)] or [1.0]
     low, high = min(values), max(values)
-    parts = []
-    for down, (name, row) in enumerate(zip(rows, panel.cells, strict=True)):
-        y = top + down * _HIGH
-        parts.append(words(begin - 8, y + _HIGH / 2 + 4, name, size=12, anchor="end"))
-        for across, cell in enumerate(row):
-            x = _column(across, group, begin)
-            share = 0.0
-            if math.isnan(cell.value):
-                fill = _BLANK
-            elif even is None:
-                share = _share(cell.value, low, high)
-                fill = _colour(share, _PALE, _DEEP)
-            else:
-                share, end = _from_even(cell.value, low, high, even)
-                fill = _colour(share, _WHITE, end)
-            ink = PAPER if share > 0.57 else INK
-            # Inset, so that the outline lies inside its own cell.
-            inset = 1.5 if cell.other else 0.5
-            parts.append(
-                box(
-                    x + inset,
-                    y + inset,
-                    _WIDE - 2 * inset,
-                    _HIGH - 2 * inset,
-                    fill=fill,
-                    stroke="#c2410c" if cell.other else "",
-                    thick=2.0,
-                    title=cell.title,
-                )
-            )
-            lift = -1.0 if cell.other else 4.3
-            parts.append(words(x + _WIDE / 2, y + _HIGH / 2 + lift, cell.text, anchor="middle", fill=ink))
-            if cell.other:
-                parts.append(
-                    words(x + _WIDE / 2, y + _HIGH / 2 + 11, f"({cell.other})", size=10.5, anchor="middle", fill=ink)
-                )
-    return parts
+
+    def colour(value: float) -> tuple[str, str]:
+        if math.isnan(value):
+            return BLANK, ON_PALE
+        if even is None:
+            share, ramp = _share(value, low, high), RAMP
+        else:
+            share, ramp = _from_even(value, low, high, even), RAMP_DOWN if value < even else RAMP_UP
+        return ramp[round(share * (len(ramp) - 1))], ON_DEEP if share > (0.6 if even is None else 0.78) else ON_PALE
+
+    return colour
 
 
 def _share(value: float, low: float, high: float) -> float:
     """Between the palest and the deepest colour."""
     if high <= low * (1.0 + 1e-3):
         return 0.7
-    if low > 0 and high / low > _WIDE_RANGE:
+    if low > 0 and high / low > _FAR_APART:
         return math.log(value / low) / math.log(high / low)
     return (value - low) / (high - low)
 
 
-def _from_even(value: float, low: float, high: float, even: float) -> tuple[float, tuple[int, int, int]]:
-    """How far from the even value, by logarithms, as a share of the farthest; and towards which end."""
+def _from_even(value: float, low: float, high: float, even: float) -> float:
+    """How far from the even value, by logarithms, as a share of the farthest."""
     farthest = max(math.log(even / low), math.log(high / even), 1e-3)
     # The root keeps values near it, which matter most, apart.
-    return math.sqrt(abs(math.log(value / even)) / farthest), _LOW if value < even else _HIGH_END
-
-
-def _colour(share: float, pale: tuple[int, int, int], deep: tuple[int, int, int]) -> str:
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(pale, deep, strict=True))
+    return math.sqrt(abs(math.log(value / even)) / farthest)

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from volvelle.quantities import Quantity
-from volvelle.report.figures.drawing import FAINT, INK, box, line, svg, words
-from volvelle.report.figures.plot_axes import PlotAxis
+from volvelle.report.figures.axes import Measure
+from volvelle.report.figures.engine import Chart, alt, marks_of, named
+from volvelle.report.figures.theme import GREEN, INK, NARROW, ORANGE, TELLS, WIDE, finished, haloed, legend
 
-__all__ = ["TornadoBar", "tornado_plot"]
+__all__ = ["TornadoBar", "tornado_chart"]
 
-_WIDTH, _LEFT, _RIGHT, _TOP = 760.0, 190.0, 30.0, 88.0
-_ROW, _BAR = 40.0, 19.0
-_BETTER, _WORSE = "#2f7d5b", "#c8733a"
+_ROW = 38.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class TornadoBar:
     """Said below the name, such as where it cannot run."""
 
 
-def tornado_plot(
+def tornado_chart(
     bars: Sequence[TornadoBar],
     *,
     at: float,
@@ -37,44 +37,47 @@ def tornado_plot(
     less: bool,
     title: str,
     about: str,
-) -> str:
+    width: float = WIDE,
+) -> Chart:
     """The picture around the objective `at` the chosen design."""
-    height = _TOP + len(bars) * _ROW + 58.0
     seen = [at, *(bar.low for bar in bars), *(bar.high for bar in bars)]
-    axis = PlotAxis.over(seen, name=name, kind=kind, start=_LEFT, end=_WIDTH - _RIGHT, margin=0.14)
-    bottom = height - 50.0
-    parts = [words(16, 24, title, size=16, bold=True)]
-    for x, colour, said in ((16.0, _BETTER, "better than chosen"), (168.0, _WORSE, "worse than chosen")):
-        parts += [box(x, 37, 11, 11, fill=colour), words(x + 17, 47, said, size=12.5)]
-    for value, text in axis.ticks():
-        parts.append(line(axis.at(value), _TOP - 6, axis.at(value), bottom))
-        parts.append(words(axis.at(value), bottom + 17, text, size=12, anchor="middle", fill=FAINT))
-    middle = axis.at(at)
+    # Room for what is written beside the bars.
+    axis = Measure.over(seen, name=name, kind=kind, margin=0.34 if width <= NARROW else 0.16)
+    labels: list[str | list[str]] = [[bar.name, bar.note] if bar.note else bar.name for bar in bars]
+    x = alt.X("start:Q").scale(axis.scale).axis(axis.axis(domain=False))
+    y = alt.Y("bar:O").scale(paddingInner=0.48, paddingOuter=0.24)
+    y = y.axis(domain=False, labelExpr=named(labels), title=None, labelOverlap=False, labelColor=INK)
+    # What the names beside the bars leave.
+    wide = width - 60 - 6.6 * max(max(len(bar.name), len(bar.note)) for bar in bars)
+    kinds = ["better than chosen", "worse than chosen"]
+    fill = alt.Fill("kind:N", legend=legend(kinds, wide, offset=28)).scale(domain=kinds, range=[GREEN, ORANGE])
+    sides, words = [], []
     for place, bar in enumerate(bars):
-        y = _TOP + place * _ROW
-        left, right = axis.at(bar.low), axis.at(bar.high)
-        parts.append(words(_LEFT - 14, y + (_BAR - 1 if not bar.note else 9), bar.name, size=12.5, anchor="end"))
-        if bar.note:
-            parts.append(words(_LEFT - 14, y + 23, bar.note, size=10.5, anchor="end", fill=FAINT))
-        lower, upper = (_BETTER, _WORSE) if less else (_WORSE, _BETTER)
-        parts.append(box(left, y + 4, middle - left, _BAR, fill=lower, title=f"{bar.name}: {bar.low_text}"))
-        parts.append(box(middle, y + 4, right - middle, _BAR, fill=upper, title=f"{bar.name}: {bar.high_text}"))
-        if middle - left > 0.8:
-            parts.append(words(left - 5, y + _BAR - 1, bar.low_text, size=11.5, anchor="end", fill=INK))
-        if right - middle > 0.8:
-            parts.append(_right_label(right, y, bar.high_text))
-        if right - left <= 1.6:
-            parts.append(words(middle + 8, y + _BAR - 1, "makes no difference", size=11.5, fill=FAINT))
-    parts.append(line(middle, _TOP - 10, middle, bottom, stroke=INK, thick=1.4))
-    anchor = "end" if middle > 0.7 * _WIDTH else "middle" if middle > _LEFT + 60 else "start"
-    parts.append(words(middle, _TOP - 15, at_text, size=12, anchor=anchor, bold=True))
-    parts.append(words((_LEFT + _WIDTH - _RIGHT) / 2, bottom + 39, axis.title, size=13, anchor="middle"))
-    return svg(parts, width=_WIDTH, height=height, title=title, about=about)
+        for value, text, lower in ((bar.low, bar.low_text, True), (bar.high, bar.high_text, False)):
+            row: dict[str, Any] = {"bar": place, "start": axis.of(value), "text": text, "lower": lower}
+            row |= {"end": axis.of(at), "kind": kinds[less != lower], "tells": f"{bar.name}: {text}"}
+            if value != at:
+                sides.append(row)
+                words.append(row)
+        if bar.low == bar.high:
+            words.append({"bar": place, "start": axis.of(at), "text": "makes no difference", "lower": False})
+    chosen = marks_of([{"start": axis.of(at), "text": at_text}])
+    crowded = axis.share(at) * wide + 6.8 * len(at_text) > wide
+    chart = alt.layer(
+        marks_of(sides).mark_bar(aria=True).encode(x=x, x2="end:Q", y=y, fill=fill, **TELLS),
+        chosen.mark_rule(color=INK, strokeWidth=1.4).encode(x=x),
+        chosen.mark_text(
+            align="right" if crowded else "left", dy=-8, dx=0, fontWeight="bold", color=INK, fontSize=12
+        ).encode(x=x, y=alt.value(0), text="text:N"),
+        *_words(words, x, y),
+    ).properties(width=wide, height=_ROW * len(bars))
+    return finished(chart, title=title, about=about, width=width)
 
 
-def _right_label(right: float, y: float, text: str) -> str:
-    """Beside the bar, or on its end where there is no room."""
-    room = _WIDTH - right - 8.0
-    if 6.3 * len(text) <= room:
-        return words(right + 5, y + _BAR - 1, text, size=11.5)
-    return words(right - 5, y + _BAR - 1, text, size=11.5, anchor="end", fill="#ffffff")
+def _words(rows: Sequence[dict[str, Any]], x: Any, y: Any) -> list[Any]:
+    """What gives each end, beside it."""
+    layers: list[Any] = []
+    for lower, align, step in ((True, "right", -5), (False, "left", 5)):
+        text = marks_of(row for row in rows if row["lower"] is lower).encode(x=x, y=y, text="text:N")
+        layers += haloed(text, colour=INK, align=align, dx=step, fontSize=11.5)
+    return layers

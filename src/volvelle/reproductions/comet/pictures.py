@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from volvelle.catalogue.published.comet import Comet
-from volvelle.report.figures.category_lines import CategoryLine, category_lines
+from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
+from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.stacked_columns import Column, ColumnPanel, stacked_columns
+from volvelle.report.figures.lines import Line, line_chart
+from volvelle.report.figures.theme import BLUE, NAVY, ORANGE, RUST, SAND, SKY, WIDE
 from volvelle.reproductions.comet.cluster_sketch import cluster_sketch
 from volvelle.reproductions.comet.figures import (
     BASELINE,
@@ -30,75 +32,77 @@ __all__ = [
 ]
 
 _COLOURS = {
-    "compute, forward": "#0f4c75",
-    "compute, input gradient": "#3282b8",
-    "compute, weight gradient": "#a3cbe3",
-    "exposed, forward": "#b45309",
-    "exposed, input gradient": "#ef9b3f",
-    "exposed, weight gradient": "#f8d9a8",
+    "compute, forward": NAVY,
+    "compute, input gradient": BLUE,
+    "compute, weight gradient": SKY,
+    "exposed, forward": RUST,
+    "exposed, input gradient": ORANGE,
+    "exposed, weight gradient": SAND,
 }
 _HIGHEST = 256.0
 """Highest degree drawn on DGX and TPU; beyond it columns are so tall that the others vanish."""
 _STAGES = {0: "no ZeRO", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
 
 
-def memory_picture(swept: Sweep, data: Comet) -> str:
+def memory_picture(swept: Sweep, data: Comet, *, width: float = WIDE) -> Chart:
     """Figure 5."""
     capacity = data.cluster("dgx-a100").memory_capacity / GIGA
     degrees = [f"{mp:.0f}" for mp in swept.columns["mp"][swept.where(zero=0)]]
-    return category_lines(
+    return line_chart(
         [
-            CategoryLine(
-                name=_STAGES[zero], values=tuple(swept.columns["footprint_gb"][swept.where(zero=zero)].tolist())
-            )
+            Line(name=_STAGES[zero], values=tuple(swept.columns["footprint_gb"][swept.where(zero=zero)].tolist()))
             for zero in FIGURE_5_STAGES
         ],
         title="Figure 5: memory of a node, Transformer-1T on 1024 nodes",
         about="Less model parallelism needs more memory under every stage of ZeRO but the third.",
-        steps=degrees,
+        places=degrees,
         x_title="nodes that share one copy of the model (MP); MP × DP = 1024",
         y_title="GB a node",
         logarithmic=True,
         limits=((capacity, f"{capacity:g} GB, an A100"),),
+        width=width,
     )
 
 
-def _column(swept: Sweep, row: int, nodes: int, *, share: bool) -> Column:
+def _slot(swept: Sweep, row: int, nodes: int, *, share: bool) -> Slot:
     mp, whole = float(swept.columns["mp"][row]), float(swept.columns["run_time"][row])
-    return Column(
-        label=(f"MP{mp:.0f}", f"DP{nodes / mp:.0f}"),
+    bar = Bar(
         parts=tuple(
             (name, float(swept.columns[name][row]) / (whole if share else 1.0))
             for name in _COLOURS
             if swept.columns[name][row] > 0.0
         ),
-        marked=None if share else float(swept.columns["footprint_gb"][row]),
+        right=None if share else float(swept.columns["footprint_gb"][row]),
+        title=configuration(mp, nodes),
         text="" if share else f"{whole:.2f}",
     )
+    return Slot(label=f"MP{mp:.0f}\nDP{nodes / mp:.0f}", bars=(bar,))
 
 
 def _rows(swept: Sweep) -> Sequence[int]:
     return [row for row, mp in enumerate(swept.columns["mp"]) if mp <= _HIGHEST]
 
 
-def _panel(swept: Sweep, data: Comet, key: str, title: str, y_title: str, *, share: bool = False) -> ColumnPanel:
+def _panel(swept: Sweep, data: Comet, key: str, title: str, y_title: str, *, share: bool = False) -> BarPanel:
     cluster = data.cluster(key)
     capacity = cluster.memory_capacity / GIGA
-    return ColumnPanel(
+    slots = tuple(_slot(swept, row, cluster.nodes, share=share) for row in _rows(swept))
+    return BarPanel(
         title=title if share else f"{title} (dashed: the {capacity:g} GB of a node)",
-        columns=tuple(_column(swept, row, cluster.nodes, share=share) for row in _rows(swept)),
+        groups=(BarGroup(label="", slots=slots),),
         y_title=y_title,
-        marks_title="" if share else "GB a node",
-        limit=None if share else capacity,
+        top=1.0 if share else None,
         percent=share,
+        right_title="" if share else "GB a node",
+        limit=None if share else capacity,
     )
 
 
-def strategies_picture(swept: Sweep, data: Comet) -> str:
+def strategies_picture(swept: Sweep, data: Comet, *, width: float = WIDE) -> Chart:
     """Figure 7."""
     best = min(swept.columns["run_time"])
     fastest = configuration(float(swept.columns["mp"][list(swept.columns["run_time"]).index(best)]), 1024)
-    return stacked_columns(
+    return bar_chart(
         [
             _panel(swept, data, "dgx-a100", "a  run time and memory", f"run time, {fastest} = 1"),
             _panel(swept, data, "dgx-a100", "b  where it goes", "share of run time", share=True),
@@ -106,14 +110,16 @@ def strategies_picture(swept: Sweep, data: Comet) -> str:
         title="Figure 7: model against data parallelism, 1024 A100",
         about="Run time has its lowest point between the extremes; memory doubles with each halving of MP.",
         colours={name: colour for name, colour in _COLOURS.items() if max(swept.columns[name]) > 0.0},
-        note="Run time a sequence. Higher degrees of model parallelism are slower still, and left out.",
+        said="Run time a sequence. Higher degrees of model parallelism are slower still, and left out.",
+        height=200.0,
+        width=width,
     )
 
 
-def other_clusters_picture(tpu: Sweep, dojo: Sweep, data: Comet) -> str:
+def other_clusters_picture(tpu: Sweep, dojo: Sweep, data: Comet, *, width: float = WIDE) -> Chart:
     """Figure 12."""
     axis = "run time, DGX MP64_DP16 = 1"
-    return stacked_columns(
+    return bar_chart(
         [
             _panel(tpu, data, "tpu-v4", "a  4096 TPU v4", axis),
             _panel(dojo, data, "dojo", "b  64 Dojo trays", axis),
@@ -121,11 +127,13 @@ def other_clusters_picture(tpu: Sweep, dojo: Sweep, data: Comet) -> str:
         title="Figure 12: the same model on other clusters",
         about="TPU v4 has a bathtub like DGX; on Dojo time falls with every step towards data parallelism.",
         colours=_COLOURS,
-        note="Run time a sequence. Degrees of model parallelism above 256 are left out.",
+        said="Run time a sequence. Degrees of model parallelism above 256 are left out.",
+        height=200.0,
+        width=width,
     )
 
 
-def expanded_picture(swept: Sweep, data: Comet) -> str:
+def expanded_picture(swept: Sweep, data: Comet, *, width: float = WIDE) -> Chart:
     """Figure 8."""
     nodes = data.cluster("dgx-a100").nodes
     degrees = sorted(set(swept.columns["mp"].tolist()), reverse=True)
@@ -144,32 +152,35 @@ def expanded_picture(swept: Sweep, data: Comet) -> str:
         title="Figure 8: memory beyond 80 GB",
         about="Slow expanded memory undoes what less model parallelism gains; fast memory halves run time.",
         rows=[configuration(mp, nodes) for mp in degrees],
-        groups=["expanded memory"],
-        columns=[(f"{rate:g}", "GB/s") for rate in FIGURE_8_RATES],
+        groups=[""],
+        columns=[f"{rate:g}" for rate in FIGURE_8_RATES],
+        x_title="rate of expanded memory, GB/s",
         note="Blue is faster than the baseline, orange slower.",
         even=1.0,
+        width=width,
     )
 
 
-def compute_picture(swept: Sweep) -> str:
+def compute_picture(swept: Sweep, *, width: float = WIDE) -> Chart:
     """Figure 9."""
-    return category_lines(
+    return line_chart(
         [
-            CategoryLine(
+            Line(
                 name=f"{rate:g} GB/s", values=tuple(swept.columns["run_time"][swept.where(expanded_gbs=rate)].tolist())
             )
             for rate in FIGURE_9_RATES
         ],
         title="Figure 9: compute of a node, MP8_DP128",
         about="Run time falls with faster nodes, less and less, and less where memory is slow.",
-        steps=[f"× {factor:g}" for factor in FIGURE_9_FACTORS],
+        places=[f"× {factor:g}" for factor in FIGURE_9_FACTORS],
         x_title="peak compute of a node",
         y_title="run time, × 1 with 2039 GB/s = 1",
-        note="Labels: rate of the memory beyond 80 GB.",
+        said="Each line: rate of the memory beyond 80 GB.",
+        width=width,
     )
 
 
-def network_picture(many: Sweep, few: Sweep) -> str:
+def network_picture(many: Sweep, few: Sweep, *, width: float = WIDE) -> Chart:
     """Figure 10."""
 
     def panel(swept: Sweep, title: str) -> HeatPanel:
@@ -188,18 +199,22 @@ def network_picture(many: Sweep, few: Sweep) -> str:
         [panel(many, "MP64_DP16, × 1 = 1"), panel(few, "MP8_DP128, × 1 = 1")],
         title="Figure 10: network",
         about="With 64 nodes a copy both dimensions matter; with 8, all of one pod, the inner one does, a little.",
-        rows=[f"in a pod × {factor:g}" for factor in FIGURE_10_FACTORS],
-        groups=["bandwidth between pods"],
-        columns=[(f"× {factor:g}", "") for factor in FIGURE_10_FACTORS],
+        rows=[f"× {factor:g}" for factor in FIGURE_10_FACTORS],
+        groups=[""],
+        columns=[f"× {factor:g}" for factor in FIGURE_10_FACTORS],
+        x_title="bandwidth between pods",
+        y_title="in a pod",
         note="Blue is faster than × 1, orange slower.",
         even=1.0,
+        width=width,
     )
 
 
-def clusters_picture(data: Comet) -> str:
+def clusters_picture(data: Comet, *, width: float = WIDE) -> Chart:
     """Figures 6 and 11."""
     return cluster_sketch(
         data.clusters,
         title="Figures 6 and 11: the three clusters",
         about="1024 A100 in pods of eight, 4096 TPU v4 in a torus of three dimensions, 64 Dojo trays under a switch.",
+        width=width,
     )

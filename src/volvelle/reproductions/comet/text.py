@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from volvelle.catalogue.published.comet import Comet
-from volvelle.report.figures.scatter import Sheet
+from volvelle.report.sheet import Sheet
 from volvelle.reproductions.comet import pictures
 from volvelle.reproductions.comet.figures import (
     BASELINE,
@@ -137,7 +137,6 @@ def _targets(data: Comet) -> Item:
         name="targets",
         title="COMET: what the text prints",
         lead=lead,
-        picture="",
         sheets=(
             _verdict_sheet(found, "Targets", note),
             _why_sheet((*found, *also)),
@@ -201,7 +200,7 @@ def _memory(data: Comet) -> Item:
         name="fig5",
         title=swept.title,
         lead="GB of model states and of activations between two checkpoints, on each of 1024 nodes.",
-        picture=pictures.memory_picture(swept, data),
+        picture=lambda width: pictures.memory_picture(swept, data, width=width),
         sheets=(_sheet(swept, ("zero", "mp", "dp", "footprint_gb")),),
         document=_document(swept),
     )
@@ -213,7 +212,7 @@ def _strategies(data: Comet) -> Item:
         name="fig7",
         title=swept.title,
         lead="Run time a sequence, relative to the fastest configuration, by phase; compute and exposed communication.",
-        picture=pictures.strategies_picture(swept, data),
+        picture=lambda width: pictures.strategies_picture(swept, data, width=width),
         sheets=(_sheet(swept, _SPLIT),),
         document=_document(swept),
     )
@@ -225,7 +224,7 @@ def _expanded(data: Comet) -> Item:
         name="fig8",
         title=swept.title,
         lead="Run time relative to MP64_DP16, with what exceeds 80 GB in a second memory of some rate.",
-        picture=pictures.expanded_picture(swept, data),
+        picture=lambda width: pictures.expanded_picture(swept, data, width=width),
         sheets=(_sheet(swept, ("mp", "expanded_gbs", "run_time", "footprint_gb")),),
         document=_document(swept),
     )
@@ -237,7 +236,7 @@ def _compute(data: Comet) -> Item:
         name="fig9",
         title=swept.title,
         lead="Run time relative to compute × 1 with expanded memory as fast as a node's own.",
-        picture=pictures.compute_picture(swept),
+        picture=lambda width: pictures.compute_picture(swept, width=width),
         sheets=(_sheet(swept, ("expanded_gbs", "compute", "run_time")),),
         document=_document(swept),
     )
@@ -250,7 +249,7 @@ def _network(data: Comet) -> Item:
         name="fig10",
         title="Figure 10: network",
         lead="Run time with both dimensions of the network faster and slower, relative to × 1.",
-        picture=pictures.network_picture(many, few),
+        picture=lambda width: pictures.network_picture(many, few, width=width),
         sheets=(_sheet(many, columns), _sheet(few, columns)),
         document={"MP64_DP16": _document(many), "MP8_DP128": _document(few)},
     )
@@ -262,7 +261,7 @@ def _clusters(data: Comet) -> Item:
         name="fig11",
         title="Figures 6 and 11, Tables 3 to 5: the clusters",
         lead="As the paper models them. 624 TFLOP/s of an A100 is the figure with sparsity; dense it is 312.",
-        picture=pictures.clusters_picture(data),
+        picture=lambda width: pictures.clusters_picture(data, width=width),
         sheets=(
             Sheet(
                 title="Clusters",
@@ -303,7 +302,7 @@ def _others(data: Comet) -> Item:
         name="fig12",
         title="Figure 12: other clusters",
         lead="Run time a sequence relative to DGX MP64_DP16, by phase; compute and exposed communication.",
-        picture=pictures.other_clusters_picture(tpu, dojo, data),
+        picture=lambda width: pictures.other_clusters_picture(tpu, dojo, data, width=width),
         sheets=(_sheet(tpu, _SPLIT), _sheet(dojo, _SPLIT)),
         document={"tpu-v4": _document(tpu), "dojo": _document(dojo)},
     )

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from volvelle.catalogue.published.dfmodel import Study
-from volvelle.report.figures.bar_chart import Bar, BarGroup, BarPanel, Slot, bar_chart
+from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
+from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.roofline_plot import Roof, RoofPoint, roofline
+from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
+from volvelle.report.figures.theme import BLUE, GREEN, GREY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, FoundPoint
 from volvelle.reproductions.dfmodel.figures import SweptRun, TrainingRun
 from volvelle.reproductions.dfmodel.table6 import FoundIntensity, Table6
@@ -38,8 +40,7 @@ _NETWORKS = {
 }
 _TECHNOLOGIES = (("ddr", "pcie"), ("ddr", "nvlink"), ("hbm", "pcie"), ("hbm", "nvlink"))
 _NAMES = {"ddr": "DDR", "hbm": "HBM", "pcie": "PCIe", "nvlink": "NVLink"}
-_BLUE, _AMBER, _BRICK, _GREY, _VIOLET, _GREEN = "#2f78ad", "#e3a63c", "#b5483a", "#9aa6b0", "#8f6fb5", "#5f8d2e"
-_LOGGED, _OURS = "logged", "ours"
+_LOGGED = "logged"
 _MEASURES = (
     ("performance", "utilisation", 1.0),
     ("per_watt", "power efficiency, GFLOP/s per watt", 1e-9),
@@ -64,7 +65,7 @@ def _figure(value: float) -> str:
     return f"{value:.3f}" if value >= 0.00995 else f"{value:.4f}"
 
 
-def heat_picture(found: DesignSpace, workload: Study) -> str:
+def heat_picture(found: DesignSpace, workload: Study, *, width: float = WIDE) -> Chart:
     """Figures 10, 12, 14 and 16."""
     points = _grid(found, workload)
     panels = []
@@ -102,15 +103,16 @@ def heat_picture(found: DesignSpace, workload: Study) -> str:
         "link technologies.",
         rows=tuple(_NETWORKS.values()),
         groups=tuple(_CHIPS.values()),
-        columns=tuple((_NAMES[memory], _NAMES[link]) for memory, link in _TECHNOLOGIES),
+        columns=tuple(f"{_NAMES[memory]}\n{_NAMES[link]}" for memory, link in _TECHNOLOGIES),
         note=note,
+        width=width,
     )
 
 
-def breakdown_picture(found: DesignSpace, workload: Study) -> str:
+def breakdown_picture(found: DesignSpace, workload: Study, *, width: float = WIDE) -> Chart:
     """Figures 11, 13, 15 and 17."""
     points = _grid(found, workload)
-    colours = {"compute": _BLUE, "memory": _AMBER, "network": _BRICK}
+    colours = {"compute": BLUE, "memory": ORANGE, "network": RUST}
     panels = []
     for chip, title in _CHIPS.items():
         groups = []
@@ -126,21 +128,20 @@ def breakdown_picture(found: DesignSpace, workload: Study) -> str:
                 )
                 slots.append(Slot(label=f"{_NAMES[memory]} {_NAMES[link]}", bars=(bar,)))
             groups.append(BarGroup(label=label, slots=tuple(slots)))
-        panels.append(BarPanel(title=title, groups=tuple(groups)))
+        panels.append(
+            BarPanel(title=title, groups=tuple(groups), y_title="share of time; utilisation", top=1.0, percent=True)
+        )
     number = found.of(workload)[0].point.figure + 1
     return bar_chart(
         panels,
         title=f"Figure {number}: where the time of {WORKLOADS[workload]} goes, nothing overlapped",
         about="Shares of compute, memory and network in the time of every design point, with utilisation marked.",
-        y_title="share of time; utilisation",
-        x_title="memory and link technology, by network",
         colours=colours,
-        marks={True: "utilisation, logged", False: "utilisation, ours"},
-        across=2,
-        size=(470.0, 300.0),
-        top=1.0,
-        percent=True,
-        turned=True,
+        logged="utilisation, logged",
+        ours="utilisation, ours",
+        said="By network, and by memory and link technology.",
+        height=110.0,
+        width=width,
     )
 
 
@@ -154,7 +155,7 @@ _SHORT = {
 """Names of mappings, as short as the axis needs them."""
 
 
-def table6_picture(found: Table6) -> str:
+def table6_picture(found: Table6, *, width: float = WIDE) -> Chart:
     """Table VI as bars."""
     groups = []
     for constants in ("repository", "text"):
@@ -177,48 +178,41 @@ def table6_picture(found: Table6) -> str:
         whose = "the authors' inputs" if constants == "repository" else "the paper's text"
         groups.append(BarGroup(label=f"DRAM of {rate:g} GB/s, as in {whose}", slots=slots))
     return bar_chart(
-        (BarPanel(title="", groups=tuple(groups)),),
+        (BarPanel(title="", groups=tuple(groups), y_title="time, ms"),),
         title="Table VI: GPT-3 175B on eight SN10, a layer and sample",
         about="Time of a layer and sample for five mappings and two sets of constants.",
-        y_title="time, ms",
-        x_title="mapping",
-        colours={"ours, proven optimal": _BLUE},
-        marks={True: _LOGGED},
-        size=(860.0, 320.0),
+        colours={"ours, proven optimal": BLUE},
+        logged=_LOGGED,
+        width=width,
     )
 
 
-def roofline_picture(found: Sequence[FoundIntensity]) -> str:
+def roofline_picture(found: Sequence[FoundIntensity], *, width: float = WIDE) -> Chart:
     """Figure 18."""
     first = found[0]
     points = [
-        RoofPoint(
-            name=one.name,
-            rate=one.rate,
-            intensities=(one.memory, one.network),
-            logged_rate=one.logged_rate,
-            logged_intensities=(one.logged.memory, one.logged.network),
-        )
-        for one in found
+        RoofPoint(name=str(number), rate=rate, intensities=(traffic.memory, traffic.network), logged=logged)
+        for number, one in enumerate(found, 1)
+        for traffic, rate, logged in ((one.logged, one.logged_rate, True), (one, one.rate, False))
     ]
+    names = "; ".join(f"{number} {one.name}" for number, one in enumerate(found, 1))
     return roofline(
         points,
-        (
-            Roof(name="DRAM", rate=first.memory_rate, square=False),
-            Roof(name="network", rate=first.network_rate, square=True),
-        ),
+        (Roof(name="DRAM", rate=first.memory_rate), Roof(name="network", rate=first.network_rate)),
         peak=first.peak,
         title="Figure 18: four mappings of GPT-3 175B under the roofs of an SN10",
         about="Hierarchical roofline: rate of a chip by operations for every byte of DRAM and of network traffic.",
+        said=f"{names}. Rings: as logged.",
+        width=width,
     )
 
 
 _PARTS = {
-    "forward": _BLUE,
-    "backward": "#7fb0d3",
-    "communication": _BRICK,
-    "pipeline bubble": _GREY,
-    "between stages": _VIOLET,
+    "forward": BLUE,
+    "backward": SKY,
+    "communication": RUST,
+    "pipeline bubble": GREY,
+    "between stages": VIOLET,
 }
 
 
@@ -227,22 +221,26 @@ def _training_slot(one: TrainingRun, label: str) -> Slot:
     return Slot(label=label, bars=(bar,))
 
 
-def rail_picture(found: Sequence[TrainingRun]) -> str:
+def rail_picture(found: Sequence[TrainingRun], *, width: float = WIDE) -> Chart:
     """Figure 7."""
     slots = tuple(_training_slot(one, str(one.run.fast_domain)) for one in found)
     return bar_chart(
-        (BarPanel(title="", groups=(BarGroup(label="chips with fast links between them", slots=slots),)),),
+        (
+            BarPanel(
+                title="",
+                groups=(BarGroup(label="chips with fast links between them", slots=slots),),
+                y_title="time of a batch, s",
+            ),
+        ),
         title="Figure 7: GPT-3 1T on 16384 H100 in a rail-only network",
         about="Time of a batch by the size of the fast domain, with what it is spent on.",
-        y_title="time of a batch, s",
-        x_title="",
         colours=_PARTS,
-        marks={True: "logged, whole batch"},
-        size=(780.0, 340.0),
+        logged="logged, whole batch",
+        width=width,
     )
 
 
-def layout_picture(found: Sequence[TrainingRun]) -> str:
+def layout_picture(found: Sequence[TrainingRun], *, width: float = WIDE) -> Chart:
     """Figure 8."""
     groups: dict[str, list[Slot]] = {}
     fixed = {"fix_TP": "TP fixed to 8", "fix_PP": "PP fixed to 32", "fix_DP": "DP fixed to 32"}
@@ -258,22 +256,21 @@ def layout_picture(found: Sequence[TrainingRun]) -> str:
             BarPanel(
                 title="",
                 groups=tuple(BarGroup(label=name, slots=tuple(groups[name])) for name in fixed.values()),
+                y_title="time of a batch, s",
             ),
         ),
         title="Figure 8: GPT-3 1T on 4096 A100, layout by layout",
         about="Time of a batch for each layout, with what it is spent on.",
-        y_title="time of a batch, s",
-        x_title="degrees of tensor · pipeline · data parallelism",
         colours=_PARTS,
-        marks={True: "logged, whole batch"},
-        size=(900.0, 350.0),
-        turned=True,
+        logged="logged, whole batch",
+        said="Degrees of tensor · pipeline · data parallelism.",
+        width=width,
     )
 
 
-def sram_picture(found: Sequence[SweptRun]) -> str:
+def sram_picture(found: Sequence[SweptRun], *, width: float = WIDE) -> Chart:
     """Figure 19."""
-    styles = {"kernel by kernel": _GREY, "dataflow": _BLUE}
+    styles = {"kernel by kernel": GREY, "dataflow": BLUE}
     places = {(str(one.run.style), one.run.run.split("/")[1]): one for one in found}
     groups = []
     for sram in "sml":
@@ -288,22 +285,18 @@ def sram_picture(found: Sequence[SweptRun]) -> str:
         size = places["dataflow", f"{sram}_sram_s_dram"].run.sram / 2**20
         groups.append(BarGroup(label=f"SRAM of {size:.0f} MiB", slots=tuple(slots)))
     return bar_chart(
-        (BarPanel(title="", groups=tuple(groups)),),
+        (BarPanel(title="", groups=tuple(groups), y_title="utilisation", top=1.0, percent=True),),
         title="Figure 19: GPT-3 175B on eight chips of 307 TFLOP/s, by SRAM and DRAM",
         about="Utilisation kernel by kernel and with dataflow for nine memory systems.",
-        y_title="utilisation",
-        x_title="DRAM rate, by SRAM",
         colours=styles,
-        marks={True: _LOGGED},
-        size=(760.0, 320.0),
-        top=1.0,
-        percent=True,
+        logged=_LOGGED,
+        width=width,
     )
 
 
-def three_dimensional_picture(found: Sequence[SweptRun]) -> str:
+def three_dimensional_picture(found: Sequence[SweptRun], *, width: float = WIDE) -> Chart:
     """Figure 22."""
-    memories = {"DDR": ("2-D DDR", _AMBER), "HBM": ("2.5-D HBM", _GREEN), "3D": ("3-D stacked", _BLUE)}
+    memories = {"DDR": ("2-D DDR", ORANGE), "HBM": ("2.5-D HBM", GREEN), "3D": ("3-D stacked", BLUE)}
     groups, colours = [], {}
     for key, (name, colour) in memories.items():
         runs = [one for one in found if one.run.run.startswith(f"{key}/")]
@@ -324,12 +317,11 @@ def three_dimensional_picture(found: Sequence[SweptRun]) -> str:
         )
         groups.append(BarGroup(label=name, slots=slots))
     return bar_chart(
-        (BarPanel(title="", groups=tuple(groups)),),
+        (BarPanel(title="", groups=tuple(groups), y_title="rate of a chip, TFLOP/s"),),
         title="Figure 22: a GPT of 100 T parameters, by memory and share of compute",
         about="Rate of a chip by memory technology and by the share of its area that computes.",
-        y_title="rate of a chip, TFLOP/s",
-        x_title="share of the chip's units that compute",
         colours=colours,
-        marks={True: _LOGGED},
-        size=(800.0, 330.0),
+        logged=_LOGGED,
+        said="By the share of the chip's units that compute.",
+        width=width,
     )

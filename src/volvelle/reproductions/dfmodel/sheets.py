@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from volvelle.catalogue.published.dfmodel import Study
-from volvelle.report.figures.scatter import Sheet
+from volvelle.report.sheet import Sheet
 from volvelle.reproductions.dfmodel.constants import Constant
 from volvelle.reproductions.dfmodel.design_space import DesignSpace
 from volvelle.reproductions.dfmodel.figures import SweptRun, TrainingRun

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from volvelle.catalogue.published.dfmodel import DfModel, Study
+from volvelle.report.figures.engine import Chart
 from volvelle.reproductions.dfmodel import pictures, sheets
 from volvelle.reproductions.dfmodel.constants import constants_of
 from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, design_document, solve_design_space
@@ -106,7 +107,7 @@ class Reproduction:
             name="table6",
             title="Table VI: mappings of GPT-3 175B on eight SN10",
             lead=why,
-            picture=pictures.table6_picture(found),
+            picture=lambda width: pictures.table6_picture(found, width=width),
             sheets=(
                 sheets.table6_sheet(found, "repository"),
                 sheets.table6_sheet(found, "text"),
@@ -126,7 +127,6 @@ class Reproduction:
             name="dse",
             title="Design space: 80 machines, four workloads",
             lead=lead,
-            picture="",
             sheets=(sheets.summary_sheet(space), sheets.departures_sheet(space)),
             document=design_document(space),
         )
@@ -137,7 +137,6 @@ class Reproduction:
             name="ratios",
             title="Ratios that the paper prints",
             lead="Geometric means over the design points of each kind.",
-            picture="",
             sheets=(sheets.ratio_sheet(found), sheets.speed_up_sheet(table.speed_ups)),
             document={**ratio_document(found), "speed_ups": table6_document(table)["speed_ups"]},
         )
@@ -148,7 +147,7 @@ class Reproduction:
             name=name,
             title=f"Figure {name[3:]}: {pictures.WORKLOADS[workload]}",
             lead="Utilisation, power efficiency and cost efficiency of 80 machines.",
-            picture=pictures.heat_picture(self.space, workload),
+            picture=lambda width: pictures.heat_picture(self.space, workload, width=width),
             sheets=(sheets.heat_sheet(self.space, workload),),
             document={"rows": _of(document["rows"], workload)},
         )
@@ -159,7 +158,7 @@ class Reproduction:
             name=name,
             title=f"Figure {name[3:]}: where the time goes, {pictures.WORKLOADS[workload]}",
             lead="Shares of compute, memory and network with nothing overlapped; utilisation beside what was logged.",
-            picture=pictures.breakdown_picture(self.space, workload),
+            picture=lambda width: pictures.breakdown_picture(self.space, workload, width=width),
             sheets=(sheets.breakdown_sheet(self.space, workload),),
             document={"rows": _of(document["rows"], workload)},
         )
@@ -170,19 +169,19 @@ class Reproduction:
             name="fig18",
             title="Figure 18: hierarchical roofline",
             lead="Each mapping at its operations for every byte of DRAM and of network traffic.",
-            picture=pictures.roofline_picture(found),
+            picture=lambda width: pictures.roofline_picture(found, width=width),
             sheets=(sheets.intensity_sheet(found),),
             document=intensity_document(found),
         )
 
     def _training(
-        self, name: str, title: str, found: tuple[TrainingRun, ...], note: str, draw: Callable[..., str]
+        self, name: str, title: str, found: tuple[TrainingRun, ...], note: str, draw: Callable[..., Chart]
     ) -> Item:
         return Item(
             name=name,
             title=title,
             lead=note,
-            picture=draw(found),
+            picture=lambda width: draw(found, width=width),
             sheets=(sheets.training_sheet(found, title, note),),
             document=training_run_document(found),
         )
@@ -206,12 +205,12 @@ class Reproduction:
         title = "Figure 8: GPT-3 1T on 4096 A100, as compared with Calculon"
         return self._training("fig8", title, solve_calculon(self._data), note, pictures.layout_picture)
 
-    def _sweep(self, name: str, title: str, found: tuple[SweptRun, ...], note: str, draw: Callable[..., str]) -> Item:
+    def _sweep(self, name: str, title: str, found: tuple[SweptRun, ...], note: str, draw: Callable[..., Chart]) -> Item:
         return Item(
             name=name,
             title=title,
             lead=note,
-            picture=draw(found),
+            picture=lambda width: draw(found, width=width),
             sheets=(sheets.sweep_sheet(found, title, note),),
             document=sweep_document(found),
         )

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from volvelle.report.applications.scores_text import show_table, wide_console
-from volvelle.report.figures.curves import ChartLine, ChartPoint, line_chart
+from volvelle.report.figures.engine import Chart
+from volvelle.report.figures.lines import Line, MeasuredPoint, line_chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
+from volvelle.report.figures.theme import BLUE, GREY, RUST
 from volvelle.reproductions.mcl_hpl.study import Curve, Reproduction
 
 __all__ = ["mcl_hpl_document", "mcl_hpl_pictures", "print_mcl_hpl"]
@@ -12,9 +14,9 @@ __all__ = ["mcl_hpl_document", "mcl_hpl_pictures", "print_mcl_hpl"]
 _MEASURED = (44000.0, 3882.0)
 """The paper's run on one P100: N and GFLOP/s."""
 _MARKS = {
-    "paper": Mark(name="paper", colour="#7a8f9c", shape="square"),
-    "ours": Mark(name="the paper's model, here", colour="#1d6fa5", shape="circle"),
-    "panels": Mark(name="panel by panel", colour="#c2410c", shape="diamond"),
+    "paper": Mark(name="paper", colour=GREY, shape="square"),
+    "ours": Mark(name="the paper's model, here", colour=BLUE, shape="circle"),
+    "panels": Mark(name="panel by panel", colour=RUST, shape="diamond"),
 }
 
 
@@ -86,9 +88,9 @@ def mcl_hpl_document(tables: Sequence[Reproduction], curves: Sequence[Curve]) ->
     }
 
 
-def mcl_hpl_pictures(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> dict[str, str]:
-    """File names and SVG texts."""
-    found = {}
+def mcl_hpl_pictures(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> dict[str, Chart]:
+    """By file name."""
+    found: dict[str, Chart] = {}
     for table in tables:
         scale, unit = _scale(table)
         points = [
@@ -106,17 +108,12 @@ def mcl_hpl_pictures(tables: Sequence[Reproduction], curves: Sequence[Curve]) ->
         found[f"{table.key}.svg"] = scatter(points, title=table.title, quantity="rate", unit=unit, above="too fast")
     if curves:
         found["figure-3.svg"] = line_chart(
-            [
-                ChartLine(
-                    name=curve.name,
-                    xs=tuple(order / 1000 for order in curve.orders),
-                    ys=tuple(rate * 1e-9 for rate in curve.rates),
-                )
-                for curve in curves
-            ],
-            [ChartPoint(name="measured (Kim et al.)", x=_MEASURED[0] / 1000, y=_MEASURED[1])],
+            [Line(name=curve.name, values=tuple(rate * 1e-9 for rate in curve.rates)) for curve in curves],
+            places=[order / 1000 for order in curves[0].orders],
+            points=[MeasuredPoint(name="measured (Kim et al.)", x=_MEASURED[0] / 1000, y=_MEASURED[1])],
             title="Figure 3: one P100",
-            across="problem size N, thousands",
-            up="GFLOP/s",
+            about="Rate of Linpack by problem size, after two models of the paper, and what was measured.",
+            x_title="problem size N, thousands",
+            y_title="GFLOP/s",
         )
     return found

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from volvelle import DescriptionError, SourceError, UnknownNameError
 from volvelle.catalogue.published.comet import Comet, comet
-from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.reproductions.comet.figures import configuration, degrees, expanded_memory, scaled_network, strategies
 from volvelle.reproductions.comet.layers import layer_products, parameters
 from volvelle.reproductions.comet.targets import WITHIN, verdicts
@@ -215,19 +214,3 @@ def test_readings_differ_in_what_they_fail(data: Comet) -> None:
     assert {one.target.measure for one in literal if not one.reproduced} > {
         one.target.measure for one in ours if not one.reproduced
     }
-
-
-def test_a_heat_map_with_an_even_value_has_two_colours_around_it() -> None:
-    cells = tuple((Cell(value=value, text=f"{value:g}"),) for value in (0.5, 1.0, 2.0))
-    picture = heat_map(
-        [HeatPanel(title="t", cells=cells)],
-        title="t",
-        about="a",
-        rows=["x", "y", "z"],
-        groups=["g"],
-        columns=[("c", "")],
-        note="",
-        even=1.0,
-    )
-    fills = {one.split('"')[1] for one in picture.split("fill=")[1:]}
-    assert {"#fcfcfa", "#266ea0", "#cb5c22"} <= fills

@@ -1,0 +1,95 @@
+"""A Pareto front: the cloud of points that run, the front as a stair, the chosen designs marked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from volvelle.quantities import Quantity
+from volvelle.report.figures.axes import Measure
+from volvelle.report.figures.engine import Chart, alt, marks_of
+from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, RUST, TELLS, WIDE, finished, haloed, legend
+
+__all__ = ["FrontAxis", "FrontMark", "front_chart"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontAxis:
+    """An objective on an axis."""
+
+    name: str
+    kind: Quantity | None
+    less: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontMark:
+    """A design that is pointed out."""
+
+    label: str
+    x: float
+    y: float
+
+
+def front_chart(
+    cloud: Sequence[tuple[float, float]],
+    front: Sequence[tuple[float, float, str]],
+    marks: Sequence[FrontMark],
+    *,
+    x: FrontAxis,
+    y: FrontAxis,
+    title: str,
+    about: str,
+    stair: bool = True,
+    height: float = 360.0,
+    width: float = WIDE,
+) -> Chart:
+    """The picture; `front` points have words for the pointer, `stair` joins them where there are two objectives."""
+    seen = [*cloud, *((one[0], one[1]) for one in front)]
+    across = Measure.over([one[0] for one in seen], name=x.name, kind=x.kind, margin=0.07)
+    up = Measure.over([one[1] for one in seen], name=y.name, kind=y.kind, margin=0.07)
+    own = "on the front" + ("" if stair else " (of all objectives)")
+    kinds = [own, "other points (some of them)"]
+    where: dict[str, Any] = {
+        "x": alt.X("x:Q").scale(across.scale).axis(across.axis()),
+        "y": alt.Y("y:Q").scale(up.scale).axis(up.axis()),
+    }
+
+    def at(a: float, b: float, **more: Any) -> dict[str, Any]:
+        return {"x": across.of(a), "y": up.of(b), **more}
+
+    kind = alt.Color("kind:N", legend=legend(kinds, width - 70, symbolType="circle"))
+    kind = kind.scale(domain=kinds, range=[BLUE, CLOUD])
+    others = [at(a, b, kind=kinds[1]) for a, b in cloud]
+    ends = sorted((at(a, b, kind=own, tells=tells) for a, b, tells in front), key=lambda one: one["x"])
+    layers: list[Any] = [marks_of(others).mark_point(filled=True, size=14, opacity=0.7).encode(color=kind, **where)]
+    if stair and len(front) > 1:
+        # Every corner is what the front guarantees: no point lies on its better side.
+        bend = "step-after" if x.less else "step-before"
+        layers.append(marks_of(ends).mark_line(interpolate=bend, color=BLUE, strokeWidth=1.6).encode(**where))
+    dots = marks_of(ends).mark_point(filled=True, size=42, opacity=1, stroke=PAPER, strokeWidth=0.7, aria=True)
+    layers.append(dots.encode(color=kind, **TELLS, **where))
+    for place, mark in enumerate(marks):
+        layers += _mark(mark, at(mark.x, mark.y, label=mark.label), across, up, where, below=place % 2 == 1)
+    better = f"better is {'down' if y.less else 'up'} and to the {'left' if x.less else 'right'}"
+    chart = alt.layer(*layers).properties(width=width - 90, height=height)
+    return finished(chart, title=title, about=about, width=width, said=better)
+
+
+def _mark(
+    mark: FrontMark, row: dict[str, Any], across: Measure, up: Measure, where: dict[str, Any], *, below: bool
+) -> list[Any]:
+    """A ring with its label: to the side that has room, the first above, the second below, so that they do not meet."""
+    right = across.share(mark.x) < 0.5
+    below = (below and up.share(mark.y) > 0.12) or up.share(mark.y) > 0.9
+    style = {
+        "align": "left" if right else "right",
+        "dx": 11 if right else -11,
+        "dy": 15 if below else -12,
+        "fontSize": 12.5,
+        "fontWeight": "bold",
+    }
+    words = marks_of([row]).encode(text="label:N", **where)
+    return [
+        marks_of([row]).mark_point(filled=False, size=190, stroke=RUST, strokeWidth=2.2, opacity=1).encode(**where),
+        *haloed(words, colour=RUST, **style),
+    ]

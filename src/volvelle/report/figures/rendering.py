@@ -1,0 +1,88 @@
+"""A chart as an SVG text that is the same whenever it is made, or as PNG."""
+
+import hashlib
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from volvelle.report.figures.engine import Chart, vega_png, vega_svg
+from volvelle.report.figures.theme import FONT, PAIRS, dark_rules
+
+__all__ = ["save", "svg", "to_png"]
+
+_SPACE = "http://www.w3.org/2000/svg"
+ElementTree.register_namespace("", _SPACE)
+_NUMBER = re.compile(r"-?\d+\.\d{2,}(?:e-?\d+)?")
+_GEOMETRY = ("d", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height", "viewBox", "stroke-width")
+_DROPPED = ("class", "role", "aria-hidden", "aria-roledescription", "aria-label", "pointer-events", "font-family")
+
+
+def svg(chart: Chart, *, themed: bool = True) -> str:
+    """The picture; `themed` adds what makes it dark on a dark screen, for a file of its own."""
+    said = chart.to_dict(validate=False)
+    root = ElementTree.fromstring(vega_svg(said))
+    _tidy(root)
+    title = str(said["usermeta"]["title"])
+    root.set("role", "img")
+    root.set("aria-label", title)
+    root.set("font-family", FONT)
+    described = ElementTree.Element(f"{{{_SPACE}}}desc")
+    described.text = str(said.get("description", title))
+    root.insert(0, described)
+    text = _named_by_content(ElementTree.tostring(root, encoding="unicode"))
+    if themed:
+        text = re.sub(r"<desc>", lambda found: f"<style>{dark_rules(text)}</style>{found.group()}", text, count=1)
+    # A line for each group, so that a change of one mark is a change of one line.
+    return re.sub(r"(</g>|</desc>)", "\\1\n", text) + "\n"
+
+
+def to_png(chart: Chart, *, dark: bool = False, scale: float = 2.0) -> bytes:
+    """The picture in pixels."""
+    text = svg(chart, themed=False)
+    if dark:
+        text = re.sub(r'(fill|stroke)="(#\w{6})"', lambda hit: f'{hit[1]}="{PAIRS.get(hit[2], hit[2])}"', text)
+    return vega_png(text, scale=scale)
+
+
+def save(chart: Chart, file: Path) -> None:
+    """Write a picture; its file's name ends in .svg or .png."""
+    if file.suffix == ".png":
+        file.write_bytes(to_png(chart))
+    else:
+        file.write_text(svg(chart), "utf-8")
+
+
+def _tidy(element: ElementTree.Element) -> None:
+    """Without what draws nothing, what pointers read as titles, and coordinates to a tenth of a pixel."""
+    for child in list(element):
+        _tidy(child)
+        if _draws_nothing(child):
+            element.remove(child)
+    tells = element.attrib.get("aria-label") if element.attrib.get("role") == "graphics-symbol" else None
+    for name in _DROPPED:
+        element.attrib.pop(name, None)
+    for name in _GEOMETRY:
+        if name in element.attrib:
+            element.set(name, _NUMBER.sub(lambda found: f"{float(found.group()):.1f}", element.attrib[name]))
+    if element.attrib.get("opacity") == "1":
+        del element.attrib["opacity"]
+    if tells and not len(element) and element.tag != f"{{{_SPACE}}}g":
+        ElementTree.SubElement(element, f"{{{_SPACE}}}title").text = tells
+
+
+def _draws_nothing(element: ElementTree.Element) -> bool:
+    kind = element.tag.removeprefix(f"{{{_SPACE}}}")
+    if element.attrib.get("display") == "none" or element.attrib.get("opacity") == "0":
+        return True
+    if kind == "path":
+        return element.attrib.get("d", "") in ("", "M0,0h0v0h0Z") or not {"fill", "stroke"} & set(element.attrib)
+    return kind in ("g", "text") and not len(element) and not element.text
+
+
+def _named_by_content(text: str) -> str:
+    """Identifiers that do not depend on how many pictures were made before, and differ between pictures of a page."""
+    names = {name: place for place, name in enumerate(dict.fromkeys(re.findall(r'id="([^"]+)"', text)))}
+    for name, place in names.items():
+        text = re.sub(rf'(id="|url\(#|href="#){re.escape(name)}(?=["\)])', rf"\g<1>@{place}", text)
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return re.sub(r'(id="|url\(#|href="#)@(?=\d+["\)])', rf"\g<1>v{mark}-", text)
