@@ -69,7 +69,8 @@ def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
 ) -> None:
     rows = calibration_rows(training_measurements(), shipped=True)
     fit = fit_training(family, rows, catalogue, starts=1, rounds=2, candidates=24, polish=24)
-    held = {name: np.array([float(getattr(catalogue.chip(chip), name, 0.0))]) for name in BOUNDS}
+    constants = catalogue.calibrations(chip).constants(catalogue.chip(chip), "bf16")
+    held = {name: np.array([float(getattr(constants, name))]) for name in BOUNDS if name != "contention"}
     held["contention"] = np.array([float(catalogue.link(link).contention)])
     cases = training_cases(family, rows, catalogue)
     best = training_losses(cases, {constant.name: np.array([constant.fitted]) for constant in fit.constants})

@@ -82,7 +82,9 @@ def fit_training(
     ends = best.nearly(0.05)
     errors = _errors(cases, {name: np.array([value]) for name, value in best.constants.items()})[:, 0]
     chip, network = catalogue.chip(FAMILIES[family][0]), catalogue.link(FAMILIES[family][1])
-    held = {name: float(getattr(chip, name, 0.0)) for name in BOUNDS} | {"contention": float(network.contention)}
+    known = catalogue.calibrations(chip.name).constants(chip, "bf16")
+    held = {name: float(getattr(known, name)) for name in BOUNDS if name != "contention"}
+    held["contention"] = float(network.contention)
     scores = {
         "rows": float(len(errors)),
         "mean_abs_error": float(np.mean(np.abs(errors))),
@@ -155,9 +157,8 @@ def _errors(cases: Sequence[_Case], constants: Mapping[str, Column]) -> Column:
     rows = []
     for case in cases:
         table = MappingTable.of(case.mappings)
-        repeated = MappingTable.columns(
-            **{field.name: np.repeat(getattr(table, field.name), count) for field in fields(table)}
-        )
+        columns = [field.name for field in fields(table) if field.name != "sharding"]
+        repeated = MappingTable.columns(**{name: np.repeat(getattr(table, name), count) for name in columns})
         tiled = {name: np.tile(column, len(table)) for name, column in constants.items()}
         times = ClosedForm().table(case.step, with_constants(case.cluster, tiled), repeated).time
         rows.append(times.reshape(len(table), count) / np.array(case.seconds)[:, None] - 1)
