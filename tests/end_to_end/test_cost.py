@@ -22,7 +22,7 @@ def test_a_bill_fits_a_terminal_and_names_its_sources(model: str) -> None:
     assert (
         "…" not in "".join(line for line in done.stdout.splitlines() if "USD" not in line and "low" not in line)[:300]
     )
-    for word in ("to buy", "power in use", "to own", "what it rests on", "2024"):
+    for word in ("to buy", "power in use", "to own", "inputs and sources", "2024"):
         assert word in done.stdout
 
 
