@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("altair")
 
-from tests.unit.report.figures.test_charts import bars, seen
+from tests.unit.report.figures.test_figures import bars, seen
 from volvelle.errors import MissingExtraError
 from volvelle.report.figures.engine import alt
 from volvelle.report.figures.rendering import save, svg, to_png
