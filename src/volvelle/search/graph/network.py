@@ -1,6 +1,6 @@
 """Chips given to axes in every way, and what collectives and hand-overs then take on the real network."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import permutations
 from math import prod
@@ -8,28 +8,17 @@ from math import prod
 from volvelle.errors import MappingError
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.training.block_time import NESTED
 from volvelle.estimators.training.checks import divisors
 from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.nested_collectives import (
-    nested_all_gather_time,
-    nested_all_reduce_time,
-    nested_all_to_all_time,
-    nested_reduce_scatter_time,
-)
 from volvelle.mapping.placement import members
 from volvelle.search.graph.answer import Axis, Degrees, Group
 from volvelle.system.cluster import Cluster
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["Network", "factorisations", "placements"]
+__all__ = ["Network", "factorisations", "placed", "placements"]
 
 AXES: tuple[Axis, ...] = ("tensor", "pipeline", "data")
-_LAWS = {
-    Collective.ALL_REDUCE: nested_all_reduce_time,
-    Collective.REDUCE_SCATTER: nested_reduce_scatter_time,
-    Collective.ALL_GATHER: nested_all_gather_time,
-    Collective.ALL_TO_ALL: nested_all_to_all_time,
-}
 
 
 def factorisations(
@@ -71,12 +60,13 @@ def placements(cluster: Cluster, degrees: Iterable[tuple[int, int, int]] | None 
                 "the product must be the number of chips"
             )
         for order in permutations(AXES):
-            placed = _placed(cluster, dict(zip(AXES, triple, strict=True)), order)
-            found.setdefault((triple, *(placed.group(axis).spans for axis in AXES)), placed)
+            laid = placed(cluster, dict(zip(AXES, triple, strict=True)), order)
+            found.setdefault((triple, *(laid.group(axis).spans for axis in AXES)), laid)
     return tuple(found.values())
 
 
-def _placed(cluster: Cluster, degree: dict[Axis, int], order: Sequence[Axis]) -> Degrees:
+def placed(cluster: Cluster, degree: Mapping[Axis, int], order: Sequence[Axis]) -> Degrees:
+    """Groups laid on the network one inside the other, the first innermost."""
     groups, stride = [], 1
     for axis in order:
         along = members(float(degree[axis]), float(stride), cluster.spans)
@@ -91,7 +81,7 @@ def _placed(cluster: Cluster, degree: dict[Axis, int], order: Sequence[Axis]) ->
 
 
 class Network:
-    """Prices of a cluster's network, by group."""
+    """Times of a cluster's network, by group."""
 
     def __init__(self, cluster: Cluster, element: str) -> None:
         self.machine = SustainedRates.of(cluster, element)
@@ -108,10 +98,10 @@ class Network:
         def seconds(collective: Collective, size: float) -> float:
             if group.degree == 1:
                 return 0.0
-            if collective not in _LAWS:
+            if collective not in NESTED:
                 raise MappingError(f"no conversion between layouts takes a {collective.value}; there is no law for it")
             own = size / group.degree if collective is Collective.ALL_TO_ALL else size
-            return float(_LAWS[collective](own, tiers))
+            return float(NESTED[collective](own, tiers))
 
         self._known[key] = seconds
         return seconds

@@ -6,10 +6,10 @@ from math import inf
 
 from volvelle.estimators.result import Contribution, TrainingEstimate, Violation
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.mapping.placement import members
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN, gap_of
-from volvelle.search.graph.answer import Degrees, Group, SearchCounts
+from volvelle.search.graph.answer import Axis, Degrees, SearchCounts
+from volvelle.search.graph.network import placed
 from volvelle.system.cluster import Cluster
 
 __all__ = ["KernelBlock", "KernelMapping", "KernelPlan"]
@@ -85,18 +85,9 @@ class KernelPlan:
     @property
     def degrees(self) -> Degrees:
         """Chips of every axis, and which network each group has; ranks are numbered tensor, data, pipeline."""
-        groups, stride = [], 1
-        for axis in ("tensor", "data", "pipeline"):
-            degree = int(getattr(self.mapping, axis))
-            along = members(float(degree), float(stride), self.cluster.spans)
-            spans = tuple(
-                (dimension.name, round(float(count)))
-                for dimension, count in zip(self.cluster.dimensions, along, strict=True)
-                if float(count) > 1
-            )
-            groups.append(Group(axis=axis, degree=degree, stride=stride, spans=spans))
-            stride *= degree
-        return Degrees(groups=tuple(groups))
+        mapping = self.mapping
+        degree: dict[Axis, int] = {"tensor": mapping.tensor, "data": mapping.data, "pipeline": mapping.pipeline}
+        return placed(self.cluster, degree, tuple(degree))
 
     def parts(self) -> Mapping[str, float]:
         """Exposed seconds by part, largest first."""

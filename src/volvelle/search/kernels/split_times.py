@@ -41,8 +41,8 @@ class SplitTimes:
         free = any_layout(block, self._dims)
         self._lowering = BlockLowering(workload.sizes, block, shardings | {Axis.TENSOR: free}, structure)
         table = MappingTable.of([mapping])
-        self._times = KernelTimes(Sizes(table), machine, alone=False)
         self._sizes = Sizes(table)
+        self._times = KernelTimes(self._sizes, machine, alone=False)
         self._tiers = machine.tiers(table.tensor, 1.0)
         self._expert = self._expert_time(shardings[Axis.EXPERT])
         self._known: dict[tuple[str, str | None], float] = {}
