@@ -10,7 +10,7 @@ from volvelle.laws.casting import cast_traffic
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic
-from volvelle.mapping.lowering import Kernel
+from volvelle.mapping.actions import Kernel
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.symbols import Powers, Term
 from volvelle.quantities import Bytes, Fraction, Number, is_plainly

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from volvelle.mapping.lowering import LoweredBlock, lower
+from volvelle.mapping.lowered_block import LoweredBlock
+from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Structure
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase

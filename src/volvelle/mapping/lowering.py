@@ -10,18 +10,23 @@ between). What each has to exchange follows from the declarations.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from math import prod
 
+from volvelle.mapping.actions import Exchange, Kernel, Transfer
+from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.parallelism import Recompute, Structure
-from volvelle.mapping.sharding import Conversion, ShardedBlock, by_dimension, shard
+from volvelle.mapping.program import Lifetime, ProgramBuilder, Task, saved_values, working_values
+from volvelle.mapping.sharding import END, Conversion, ShardedBlock, by_dimension, shard
 from volvelle.mapping.symbols import ONE, Axis, Term, merged
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Role, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, split
+from volvelle.workload.transforms import seed_of
 
-__all__ = ["BlockLowering", "Exchange", "Kernel", "LoweredBlock", "axis_shardings", "lower"]
+__all__ = ["BlockLowering", "axis_shardings", "lower"]
 
 TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab", "inner", "state_groups")
 """What tensor parallelism splits."""
@@ -31,74 +36,6 @@ CONTEXT_DIMS = (SEQUENCE_DIM, "slots")
 EXPERT_DIM = "experts"
 EXPERT_WIDTH = "expert_ffn"
 HEADS_DIM = "kv_heads"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kernel:
-    """Something that runs on one chip: arithmetic and memory traffic."""
-
-    name: str
-    part: str
-    phase: Phase
-    matrix_work: Term | None
-    vector_work: Term | None
-    product: tuple[Term, Term, Term] | None = None
-    """Operands and result of one instance of a matrix product, whose traffic depends on the buffer."""
-    instances: Term = ONE
-    traffic: tuple[Term, ...] = ()
-    """Bytes moved, where they do not depend on the buffer."""
-    rows: Term = ONE
-    """Rows, columns and depth of one instance of a matrix product."""
-    columns: Term = ONE
-    depth: Term = ONE
-    of_weight: bool = False
-    """Makes a weight's gradient, which nothing waits for before the step's end."""
-    attention_core: bool = False
-    """Belongs to a region between projections, behind which context exchanges hide."""
-    keep_16bit: bool = False
-    """Stays in 16 bits where other products are narrower: attention cores, and blocks that do not repeat."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """A collective over the chips of one axis."""
-
-    axis: Axis
-    collective: Collective
-    size: Term
-    phase: Phase
-    repeated_in_backward: bool
-    """Repeated in the backward pass, behind the weight gradients."""
-    per_step: bool
-    """Once a step, not once a micro-batch."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoweredBlock:
-    """One repetition of a block, timed in terms."""
-
-    name: str
-    repeat: int
-    kernels: tuple[Kernel, ...]
-    exchanges: tuple[Exchange, ...]
-    saved: tuple[Term, ...]
-    """Bytes kept for the backward pass."""
-    working: tuple[Term, ...]
-    """Bytes that live again while one repetition is recomputed."""
-    weights: tuple[Term, ...]
-    """Parameters that all replicas hold."""
-    expert_weights: tuple[Term, ...]
-    """Parameters that replicas share out among them."""
-    tied: tuple[Term, ...]
-    """Parameters that are another block's, held again if that block is on another chip."""
-    output_bytes: tuple[Term, ...]
-    """Bytes handed to the next block."""
-    split_dims: frozenset[str]
-    """Dimensions that the tensor-parallel chips share."""
-    is_layer: bool
-    """Hands on what it takes."""
-    copies: float
-    """Experts that each token is sent to."""
 
 
 def axis_shardings(workload: Workload, block: Block, structure: Structure) -> dict[Axis, ShardedBlock]:
@@ -147,11 +84,13 @@ class BlockLowering:
         self.sharded = sharded
         self.block = block
         gradients = {f"{tensor.name}.grad" for tensor in block.weights()}
+        self.weight_sums = gradients
         self.weight_gradients = {name for op in block.operations for name in op.inputs if op.name in gradients}
         self.forward = [op for op in self.block.operations if op.phase is Phase.FORWARD]
         self.backward = [op for op in self.block.operations if op.phase is Phase.BACKWARD]
         self.fused_regions = {op.region for op in self.forward if op.region} if structure.fused_attention else set()
         self.recomputed = self._recomputed(structure)
+        self.recomputes_all = bool(self.backward) and self.recomputed == self.forward
 
     def _recomputed(self, structure: Structure) -> list[Operation]:
         """Forward operations that run again: a whole repeated block, or the regions that are not fused."""
@@ -166,22 +105,18 @@ class BlockLowering:
     def lowered(self) -> LoweredBlock:
         """The whole block."""
         block = self.block
-        kernels = [
-            *self._kernels(self.forward, Phase.FORWARD),
-            *self._kernels(self.backward, Phase.BACKWARD),
-            *(replace(kernel, phase=Phase.RECOMPUTE) for kernel in self._kernels(self.recomputed, Phase.FORWARD)),
-        ]
-        everything = bool(self.backward) and self.recomputed == self.forward
-        interior = self._interior()
-        needed = [name for name in self._read_backward() if name not in interior]
+        tasks, lifetimes = self._program()
+        actions = [task.action for task in tasks]
         weights = [tensor for tensor in block.tensors if tensor.role is Role.WEIGHT]
         return LoweredBlock(
             name=block.name,
             repeat=block.repeat,
-            kernels=tuple(kernels),
-            exchanges=tuple(self._exchanges(repeat_forward=everything)),
-            saved=self._grouped(block.inputs if everything else needed),
-            working=self._working(needed, recomputed=everything),
+            tasks=tasks,
+            lifetimes=lifetimes,
+            kernels=tuple(action for action in actions if isinstance(action, Kernel)),
+            exchanges=tuple(action for action in actions if isinstance(action, Exchange)),
+            saved=self._grouped(value.tensor for value in saved_values(tasks, lifetimes)),
+            working=self._working([value.tensor for value in working_values(tasks, lifetimes)]),
             weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
@@ -193,12 +128,12 @@ class BlockLowering:
             else 1.0,
         )
 
-    def _working(self, needed: Sequence[str], *, recomputed: bool) -> tuple[Term, ...]:
+    def _working(self, remade: Sequence[str]) -> tuple[Term, ...]:
         """Bytes alive while one repetition runs: all that is recomputed; without a backward pass its largest step."""
         if not self.backward:
             ends = [self._grouped([*op.inputs, *op.outputs]) for op in self.forward]
             return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
-        return self._grouped(name for name in needed if name not in self.block.inputs) if recomputed else ()
+        return self._grouped(remade) if self.recomputes_all else ()
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
@@ -234,36 +169,106 @@ class BlockLowering:
         each = element_bytes(self.block.tensor_of[name].element)
         return self._dims(dims, self._split(op)) * Term(each)
 
-    # -- what is kept --------------------------------------------------------------------------------------
+    # -- order ---------------------------------------------------------------------------------------------
 
-    def _read_backward(self) -> list[str]:
-        """Activations of the forward pass that some backward operation reads."""
-        made = {name for op in self.forward for name in op.outputs} | set(self.block.inputs)
-        read = dict.fromkeys(name for op in self.backward for name in op.inputs)
-        return [name for name in read if name in made]
+    def _program(self) -> tuple[tuple[Task, ...], tuple[Lifetime, ...]]:
+        """Forward, then what is recomputed before whatever reads it, backward; every collective before its readers."""
+        builder = ProgramBuilder()
+        for name in self.block.inputs:
+            builder.enter(name, self._bytes(name), Phase.FORWARD)
+        self._run(builder, self.forward, Phase.FORWARD)
+        self._close(builder, self.block.outputs, Phase.FORWARD)
+        if not self.backward:
+            return builder.program()
+        for name in self.block.outputs:
+            if seed_of(name) in self.block.tensor_of:
+                builder.enter(seed_of(name), self._bytes(seed_of(name)), Phase.BACKWARD)
+        if self.recomputes_all:
+            self._run(builder, self.recomputed, Phase.RECOMPUTE)
+        self._run(builder, self.backward, Phase.BACKWARD)
+        gradients = [f"{name}.grad" for name in (*self.block.inputs, *(t.name for t in self.block.weights()))]
+        self._close(builder, [name for name in gradients if name in self.block.tensor_of], Phase.BACKWARD)
+        return builder.program()
 
+    def _run(self, builder: ProgramBuilder, operations: Sequence[Operation], phase: Phase) -> None:
+        begun: set[str] = set()
+        for op in operations:
+            fused = op.region in self.fused_regions
+            if fused and op.region in begun:
+                continue
+            if phase is Phase.BACKWARD and op.region not in begun and not self.recomputes_all:
+                again = [forward for forward in self.recomputed if forward.region == op.region]
+                self._run(builder, again, Phase.RECOMPUTE)
+            begun.add(op.region)
+            together = [other for other in operations if other.region == op.region] if fused else [op]
+            self._task(builder, together, phase, fused=fused)
+
+    def _task(self, builder: ProgramBuilder, together: Sequence[Operation], phase: Phase, *, fused: bool) -> None:
+        """Operations of one kernel, behind the collectives that bring what they read into the layout they need."""
+        op = together[0]
+        values = [self._brought(builder, name, member.name, phase) for member in together for name in member.inputs]
+        writes: Iterable[str] = op.outputs
+        action: Kernel | None = None
+        as_if = Phase.FORWARD if phase is Phase.RECOMPUTE else phase
+        if fused:
+            action = replace(self.fused(op.region, together, as_if), phase=phase)
+            read, writes = self._ends(op.region, together, as_if)
+            made = {name for member in together for name in member.outputs}
+            values = [value for value in values if value[0] not in made]
+            values += [(name, "") for name in read if all(name != tensor for tensor, _ in values)]
+        elif not op.fused:
+            action = replace(self.kernel(op, as_if), phase=phase)
+        if phase is Phase.RECOMPUTE and not self.recomputes_all:
+            writes = [name for name in writes if name in self._interior]  # all else was kept
+        builder.add(
+            action,
+            phase,
+            operations=[member.name for member in together],
+            reads=values,
+            writes=[(name, "", self._bytes(name)) for name in writes],
+        )
+
+    def _close(self, builder: ProgramBuilder, names: Iterable[str], phase: Phase) -> None:
+        """What leaves the block is brought into the layout its neighbours expect, and sent where they are elsewhere."""
+        for name in names:
+            value = self._brought(builder, name, END, phase)
+            if self.block.tensor_of[name].role is not Role.WEIGHT and name not in self.weight_sums:
+                sent = Transfer(size=self._bytes(name), phase=phase)
+                builder.add(sent, phase, reads=[value], writes=())
+
+    def _brought(self, builder: ProgramBuilder, tensor: str, reader: str, phase: Phase) -> tuple[str, str]:
+        """The value that a reader takes of a tensor, made by collectives where it is not there yet."""
+        value = (tensor, "")
+        repeats = phase is Phase.RECOMPUTE and self.recomputes_all
+        for axis, wanted in self._conversions.get((tensor, reader), ()):
+            copy = f"{wanted.collective.value} over {axis.name.lower()}, {wanted.phase.name.lower()}"
+            if (phase is wanted.phase or repeats) and not builder.has(tensor, copy, phase):
+                exchange = replace(self.exchange(axis, wanted), phase=phase)
+                size = self._converted(axis, wanted)
+                builder.add(exchange, phase, reads=[value], writes=[(tensor, copy, size)])
+            value = (tensor, copy)
+        return value
+
+    @cached_property
+    def _conversions(self) -> dict[tuple[str, str], list[tuple[Axis, Conversion]]]:
+        """Tensor and reader → the collectives between them, axis by axis."""
+        between: dict[tuple[str, str], list[tuple[Axis, Conversion]]] = {}
+        for axis, sharded in self.sharded.items():
+            for wanted in sharded.conversions:
+                if self._in_block(axis, wanted):
+                    for reader in wanted.readers:
+                        between.setdefault((wanted.tensor, reader), []).append((axis, wanted))
+        return between
+
+    @cached_property
     def _interior(self) -> set[str]:
-        """Tensors made inside a region that is fused or recomputed by itself, and needed nowhere else forward."""
-        whole = bool(self.recomputed) and self.recomputed == self.forward
-        alone = set() if whole else {op.region for op in self.recomputed if op.region}
-        inside = alone | self.fused_regions
-        made = {name for op in self.forward if op.region in inside for name in op.outputs}
-        used_outside = {name for op in self.forward if op.region not in inside for name in op.inputs}
+        """Tensors made inside a region that is recomputed by itself, and needed nowhere else forward."""
+        alone = {op.region for op in self.recomputed if op.region}
+        made = {name for op in self.forward if op.region in alone for name in op.outputs}
+        used_outside = {name for op in self.forward if op.region not in alone for name in op.inputs}
         return made - used_outside
 
     # -- kernels -------------------------------------------------------------------------------------------
-
-    def _kernels(self, operations: Sequence[Operation], phase: Phase) -> list[Kernel]:
-        kernels = []
-        done: set[str] = set()
-        for op in operations:
-            if op.region in self.fused_regions:
-                if op.region not in done:
-                    done.add(op.region)
-                    kernels.append(self.fused(op.region, operations, phase))
-            elif not op.fused:
-                kernels.append(self.kernel(op, phase))
-        return kernels
 
     def _work(self, op: Operation, unit: Unit) -> Term | None:
         work = op.kind.work()
@@ -307,10 +312,7 @@ class BlockLowering:
         """One kernel for a region: only what enters and leaves it is moved, what it needs it makes again."""
         inside = [op for op in operations if op.region == region]
         again = self._remade(region) if phase is Phase.BACKWARD else []
-        made = {name for op in (*inside, *again) for name in op.outputs}
-        read = dict.fromkeys(name for op in (*inside, *again) for name in op.inputs if name not in made)
-        others = {name for op in self.block.operations if op.region != region for name in op.inputs}
-        left = dict.fromkeys(name for op in inside for name in op.outputs if name in others)
+        read, left = self._ends(region, inside, phase)
         works: dict[Unit, list[Term]] = {Unit.MATRIX: [], Unit.VECTOR: []}
         for op in (*inside, *again):
             for unit, terms in works.items():
@@ -331,6 +333,15 @@ class BlockLowering:
             keep_16bit=True,
         )
 
+    def _ends(self, region: str, inside: Sequence[Operation], phase: Phase) -> tuple[list[str], list[str]]:
+        """What a fused region reads from memory, and what it leaves there for others."""
+        again = self._remade(region) if phase is Phase.BACKWARD else []
+        made = {name for op in (*inside, *again) for name in op.outputs}
+        read = dict.fromkeys(name for op in (*inside, *again) for name in op.inputs if name not in made)
+        others = {name for op in self.block.operations if op.region != region for name in op.inputs}
+        left = dict.fromkeys(name for op in inside for name in op.outputs if name in others)
+        return list(read), list(left)
+
     def _remade(self, region: str) -> list[Operation]:
         """Forward operations of a fused region whose results its backward operations read."""
         wanted = {name for op in self.backward if op.region == region for name in op.inputs}
@@ -343,18 +354,16 @@ class BlockLowering:
 
     # -- collectives ---------------------------------------------------------------------------------------
 
-    def _exchanges(self, *, repeat_forward: bool) -> list[Exchange]:
-        exchanges = []
-        for axis, sharded in self.sharded.items():
-            for found in sharded.conversions:
-                whole = found.of_weight and EXPERT_DIM in self.block.tensor_of[found.tensor].dims
-                if (axis is not Axis.TENSOR and found.of_weight) or whole:
-                    continue  # replicas' gradients are exchanged with all the others, once a step
-                exchange = self.exchange(axis, found)
-                exchanges.append(exchange)
-                if repeat_forward and found.phase is Phase.FORWARD:
-                    exchanges.append(replace(exchange, phase=Phase.RECOMPUTE))
-        return exchanges
+    def _in_block(self, axis: Axis, wanted: Conversion) -> bool:
+        """Whether the block makes it; replicas' gradients are exchanged with all the others, once a step."""
+        whole = wanted.of_weight and EXPERT_DIM in self.block.tensor_of[wanted.tensor].dims
+        return not (whole or (wanted.of_weight and axis is not Axis.TENSOR))
+
+    def _converted(self, axis: Axis, wanted: Conversion) -> Term:
+        """Bytes on one chip of what a collective makes."""
+        tensor = self.block.tensor_of[wanted.tensor]
+        laid = {other: self._settled(other, wanted.tensor) for other in self.sharded} | {axis: wanted.wanted.dim}
+        return self._dims(tensor.dims, laid) * Term(element_bytes(tensor.element))
 
     def _settled(self, axis: Axis, tensor: str) -> str | None:
         """The dimension an axis divides a tensor by when others exchange it, partial sums added up."""

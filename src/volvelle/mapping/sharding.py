@@ -6,7 +6,7 @@ parallelism are two of the combinations (:func:`by_dimension` names them by the 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from volvelle.errors import MappingError
@@ -15,7 +15,11 @@ from volvelle.workload.operations import Operation, Phase, SplitChoice
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["Conversion", "ShardedBlock", "TensorSharding", "all_shardings", "by_dimension", "shard"]
+__all__ = ["END", "Conversion", "ShardedBlock", "TensorSharding", "all_shardings", "by_dimension", "shard"]
+
+
+END = ""
+"""Reader of what leaves a block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ class Conversion:
     """The backward pass repeats a conversion of the forward pass, rather than keeping its result."""
     of_weight: bool = False
     """A weight's gradient: converted once a step, not once a micro-batch."""
+    readers: tuple[str, ...] = ()
+    """Operations that read what it makes, the first of them first; `END` where it leaves the block so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,19 +86,23 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayou
     """
     layouts: dict[str, TensorLayout] = {name: _fitting(boundary, block.tensor_of[name]) for name in block.inputs}
     chosen: dict[str, str | None] = {}
-    found: dict[tuple[str, TensorLayout, Phase], Conversion] = {}
+    conversions: dict[tuple[str, TensorLayout, Phase], Conversion] = {}
+    readers: dict[tuple[str, TensorLayout, Phase], list[str]] = {}
 
-    def need(tensor: str, wanted: TensorLayout, phase: Phase, *, of_weight: bool = False) -> None:
+    def need(tensor: str, wanted: TensorLayout, phase: Phase, *, reader: str = END, of_weight: bool = False) -> None:
         if tensor not in layouts:  # weights and data start in whatever layout their first reader needs
             layouts[tensor] = wanted
             return
         collective = conversion(layouts[tensor], wanted)
-        if collective is None or (tensor, wanted, phase) in found:
+        if collective is None:
             return
-        again = phase is Phase.BACKWARD and (tensor, wanted, Phase.FORWARD) in found
-        if again and collective is Collective.ALL_TO_ALL:
-            return  # what an all-to-all made is as small as what it was made of, so it is kept instead
-        found[tensor, wanted, phase] = Conversion(
+        again = phase is Phase.BACKWARD and (tensor, wanted, Phase.FORWARD) in conversions
+        kept = again and collective is Collective.ALL_TO_ALL  # its result is as small as what it was made of
+        key = (tensor, wanted, Phase.FORWARD if kept else phase)
+        readers.setdefault(key, []).append(reader)
+        if key in conversions:
+            return
+        conversions[key] = Conversion(
             tensor=tensor,
             collective=collective,
             phase=phase,
@@ -109,7 +119,7 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayou
         choice = _choice(op, block, dims, layouts)
         chosen[op.name] = choice.dim
         for name, wanted in zip(op.inputs, _inward(op, choice, block), strict=True):
-            need(name, wanted, op.phase)
+            need(name, wanted, op.phase, reader=op.name)
         layouts |= dict(zip(op.outputs, _outward(op, choice, block), strict=True))
     for name in block.outputs:
         need(name, _fitting(boundary, block.tensor_of[name]), Phase.FORWARD)
@@ -117,7 +127,8 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayou
         gradient = f"{tensor.name}.grad"
         if gradient in layouts and (tensor.role is Role.WEIGHT or tensor.name in block.inputs):
             need(gradient, layouts[tensor.name], Phase.BACKWARD, of_weight=tensor.role is Role.WEIGHT)
-    return ShardedBlock(block=block, dims=chosen, layouts=layouts, conversions=tuple(found.values()))
+    placed = tuple(replace(made, readers=tuple(readers[key])) for key, made in conversions.items())
+    return ShardedBlock(block=block, dims=chosen, layouts=layouts, conversions=placed)
 
 
 def by_dimension(block: Block, preferred: Sequence[str], *, otherwise: str | None = None) -> dict[str, str | None]:

@@ -24,7 +24,8 @@ from volvelle.laws.nested_collectives import (
 )
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
 from volvelle.laws.roofline import kernel_time
-from volvelle.mapping.lowering import Exchange, Kernel, LoweredBlock
+from volvelle.mapping.actions import Exchange, Kernel
+from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.symbols import Axis, Term
 from volvelle.quantities import Fraction, Number, Seconds, is_plainly
 from volvelle.workload.operations import Phase

@@ -38,8 +38,8 @@ from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
 from volvelle.laws.routing import distinct_share
+from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.lowered_model import LoweredModel
-from volvelle.mapping.lowering import LoweredBlock
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.symbols import Axis, Term
 from volvelle.quantities import Count, Number, Seconds, is_plainly

@@ -13,7 +13,8 @@ import numpy as np
 from volvelle.estimators.kernels import KernelTimes, Sizes
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.block_time import NESTED
-from volvelle.mapping.lowering import BlockLowering, Kernel, axis_shardings
+from volvelle.mapping.actions import Kernel
+from volvelle.mapping.lowering import BlockLowering, axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.mapping.symbols import Axis

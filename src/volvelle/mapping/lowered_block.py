@@ -1,0 +1,43 @@
+"""What one repetition of a block becomes under a mapping: a program, and what it holds in memory."""
+
+from dataclasses import dataclass
+
+from volvelle.mapping.actions import Exchange, Kernel
+from volvelle.mapping.program import Lifetime, Task
+from volvelle.mapping.symbols import Term
+
+__all__ = ["LoweredBlock"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoweredBlock:
+    """One repetition of a block as a program, its sizes in terms."""
+
+    name: str
+    repeat: int
+    tasks: tuple[Task, ...]
+    """Kernels, collectives and transfers in the order in which they run: forward, recomputed, backward."""
+    lifetimes: tuple[Lifetime, ...]
+    """Activations and gradients in memory. Weights and data, which the step holds anyway, are not among them."""
+    kernels: tuple[Kernel, ...]
+    """Those of the tasks."""
+    exchanges: tuple[Exchange, ...]
+    """Those of the tasks."""
+    saved: tuple[Term, ...]
+    """Bytes kept for the backward pass."""
+    working: tuple[Term, ...]
+    """Bytes that live again while one repetition is recomputed."""
+    weights: tuple[Term, ...]
+    """Parameters that all replicas hold."""
+    expert_weights: tuple[Term, ...]
+    """Parameters that replicas share out among them."""
+    tied: tuple[Term, ...]
+    """Parameters that are another block's, held again if that block is on another chip."""
+    output_bytes: tuple[Term, ...]
+    """Bytes handed to the next block."""
+    split_dims: frozenset[str]
+    """Dimensions that the tensor-parallel chips share."""
+    is_layer: bool
+    """Hands on what it takes."""
+    copies: float
+    """Experts that each token is sent to."""
