@@ -36,6 +36,7 @@ CONTEXT_DIMS = (SEQUENCE_DIM, "slots")
 EXPERT_DIM = "experts"
 EXPERT_WIDTH = "expert_ffn"
 HEADS_DIM = "kv_heads"
+_BY_GROWTH = (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE, Collective.ALL_TO_ALL, Collective.ALL_GATHER)
 
 
 def axis_shardings(workload: Workload, block: Block, structure: Structure) -> dict[Axis, ShardedBlock]:
@@ -115,8 +116,8 @@ class BlockLowering:
             lifetimes=lifetimes,
             kernels=tuple(action for action in actions if isinstance(action, Kernel)),
             exchanges=tuple(action for action in actions if isinstance(action, Exchange)),
-            saved=self._grouped(value.tensor for value in saved_values(tasks, lifetimes)),
-            working=self._working([value.tensor for value in working_values(tasks, lifetimes)]),
+            saved=merged([value.size for value in saved_values(tasks, lifetimes)]),
+            working=self._working([value.size for value in working_values(tasks, lifetimes)]),
             weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
@@ -128,12 +129,12 @@ class BlockLowering:
             else 1.0,
         )
 
-    def _working(self, remade: Sequence[str]) -> tuple[Term, ...]:
+    def _working(self, remade: Sequence[Term]) -> tuple[Term, ...]:
         """Bytes alive while one repetition runs: all that is recomputed; without a backward pass its largest step."""
         if not self.backward:
             ends = [self._grouped([*op.inputs, *op.outputs]) for op in self.forward]
             return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
-        return self._grouped(remade) if self.recomputes_all else ()
+        return merged(remade) if self.recomputes_all else ()
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
@@ -251,13 +252,15 @@ class BlockLowering:
 
     @cached_property
     def _conversions(self) -> dict[tuple[str, str], list[tuple[Axis, Conversion]]]:
-        """Tensor and reader → the collectives between them, axis by axis."""
+        """Tensor and reader → the collectives between them; what makes it larger comes last."""
         between: dict[tuple[str, str], list[tuple[Axis, Conversion]]] = {}
         for axis, sharded in self.sharded.items():
             for wanted in sharded.conversions:
                 if self._in_block(axis, wanted):
                     for reader in wanted.readers:
                         between.setdefault((wanted.tensor, reader), []).append((axis, wanted))
+        for changes in between.values():
+            changes.sort(key=lambda change: _BY_GROWTH.index(change[1].collective))
         return between
 
     @cached_property
@@ -368,8 +371,11 @@ class BlockLowering:
     def _settled(self, axis: Axis, tensor: str) -> str | None:
         """The dimension an axis divides a tensor by when others exchange it, partial sums added up."""
         sharded = self.sharded[axis]
-        layouts = [sharded.layouts[tensor], *(one.wanted for one in sharded.conversions if one.tensor == tensor)]
-        return next((layout.dim for layout in layouts if layout != PARTIAL), None)
+        made = sharded.layouts[tensor]
+        if made != PARTIAL:
+            return made.dim
+        sums = (change.wanted for change in sharded.conversions if change.tensor == tensor)
+        return next((layout.dim for layout in sums if layout != PARTIAL), None)
 
     def exchange(self, axis: Axis, found: Conversion) -> Exchange:
         """A collective; its size is the whole tensor along its own axis, and one chip's part along the others."""

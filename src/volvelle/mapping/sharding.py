@@ -15,7 +15,16 @@ from volvelle.workload.operations import Operation, Phase, SplitChoice
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["END", "Conversion", "ShardedBlock", "TensorSharding", "all_shardings", "by_dimension", "shard"]
+__all__ = [
+    "END",
+    "Conversion",
+    "ShardedBlock",
+    "TensorSharding",
+    "all_shardings",
+    "by_dimension",
+    "kept_for_backward",
+    "shard",
+]
 
 
 END = ""
@@ -51,7 +60,8 @@ class Conversion:
     found: TensorLayout
     wanted: TensorLayout
     repeated_in_backward: bool = False
-    """The backward pass repeats a conversion of the forward pass, rather than keeping its result."""
+    """The backward pass repeats a conversion of the forward pass, rather than keeping its result: a gather, whose
+    result is larger than what it was made of. Sums and swapped dimensions are kept."""
     of_weight: bool = False
     """A weight's gradient: converted once a step, not once a micro-batch."""
     readers: tuple[str, ...] = ()
@@ -97,8 +107,7 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayou
         if collective is None:
             return
         again = phase is Phase.BACKWARD and (tensor, wanted, Phase.FORWARD) in conversions
-        kept = again and collective is Collective.ALL_TO_ALL  # its result is as small as what it was made of
-        key = (tensor, wanted, Phase.FORWARD if kept else phase)
+        key = (tensor, wanted, Phase.FORWARD if again and kept_for_backward(collective) else phase)
         readers.setdefault(key, []).append(reader)
         if key in conversions:
             return
@@ -129,6 +138,11 @@ def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayou
             need(gradient, layouts[tensor.name], Phase.BACKWARD, of_weight=tensor.role is Role.WEIGHT)
     placed = tuple(replace(made, readers=tuple(readers[key])) for key, made in conversions.items())
     return ShardedBlock(block=block, dims=chosen, layouts=layouts, conversions=placed)
+
+
+def kept_for_backward(collective: Collective) -> bool:
+    """Whether the backward pass reads what a collective made forward: it does unless a gather made it larger."""
+    return collective is not Collective.ALL_GATHER
 
 
 def by_dimension(block: Block, preferred: Sequence[str], *, otherwise: str | None = None) -> dict[str, str | None]:

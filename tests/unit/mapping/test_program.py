@@ -83,8 +83,17 @@ def test_freeing_what_nobody_reads_again_leaves_what_is_saved(lowered: Cases) ->
         alive -= {value for value in alive if program.lifetimes[value].freed is None}
         tensors = {program.lifetimes[value].tensor for value in alive}
         assert set(block.inputs) & tensors or not block.inputs or block.name == "embedding"
-        sizes = {value.tensor: value.size for value in reversed(program.lifetimes) if value.tensor in tensors}
-        assert sorted(merged([sizes[name] for name in tensors])) == sorted(program.saved)
+        sizes = {
+            program.lifetimes[value].tensor: program.lifetimes[value].size for value in sorted(alive, reverse=True)
+        }
+        assert sorted(merged(list(sizes.values()))) == sorted(program.saved)
+
+
+def test_nothing_but_gradients_outlives_the_backward_pass(lowered: Cases) -> None:
+    for _, block, _, program in lowered:
+        left = {value.tensor for value in program.lifetimes if value.freed is None and value.born is Phase.BACKWARD}
+        gradients = {f"{tensor.name}.grad" for tensor in block.tensors}
+        assert left <= gradients, left - gradients
 
 
 def test_collectives_are_those_of_the_shardings(lowered: Cases) -> None:

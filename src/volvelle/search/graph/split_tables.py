@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import GraphError
+from volvelle.mapping.sharding import kept_for_backward
 from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
@@ -240,7 +241,7 @@ def _count(found: Source, readers: Sequence[_Reader], chosen: Sequence[int]) -> 
 def _conversions(
     found: TensorLayout, readers: Sequence[_Reader], layouts: Sequence[TensorLayout]
 ) -> NDArray[np.float64]:
-    """As `shard` has it: each layout once a pass, and what an all-to-all made is kept for the backward pass."""
+    """As `shard` has it: each layout once a pass, and all but what a gather made is kept for the backward pass."""
     counts = np.zeros((3, len(COLLECTIVES)))
     seen: set[tuple[TensorLayout, Phase]] = set()
     for reader, wanted in zip(readers, layouts, strict=True):
@@ -251,7 +252,7 @@ def _conversions(
         if collective is None or (wanted, reader.phase) in seen:
             continue
         again = reader.phase is Phase.BACKWARD and (wanted, Phase.FORWARD) in seen
-        if again and collective is Collective.ALL_TO_ALL:
+        if again and kept_for_backward(collective):
             continue
         seen.add((wanted, reader.phase))
         counts[2 if again else int(reader.of_weight), COLLECTIVES.index(collective)] += 1.0
