@@ -129,9 +129,20 @@ PLANS = {
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch",
 }
 """Plans of which prose quotes the first layout."""
+VALIDATED = """\
+import json
+from volvelle.applications.training.application import TRAINING
+from volvelle.applications.validation import validate
+from volvelle.report.applications.documents import validation_document
+from volvelle.report.applications.scores_text import validation_markdown
+from volvelle.report.documents.document import json_text
+
+validation = validate(TRAINING)
+document = json.loads(json_text("validate", validation_document(TRAINING, validation)))
+print(json.dumps({"document": document, "markdown": validation_markdown(TRAINING, validation)}))
+"""
+"""The validation of training steps, which takes longest: once, for its tables and its figures."""
 STUDIES = {
-    "validation-training": "validate training --markdown",
-    "training": "validate training --json",
     "layouts": "validate layouts --json",
     "memory": "validate memory --json",
 }
@@ -178,10 +189,15 @@ def run(script: Path) -> str:
 
 def studied(question: str) -> str:
     """What a validation prints, run in a process of its own."""
-    words = [sys.executable, "-c", "from volvelle.cli import main; main()", *question.split()]
-    done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False, cwd=ROOT)
+    return apart("from volvelle.cli import main; main()", *question.split())
+
+
+def apart(code: str, *words: str) -> str:
+    """What some Python prints, run in a process of its own."""
+    told = [sys.executable, "-c", code, *words]
+    done = subprocess.run(told, capture_output=True, text=True, encoding="utf-8", check=False, cwd=ROOT)
     if done.returncode:
-        raise SystemExit(f"volvelle {question} failed:\n{done.stderr}")
+        raise SystemExit(f"{' '.join((code, *words))} failed:\n{done.stderr}")
     return tidy(done.stdout)
 
 
@@ -768,26 +784,27 @@ def pages() -> dict[Path, str]:
     docs = ROOT / "docs"
     made, reference = docs / "_generated", docs / "reference"
     examples = sorted((ROOT / "examples").glob("*.py"))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(max((os.cpu_count() or 1) - 1, 1)) as pool:  # processes of their own, beside this one
+        validated = pool.submit(apart, VALIDATED)
         studies = pool.map(studied, STUDIES.values())
-        again = pool.submit(reproduced)
-        outputs = dict(zip(examples, pool.map(run, examples), strict=True))
-        validations = dict(zip(STUDIES, studies, strict=True))
-        files, told = again.result()
-    comet_files, comet_told = comet_again()
-    files, told = files | comet_files, told | comet_told
-    texts = {name: asked(question) for name, question in {**QUESTIONS, **OTHERS}.items()}
-    answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
-    schema = asked("schema estimate")
-    found: dict[Path, str] = {file.with_suffix(".out"): text for file, text in outputs.items()}
-    linpack, quoted_of_linpack = hpl_page()
-    found |= {made / name: text for name, text in (files | mapped() | linpack).items()}
-    found |= {made / name: text for name, text in (benchmark_pages() | explore_pages()).items()}
+        outputs = pool.map(run, examples)
+        files, told = reproduced()
+        comet_files, comet_told = comet_again()
+        files, told = files | comet_files, told | comet_told
+        texts = {name: asked(question) for name, question in {**QUESTIONS, **OTHERS}.items()}
+        answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
+        schema = asked("schema estimate")
+        linpack, quoted_of_linpack = hpl_page()
+        found = {made / name: text for name, text in (files | mapped() | linpack).items()}
+        found |= {made / name: text for name, text in (benchmark_pages() | explore_pages()).items()}
+        training = json.loads(validated.result())
+        validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}
+        found |= {file.with_suffix(".out"): text for file, text in zip(examples, outputs, strict=True)}
     quoted = worked() | told | quoted_of_linpack
-    quoted |= of_studies({name: json.loads(text) for name, text in validations.items() if text.startswith("{")})
+    quoted |= of_studies(validations | {"training": training["document"]})
     for name, question in PLANS.items():
         quoted |= of_plan(name, json.loads(asked(f"{question} --json")))
-    found[made / "validation-training.md"] = validations["validation-training"]
+    found[made / "validation-training.md"] = tidy(training["markdown"])
     for name in QUESTIONS:
         quoted |= figures(name, answers[name])
         for section, text in sections(texts[name]).items():

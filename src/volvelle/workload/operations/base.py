@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from math import prod
 
 from volvelle.workload.signature import Signature
@@ -81,23 +82,25 @@ class AbstractKind(ABC):
         Splitting a dimension splits each tensor that has it; an output that lacks it is left partial, an
         input that lacks it is needed whole.
         """
-        found = [
-            SplitChoice(
-                dim,
-                tuple(split(dim) if dim in dims else REPLICATED for dims in self.signature.inputs),
-                tuple(split(dim) if dim in dims else PARTIAL for dims in self.signature.outputs),
-            )
-            for dim in self.signature.dims
-            if dim not in self.whole()
-        ]
-        found.append(
-            SplitChoice(None, (REPLICATED,) * len(self.signature.inputs), (REPLICATED,) * len(self.signature.outputs))
+        return _choices(self.signature, self.whole(), self.sums())
+
+
+@lru_cache(maxsize=4096)
+def _choices(signature: Signature, whole: frozenset[str], sums: bool) -> tuple[SplitChoice, ...]:
+    inputs, outputs = len(signature.inputs), len(signature.outputs)
+    splits = [
+        SplitChoice(
+            dim,
+            tuple(split(dim) if dim in dims else REPLICATED for dims in signature.inputs),
+            tuple(split(dim) if dim in dims else PARTIAL for dims in signature.outputs),
         )
-        if self.sums():
-            found.append(
-                SplitChoice(None, (PARTIAL,) * len(self.signature.inputs), (PARTIAL,) * len(self.signature.outputs))
-            )
-        return tuple(found)
+        for dim in signature.dims
+        if dim not in whole
+    ]
+    together = [SplitChoice(None, (REPLICATED,) * inputs, (REPLICATED,) * outputs)]
+    if sums:
+        together.append(SplitChoice(None, (PARTIAL,) * inputs, (PARTIAL,) * outputs))
+    return (*splits, *together)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
