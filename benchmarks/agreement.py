@@ -11,9 +11,9 @@ import sys
 from dataclasses import dataclass, replace
 
 import volvelle
+from volvelle.mapping.axes import TENSOR
 from volvelle.mapping.lowering import axis_shardings
 from volvelle.mapping.sharding import TensorSharding
-from volvelle.mapping.symbols import Axis
 from volvelle.search.kernels.answer import KernelPlan
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import REPLICATED, split
@@ -89,7 +89,7 @@ def _named(step: volvelle.TrainingStep, mapping: volvelle.ParallelMapping) -> vo
     whole = step.whole
     splits = {}
     for block in whole.blocks:
-        sharded = axis_shardings(whole, block, mapping.structure)[Axis.TENSOR]
+        sharded = axis_shardings(whole, block, mapping.structure)[TENSOR]
         splits[block.name] = {op.name: sharded.dims[op.name] for op in block.operations if op.phase is Phase.FORWARD}
     boundary = split("position") if mapping.sequence_parallel else REPLICATED
     return replace(mapping, sharding=TensorSharding.of(splits, boundary))

@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import time
-from itertools import product
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -18,7 +17,7 @@ from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.space import Space
 
 PLAIN = Space(
-    schedules=(Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE, Schedule.GPIPE),
+    schedule=(Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE, Schedule.GPIPE),
     fused_attention=(True, False),
     overlap=(True, False),
     recompute_every=(1, 2, 4),
@@ -26,14 +25,14 @@ PLAIN = Space(
     largest_micro_batch=4096,
 )
 OFFLOAD = Space(
-    schedules=(Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE, Schedule.GPIPE),
+    schedule=(Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE, Schedule.GPIPE),
     fused_attention=(True, False),
     overlap=(True, False),
     recompute_every=(1, 2, 4),
     context=(1, 2, 4, 8, 16, 32),
-    offload=tuple(
-        (weights, optimiser, activations) for weights, optimiser, activations in product((False, True), repeat=3)
-    ),
+    offload_weights=(False, True),
+    offload_optimiser=(False, True),
+    offload_activations=(False, True),
     largest_micro_batch=4096,
 )
 

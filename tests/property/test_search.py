@@ -19,7 +19,7 @@ MIXED = TrainingStep(
 SPACE = Space(
     context=(1, 2),
     recompute_every=(1, 2),
-    schedules=tuple(Schedule),
+    schedule=tuple(Schedule),
     fused_attention=(True, False),
     overlap=(True, False),
 )

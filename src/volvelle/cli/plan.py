@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
-from volvelle.cli.words import COUNT, Words
-from volvelle.mapping.parallelism import Schedule
+from volvelle.cli.words import COUNT
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
 from volvelle.verbs.plan import plan as verb
 
@@ -24,20 +24,7 @@ __all__ = ["plan"]
 @click.option("--seq", "sequence", default=None, type=COUNT, help="Sequence length. [default: the model's own]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Layouts to show.")
-@click.option("--tp", "tensor", multiple=True, type=COUNT, help="Tensor degrees to consider. [default: all]")
-@click.option("--pp", "pipeline", multiple=True, type=COUNT, help="Pipeline degrees to consider. [default: all]")
-@click.option("--zero", multiple=True, type=click.IntRange(0, 3), help="ZeRO stages to consider. [default: all]")
-@click.option(
-    "--schedule",
-    "schedules",
-    multiple=True,
-    type=Words(Schedule),
-    help="Schedules to consider. [default: 1f1b and zero-bubble; 1f1b alone to emit Megatron flags]",
-)
-@click.option("--cp", "context", multiple=True, type=COUNT, help="Context degrees to consider. [default: 1 2 4 8 16]")
-@click.option(
-    "--hierarchical-dispatch", is_flag=True, help="Send a token to a node once, however many experts it has there."
-)
+@considered_options
 @click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(

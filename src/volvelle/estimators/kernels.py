@@ -11,13 +11,15 @@ from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.mapping.actions import Kernel
-from volvelle.mapping.parallelism import MappingTable
-from volvelle.mapping.symbols import Powers, Term
+from volvelle.mapping.axes import CUTTING
+from volvelle.mapping.parallelism import CHOICES, MappingTable
+from volvelle.mapping.symbols import MICRO_BATCH, Powers, Term
 from volvelle.quantities import Bytes, Fraction, Number, is_plainly
 
 __all__ = ["KernelTime", "KernelTimes", "Sizes", "counted", "total"]
 
-_ONE: Powers = (0, 0, 0, 0)
+_ONE: Powers = ()
+_RARE = frozenset(choice.name for choice in CHOICES if choice.rare)
 
 
 def total(values: Iterable[Number]) -> Number:
@@ -44,22 +46,20 @@ class Sizes:
     """Values of terms, each product of powers computed once."""
 
     def __init__(self, table: MappingTable) -> None:
-        self._bases: tuple[Number, ...] = (
-            table.micro_batch,
-            1.0 / table.tensor,
-            _share(table.context),
-            _share(table.expert),
-        )
+        self._symbols: dict[str, Number] = {MICRO_BATCH: table.micro_batch}
+        for axis in CUTTING:
+            self._symbols[axis.name] = _share(getattr(table, axis.name), look=axis.name in _RARE)
         self._powers: dict[Powers, Number] = {_ONE: 1.0}
 
     def power(self, powers: Powers) -> Number:
-        """batch^b · (1/tensor)^t · (1/context)^c · (1/expert)^e."""
+        """The product of powers of symbols: the micro-batch, and one chip's share along each axis."""
         if powers not in self._powers:
-            found: Number = 1.0
-            for base, power in zip(self._bases, powers, strict=True):
-                if power and not is_plainly(base, 1.0):
-                    found = found * (base if power == 1 else base ** float(power))
-            self._powers[powers] = found
+            value: Number = 1.0
+            for symbol, power in powers:
+                base = self._symbols[symbol]
+                if not is_plainly(base, 1.0):
+                    value = value * (base if power == 1 else base ** float(power))
+            self._powers[powers] = value
         return self._powers[powers]
 
     def __call__(self, term: Term) -> Number:
@@ -71,9 +71,9 @@ class Sizes:
         return total(self(term) for term in terms)
 
 
-def _share(degree: Number) -> Number:
-    """1 / degree; a plain one where nothing is shared, so that it costs nothing."""
-    return 1.0 if np.all(degree == 1.0) else 1.0 / degree
+def _share(degree: Number, *, look: bool) -> Number:
+    """1 / degree; a plain one where nothing is shared, if it is looked for, so that it costs nothing."""
+    return 1.0 if look and np.all(degree == 1.0) else 1.0 / degree
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from volvelle.mapping.symbols import ONE, Axis, Term
+from volvelle.mapping.axes import Axis
+from volvelle.mapping.symbols import ONE, Term
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
 

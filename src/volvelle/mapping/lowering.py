@@ -4,7 +4,7 @@ For one structure (which operations run, how they are split) a block becomes a l
 saved tensors. Each size is a `Term`, a coefficient times powers of the micro-batch and of the shares that the axes of
 chips leave to one, so that pricing a million mappings costs a few array operations a kernel.
 
-Three axes cut a block, each by dimensions that its operations name: tensor parallelism by heads, inner widths and
+Axes cut a block, each by dimensions that its operations name (`axes`): tensor parallelism by heads, inner widths and
 vocabulary (and positions in between), context parallelism by positions, expert parallelism by experts (and batch in
 between). What each has to exchange follows from the declarations.
 """
@@ -15,24 +15,22 @@ from functools import cached_property
 from math import prod
 
 from volvelle.mapping.actions import Exchange, Kernel, Transfer
+from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.parallelism import Recompute, Structure
 from volvelle.mapping.program import Lifetime, ProgramBuilder, Task, saved_values, working_values
 from volvelle.mapping.sharding import END, Conversion, ShardedBlock, by_dimension, shard
-from volvelle.mapping.symbols import ONE, Axis, Term, merged
+from volvelle.mapping.symbols import MICRO_BATCH, ONE, Term, merged, powers, share
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Role, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, split
+from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, split
 from volvelle.workload.transforms import seed_of
 
 __all__ = ["BlockLowering", "axis_shardings", "lower"]
 
-TENSOR_DIMS = ("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab", "inner", "state_groups")
-"""What tensor parallelism splits."""
 SEQUENCE_DIM = "position"
-"""What sequence parallelism splits where tensor dimensions do not occur, and context parallelism everywhere."""
-CONTEXT_DIMS = (SEQUENCE_DIM, "slots")
+"""What sequence parallelism splits where tensor dimensions do not occur."""
 EXPERT_DIM = "experts"
 EXPERT_WIDTH = "expert_ffn"
 HEADS_DIM = "kv_heads"
@@ -40,39 +38,42 @@ _BY_GROWTH = (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE, Collective.ALL_T
 
 
 def axis_shardings(workload: Workload, block: Block, structure: Structure) -> dict[Axis, ShardedBlock]:
-    """A block split along every axis that cuts blocks, as a structure says."""
-    sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
-    has_positions = SEQUENCE_DIM in workload.sizes
-    tensor_dims: tuple[str, ...] = TENSOR_DIMS
-    if not structure.expert_tensor_parallel:  # tokens stay where their positions are, as over any other replica
-        tensor_dims = (*(dim for dim in TENSOR_DIMS if dim != EXPERT_WIDTH), "slots")
-    dims = by_dimension(block, tensor_dims, otherwise=SEQUENCE_DIM if sequence else None)
-    boundary = split(SEQUENCE_DIM) if sequence else REPLICATED
+    """A block split along every axis that cuts blocks, as its declaration and a structure say."""
+    shardings = {}
+    for axis in CUTTING:
+        dims: Mapping[str, str | None] = by_dimension(block, axis.splits, otherwise=axis.otherwise)
+        boundary = split(axis.boundary) if axis.boundary else REPLICATED
+        if axis is TENSOR:
+            dims, boundary = _tensor_dims(workload, block, structure)
+        elif axis is CONTEXT and structure.ulysses:
+            dims = {**dims, **_swapped_dims(block)}
+        shardings[axis] = shard(block, dims, boundary=boundary)
+    return shardings
+
+
+def _tensor_dims(
+    workload: Workload, block: Block, structure: Structure
+) -> tuple[Mapping[str, str | None], TensorLayout]:
+    """What operations split over the tensor-parallel chips, with positions in between where a structure says so."""
     if structure.sharding is not None:
-        dims, boundary = structure.sharding.dims(block), structure.sharding.boundary
-    return {
-        Axis.TENSOR: shard(block, dims, boundary=boundary),
-        Axis.CONTEXT: shard(
-            block,
-            _context_dims(block, structure),
-            boundary=split(SEQUENCE_DIM) if has_positions else REPLICATED,
-        ),
-        Axis.EXPERT: shard(block, by_dimension(block, (EXPERT_DIM,), otherwise="batch"), boundary=split("batch")),
-    }
+        return structure.sharding.dims(block), structure.sharding.boundary
+    sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
+    dims = TENSOR.splits
+    if not structure.expert_tensor_parallel:  # tokens stay where their positions are, as over any other replica
+        dims = (*(dim for dim in TENSOR.splits if dim != EXPERT_WIDTH), "slots")
+    chosen = by_dimension(block, dims, otherwise=SEQUENCE_DIM if sequence else None)
+    return chosen, split(SEQUENCE_DIM) if sequence else REPLICATED
+
+
+def _swapped_dims(block: Block) -> dict[str, str | None]:
+    """Heads between projections, where those are swapped for positions."""
+    heads = by_dimension(block, (HEADS_DIM,))
+    return {op.name: HEADS_DIM for op in block.operations if op.region and heads.get(op.name)}
 
 
 def lower(workload: Workload, block: Block, structure: Structure) -> LoweredBlock:
     """Work a block (with its backward operations) out for one structure."""
     return BlockLowering(workload.sizes, block, axis_shardings(workload, block, structure), structure).lowered()
-
-
-def _context_dims(block: Block, structure: Structure) -> dict[str, str | None]:
-    """Positions everywhere, but heads between projections where those are swapped for positions."""
-    dims = by_dimension(block, CONTEXT_DIMS)
-    if structure.ulysses:
-        heads = by_dimension(block, (HEADS_DIM,))
-        dims |= {op.name: HEADS_DIM for op in block.operations if op.region and heads.get(op.name)}
-    return dims
 
 
 class BlockLowering:
@@ -122,7 +123,7 @@ class BlockLowering:
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
             output_bytes=self._grouped(block.outputs),
-            split_dims=frozenset(dim for dim in self.sharded[Axis.TENSOR].dims.values() if dim),
+            split_dims=frozenset(dim for dim in self.sharded[TENSOR].dims.values() if dim),
             is_layer=block.is_layer,
             copies=self.sizes["slots"] * self.sizes[EXPERT_DIM] / self.sizes[SEQUENCE_DIM]
             if EXPERT_DIM in self.sizes
@@ -146,9 +147,9 @@ class BlockLowering:
         """
         fixed = prod(self.sizes[dim] for dim in dims if dim != "batch")
         batched = "batch" in dims
-        expert = int(divided.get(Axis.EXPERT) == EXPERT_DIM and EXPERT_DIM in dims and not batched)
-        tensor, context = (int(divided.get(axis) in dims) for axis in (Axis.TENSOR, Axis.CONTEXT))
-        return Term(float(fixed), (int(batched), tensor, context, expert))
+        shares = {axis.name: int(dim in dims) for axis, dim in divided.items()}
+        shares[EXPERT.name] = int(divided.get(EXPERT) == EXPERT_DIM and EXPERT_DIM in dims and not batched)
+        return Term(float(fixed), powers(**{MICRO_BATCH: int(batched)}, **shares))
 
     def _laid(self, tensor: str) -> dict[Axis, str | None]:
         return {axis: sharded.layouts[tensor].dim for axis, sharded in self.sharded.items()}
@@ -242,7 +243,7 @@ class BlockLowering:
         value = (tensor, "")
         repeats = phase is Phase.RECOMPUTE and self.recomputes_all
         for axis, wanted in self._conversions.get((tensor, reader), ()):
-            copy = f"{wanted.collective.value} over {axis.name.lower()}, {wanted.phase.name.lower()}"
+            copy = f"{wanted.collective.value} over {axis.name}, {wanted.phase.name.lower()}"
             if (phase is wanted.phase or repeats) and not builder.has(tensor, copy, phase):
                 exchange = replace(self.exchange(axis, wanted), phase=phase)
                 size = self._converted(axis, wanted)
@@ -360,7 +361,7 @@ class BlockLowering:
     def _in_block(self, axis: Axis, wanted: Conversion) -> bool:
         """Whether the block makes it; replicas' gradients are exchanged with all the others, once a step."""
         whole = wanted.of_weight and EXPERT_DIM in self.block.tensor_of[wanted.tensor].dims
-        return not (whole or (wanted.of_weight and axis is not Axis.TENSOR))
+        return not (whole or (wanted.of_weight and axis.weights != "split"))
 
     def _converted(self, axis: Axis, wanted: Conversion) -> Term:
         """Bytes on one chip of what a collective makes."""
@@ -382,8 +383,8 @@ class BlockLowering:
         tensor = self.block.tensor_of[found.tensor]
         others = {other: self._settled(other, found.tensor) for other in self.sharded if other is not axis}
         own = ONE
-        if found.collective is Collective.ALL_TO_ALL and axis is not Axis.EXPERT:
-            own = _share(axis)  # each chip sends what it has; chips that share experts bring batches of their own
+        if found.collective is Collective.ALL_TO_ALL and axis is not EXPERT:
+            own = share(axis)  # each chip sends what it has; chips that share experts bring batches of their own
         return Exchange(
             axis=axis,
             collective=found.collective,
@@ -396,10 +397,3 @@ class BlockLowering:
 
 def _ordered(dims: Sequence[str], chosen: set[str]) -> tuple[str, ...]:
     return tuple(dim for dim in dims if dim in chosen)
-
-
-def _share(axis: Axis) -> Term:
-    """One chip's share along an axis."""
-    powers = [0, 0, 0, 0]
-    powers[axis.value] = 1
-    return Term(1.0, (powers[0], powers[1], powers[2], powers[3]))

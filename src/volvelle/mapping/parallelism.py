@@ -1,18 +1,25 @@
-"""Parallel layouts of a training step, one at a time or as a table of columns."""
+"""Parallel layouts of a training step, one at a time or as a table of columns.
+
+A field is declared once, in `Structural` or `Choices` (and the degrees of axes in `axes`). What else knows the fields
+is made from these: `ParallelMapping`, `MappingTable` and `Structure` here, options of commands, JSON keys, fields of
+studies and the space of searches elsewhere.
+"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import product
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from volvelle.errors import MappingError
+from volvelle.mapping.axes import TAKING, Axis, Degrees, Whole, combined
+from volvelle.mapping.choices import Choice, choice, choices_of
 from volvelle.mapping.sharding import TensorSharding
 
-__all__ = ["MappingTable", "ParallelMapping", "Recompute", "Schedule", "Structure"]
+__all__ = ["CHOICES", "Choices", "MappingTable", "ParallelMapping", "Recompute", "Schedule", "Structure"]
 
 
 class Schedule(IntEnum):
@@ -48,176 +55,144 @@ class Recompute(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Structure:
-    """The choices that change which operations run, not only how large they are."""
-
-    sequence_parallel: bool
-    recompute: Recompute
-    fused_attention: bool
-    expert_tensor_parallel: bool = True
-    ulysses: bool = False
-    sharding: TensorSharding | None = None
+Truth = TypeVar("Truth")
+Mask = TypeVar("Mask")
+Order = TypeVar("Order")
+Again = TypeVar("Again")
+"""Kinds of fields beside whole numbers: truths, those that shape the structure, schedules and recomputation. Each is
+one value in a mapping, a column in a table, and several values in a space."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParallelMapping:
-    """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
+@dataclass(frozen=True, kw_only=True)
+class Structural(Generic[Mask, Again]):
+    """Fields that change which operations run, not only how large they are."""
 
-    tensor: int = 1
-    """Chips that share every layer."""
-    pipeline: int = 1
-    """Stages, one behind the other."""
-    data: int = 1
-    """Replicas, each with its share of the batch."""
-    context: int = 1
-    """Chips that share every sequence."""
-    expert: int = 1
-    """Chips among which experts are dealt out: a part of `data` × `context`, times `tensor` if they stay whole."""
-    expert_tensor_parallel: bool = True
+    __slots__ = ()
+
+    ulysses: Mask = choice(
+        False, says="Share a sequence by swapping positions for heads.", structural=True, searched=(False, True)
+    )
+    """Chips that share a sequence swap positions for heads around attention (Ulysses), not keys and values."""
+    expert_tensor_parallel: Mask = choice(
+        True,
+        says="Split each expert over the tensor-parallel chips; or deal whole experts out over them (ETP 1).",
+        structural=True,
+        searched=(True, False),
+    )
     """Each expert is split over the tensor-parallel chips; if not, experts are dealt out over them too, each whole
     (Megatron's --expert-tensor-parallel-size 1)."""
-    hierarchical_dispatch: bool = False
-    """A token goes to a unit of the network once and is handed on inside it, however many of its experts are there."""
-    ulysses: bool = False
-    """Chips that share a sequence swap positions for heads around attention (Ulysses), not keys and values."""
-    micro_batch: int = 1
-    """Sequences a replica works on at a time."""
-    interleave: int = 1
-    """Pieces each stage is cut into (virtual stages)."""
-    schedule: Schedule = Schedule.ONE_FORWARD_ONE_BACKWARD
-    zero: int = 1
-    """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
-    zero_group: int = 0
-    """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
-    overlap: bool = True
-    """Gradients are exchanged while the backward pass still runs."""
-    sequence_parallel: bool = True
+    recompute: Again = choice(
+        Recompute.SELECTIVE,
+        says="Activations computed again in the backward pass.",
+        structural=True,
+        searched=tuple(Recompute),
+        recorded=True,
+    )
+    sequence_parallel: Mask = choice(True, says="Split positions too.", structural=True, searched=(True, False))
     """Between the tensor-parallel parts, positions are split over the same chips."""
-    recompute: Recompute = Recompute.SELECTIVE
-    fused_attention: bool = True
+    fused_attention: Mask = choice(True, says="Scores stay on chip.", structural=True, searched=(True,))
     """The attention core runs as one kernel and keeps its scores on chip."""
-    recompute_every: int = 1
-    """With full recomputation: layers between two kept inputs."""
-    offload_weights: bool = False
-    """Weights and gradients live in host memory and stream in a layer at a time."""
-    offload_optimiser: bool = False
-    """Optimiser state lives in host memory, and the step runs on the host."""
-    offload_activations: bool = False
-    """Saved activations are written to host memory and read back."""
     sharding: TensorSharding | None = None
-    """How operations are split over the tensor-parallel chips; None: as Megatron does."""
+    """How operations are split over the tensor-parallel chips; None: as Megatron does. Of all rows of a table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mask, Order, Again]):
+    """All fields of a mapping."""
+
+    __slots__ = ()
+
+    hierarchical_dispatch: Truth = choice(
+        False, says="A token crosses to a node once, however many experts it has there.", searched=(False,), rare=True
+    )
+    """A token goes to a unit of the network once and is handed on inside it, however many of its experts are there."""
+    micro_batch: Whole = choice(1, says="Sequences at a time.", recorded=True)
+    """Sequences a replica works on at a time."""
+    interleave: Whole = choice(1, says="Pieces a stage is cut into.", recorded=True)
+    """Pieces each stage is cut into (virtual stages)."""
+    schedule: Order = choice(
+        Schedule.ONE_FORWARD_ONE_BACKWARD,
+        says="Order of forward and backward in the pipeline.",
+        searched=(Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE),
+        rare=True,
+        recorded=True,
+    )
+    zero: Whole = choice(1, says="ZeRO stage.", least=0, most=3, searched=(0, 1, 2, 3), recorded=True)
+    """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
+    zero_group: Whole = choice(0, says="Replicas ZeRO shares out over; 0: all.", least=0, searched=(0,), rare=True)
+    """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
+    overlap: Truth = choice(True, says="Exchange gradients while computing.", searched=(True,))
+    """Gradients are exchanged while the backward pass still runs."""
+    recompute_every: Whole = choice(1, says="Layers between inputs kept.", searched=(1,), usually="1, 2, 4", rare=True)
+    """With full recomputation: layers between two kept inputs."""
+    offload_weights: Truth = choice(False, says="", listed="offload", searched=(False,), rare=True)
+    """Weights and gradients live in host memory and stream in a layer at a time."""
+    offload_optimiser: Truth = choice(False, says="", listed="offload", searched=(False,), rare=True)
+    """Optimiser state lives in host memory, and the step runs on the host."""
+    offload_activations: Truth = choice(False, says="", listed="offload", searched=(False,), rare=True)
+    """Saved activations are written to host memory and read back."""
+
+
+CHOICES: tuple[Choice, ...] = choices_of(Choices)
+_STRUCTURAL: tuple[Choice, ...] = choices_of(Structural)
+_NUMBERS = tuple(one for one in CHOICES if one.kind is int)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure(Structural[bool, Recompute]):
+    """The choices that change which operations run, of one mapping."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute]):
+    """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     def __post_init__(self) -> None:
-        for name in ("tensor", "pipeline", "data", "context", "expert", "micro_batch", "interleave", "recompute_every"):
-            value = getattr(self, name)
-            if value != int(value) or value < 1:
-                raise MappingError(f"{name} is {value!r}; it must be a whole number of at least 1")
-        if self.zero not in (0, 1, 2, 3):
-            raise MappingError(f"zero is {self.zero!r}; it must be 0, 1, 2 or 3")
+        for declared in _NUMBERS:
+            declared.check(getattr(self, declared.name))
 
     @property
     def chips(self) -> int:
         """How many chips it takes."""
-        return self.tensor * self.pipeline * self.data * self.context
+        return int(combined(self, TAKING))
+
+    def degrees(self, axes: Iterable[Axis]) -> str:
+        """Some degrees in words, like tensor 8 × data 2; most of those that are 1 say nothing."""
+        shown = [axis for axis in axes if axis.plain or getattr(self, axis.name) > 1]
+        return " × ".join(f"{axis.name} {getattr(self, axis.name)}" for axis in shown)
 
     @property
     def offloaded(self) -> tuple[str, ...]:
         """What lives in host memory."""
-        return tuple(name for name in ("weights", "optimiser", "activations") if getattr(self, f"offload_{name}"))
+        return self.listed["offload"]
+
+    @property
+    def listed(self) -> dict[str, tuple[str, ...]]:
+        """List → what is on of the choices that it names."""
+        lists: dict[str, tuple[str, ...]] = {one.listed: () for one in CHOICES if one.listed}
+        for one in CHOICES:
+            if one.listed and getattr(self, one.name):
+                lists[one.listed] += (one.listed_word,)
+        return lists
 
     def described(self) -> dict[str, object]:
         """Every choice as plain values, by the words of the command line."""
-        return {
-            "tensor": self.tensor,
-            "pipeline": self.pipeline,
-            "data": self.data,
-            "context": self.context,
-            "expert": self.expert,
-            "expert_tensor_parallel": self.expert_tensor_parallel,
-            "hierarchical_dispatch": self.hierarchical_dispatch,
-            "ulysses": self.ulysses,
-            "micro_batch": self.micro_batch,
-            "interleave": self.interleave,
-            "schedule": self.schedule.word,
-            "zero": self.zero,
-            "zero_group": self.zero_group,
-            "overlap": self.overlap,
-            "sequence_parallel": self.sequence_parallel,
-            "recompute": self.recompute.word,
-            "recompute_every": self.recompute_every,
-            "fused_attention": self.fused_attention,
-            "offload": list(self.offloaded),
-        }
+        values = {one.name: getattr(self, one.name) for one in CHOICES if not one.listed}
+        plain = {name: value.word if hasattr(value, "word") else value for name, value in values.items()}
+        return plain | {key: list(words) for key, words in self.listed.items()}
 
     @property
     def structure(self) -> Structure:
         """The choices that change which operations run."""
-        return Structure(
-            sequence_parallel=self.sequence_parallel,
-            recompute=self.recompute,
-            fused_attention=self.fused_attention,
-            expert_tensor_parallel=self.expert_tensor_parallel,
-            ulysses=self.ulysses,
-            sharding=self.sharding,
-        )
+        return Structure(**{field.name: getattr(self, field.name) for field in fields(Structure)})
 
 
-_NUMBERS = (
-    "tensor",
-    "pipeline",
-    "data",
-    "context",
-    "expert",
-    "micro_batch",
-    "interleave",
-    "schedule",
-    "zero",
-    "zero_group",
-    "overlap",
-    "recompute_every",
-    "offload_weights",
-    "offload_optimiser",
-    "offload_activations",
-    "hierarchical_dispatch",
-)
-_TRUTHS = ("overlap", "hierarchical_dispatch", "offload_weights", "offload_optimiser", "offload_activations")
-_PYTHON: dict[str, type] = {
-    **dict.fromkeys((*_TRUTHS, "sequence_parallel", "fused_attention", "expert_tensor_parallel", "ulysses"), bool),
-    "schedule": Schedule,
-    "recompute": Recompute,
-}
-_STRUCTURE = ("sequence_parallel", "recompute", "fused_attention", "expert_tensor_parallel", "ulysses")
-_KINDS: dict[str, type] = {**dict.fromkeys(_STRUCTURE, np.bool_), "recompute": np.int8}
+Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MappingTable:
+class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np.int8]]):
     """Many mappings as columns of equal length."""
-
-    tensor: NDArray[np.float64]
-    pipeline: NDArray[np.float64]
-    data: NDArray[np.float64]
-    context: NDArray[np.float64]
-    expert: NDArray[np.float64]
-    micro_batch: NDArray[np.float64]
-    interleave: NDArray[np.float64]
-    schedule: NDArray[np.float64]
-    zero: NDArray[np.float64]
-    zero_group: NDArray[np.float64]
-    overlap: NDArray[np.float64]
-    recompute_every: NDArray[np.float64]
-    offload_weights: NDArray[np.float64]
-    offload_optimiser: NDArray[np.float64]
-    offload_activations: NDArray[np.float64]
-    hierarchical_dispatch: NDArray[np.float64]
-    sequence_parallel: NDArray[np.bool_]
-    recompute: NDArray[np.int8]
-    fused_attention: NDArray[np.bool_]
-    expert_tensor_parallel: NDArray[np.bool_]
-    ulysses: NDArray[np.bool_]
-    sharding: TensorSharding | None = None
-    """Of all rows."""
 
     def __len__(self) -> int:
         return len(self.tensor)
@@ -225,17 +200,14 @@ class MappingTable:
     @classmethod
     def columns(cls, **given: ArrayLike) -> "MappingTable":
         """From columns; what is not given takes the default of `ParallelMapping`, what is single is repeated."""
-        unknown = set(given) - {*_NUMBERS, *_STRUCTURE}
+        known = [one.name for one in CHOICES]
+        unknown = set(given) - set(known)
         if unknown:
-            raise MappingError(
-                f"a mapping has no column {', '.join(sorted(unknown))}; it has {', '.join((*_NUMBERS, *_STRUCTURE))}"
-            )
-        default = ParallelMapping()
-        filled = {name: np.asarray(given.get(name, getattr(default, name))) for name in (*_NUMBERS, *_STRUCTURE)}
+            raise MappingError(f"a mapping has no column {', '.join(sorted(unknown))}; it has {', '.join(known)}")
+        filled = {one.name: np.asarray(given.get(one.name, one.default)) for one in CHOICES}
         rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
         columns: dict[str, Any] = {
-            name: np.broadcast_to(np.ascontiguousarray(column, dtype=_KINDS.get(name, np.float64)), rows)
-            for name, column in filled.items()
+            one.name: np.broadcast_to(np.ascontiguousarray(filled[one.name], dtype=one.column), rows) for one in CHOICES
         }
         return cls(**columns)
 
@@ -246,7 +218,7 @@ class MappingTable:
         shardings = {mapping.sharding for mapping in rows}
         if len(shardings) > 1:
             raise MappingError("the mappings split operations in several ways; make a table for each")
-        table = cls.columns(**{name: [getattr(mapping, name) for mapping in rows] for name in (*_NUMBERS, *_STRUCTURE)})
+        table = cls.columns(**{one.name: [getattr(mapping, one.name) for mapping in rows] for one in CHOICES})
         return replace(table, sharding=shardings.pop()) if rows else table
 
     @classmethod
@@ -258,16 +230,15 @@ class MappingTable:
     @classmethod
     def joined(cls, tables: Sequence["MappingTable"]) -> "MappingTable":
         """Tables one below the other."""
-        names = (*_NUMBERS, *_STRUCTURE)
-        joined: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+        joined: dict[str, Any] = {
+            one.name: np.concatenate([getattr(table, one.name) for table in tables]) for one in CHOICES
+        }
         return cls(**joined, sharding=tables[0].sharding)
 
     def row(self, index: int) -> ParallelMapping:
         """One row as a mapping."""
-        return ParallelMapping(
-            **{name: _PYTHON.get(name, int)(getattr(self, name)[index]) for name in (*_NUMBERS, *_STRUCTURE)},
-            sharding=self.sharding,
-        )
+        values: dict[str, Any] = {one.name: one.kind(getattr(self, one.name)[index]) for one in CHOICES}
+        return ParallelMapping(**values, sharding=self.sharding)
 
     def take(self, rows: NDArray[np.intp] | slice) -> "MappingTable":
         """Some of the rows; a column that is one value repeated stays so, and costs nothing."""
@@ -276,33 +247,36 @@ class MappingTable:
         def cut(column: NDArray[Any]) -> NDArray[Any]:
             return np.broadcast_to(column[:1], (count,)) if column.strides == (0,) else column[rows]
 
-        columns: dict[str, Any] = {name: cut(getattr(self, name)) for name in (*_NUMBERS, *_STRUCTURE)}
+        columns: dict[str, Any] = {one.name: cut(getattr(self, one.name)) for one in CHOICES}
         return replace(self, **columns)
 
     def repeated(self, rows: int) -> "MappingTable":
         """A table of one row, repeated."""
-        names = (*_NUMBERS, *_STRUCTURE)
-        columns: dict[str, Any] = {name: np.broadcast_to(getattr(self, name), (rows,)) for name in names}
+        columns: dict[str, Any] = {one.name: np.broadcast_to(getattr(self, one.name), (rows,)) for one in CHOICES}
         return replace(self, **columns)
 
     def structures(self) -> list[tuple[Structure, NDArray[np.intp] | slice]]:
         """The structures there are, each with its rows."""
-        code = self.recompute.astype(np.int16) * 4 + self.sequence_parallel * 2 + self.fused_attention
-        whole = ~self.expert_tensor_parallel
-        if whole.any() or self.ulysses.any():
-            code = code + whole * np.int16(16) + self.ulysses * np.int16(32)
-        found = np.flatnonzero(np.bincount(code, minlength=12))
-        return [
-            (
-                Structure(
-                    sequence_parallel=bool(value & 2),
-                    recompute=Recompute(int(value) % 16 // 4),
-                    fused_attention=bool(value & 1),
-                    expert_tensor_parallel=not value & 16,
-                    ulysses=bool(value & 32),
-                    sharding=self.sharding,
-                ),
-                slice(None) if len(found) == 1 else np.flatnonzero(code == value),
-            )
-            for value in found
-        ]
+        if not len(self):
+            return []
+        code: Any = 0
+        varied: list[tuple[Choice, int]] = []
+        values: dict[str, Any] = {}
+        for one in _STRUCTURAL:
+            column = getattr(self, one.name)
+            if column.strides == (0,) or bool((column == column[0]).all()):
+                values[one.name] = one.kind(column[0])
+            else:
+                options = len(one.words) or 2
+                code = code * np.int16(options) + column
+                varied.append((one, options))
+        if not varied:
+            return [(Structure(**values, sharding=self.sharding), slice(None))]
+        structures: list[tuple[Structure, NDArray[np.intp] | slice]] = []
+        for number in np.flatnonzero(np.bincount(code)):
+            rest = int(number)
+            for one, options in reversed(varied):
+                rest, value = divmod(rest, options)
+                values[one.name] = one.kind(value)
+            structures.append((Structure(**values, sharding=self.sharding), np.flatnonzero(code == number)))
+        return structures

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from volvelle.errors import MappingError
 from volvelle.estimators.result import EstimateTable
 from volvelle.estimators.uncertainty import TableEstimator
+from volvelle.mapping.axes import AXES, REPLICAS, combined
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster
@@ -79,11 +80,11 @@ def search(
 def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArray[np.bool_]:
     """Whether weights, gradients and optimiser state alone fit: a bound from below on memory.
 
-    Parameters of a stage are at least the model's over all stages and tensor ranks, and experts are divided further by
-    expert parallelism; dividing everything by it keeps the bound a bound.
+    Parameters of a chip are at least the model's over all axes that share them out. Experts alone are divided by expert
+    parallelism; dividing everything by it keeps the bound a bound.
     """
-    replicas = table.data * table.context
-    least = step.model.parameters() / (table.tensor * table.pipeline * table.expert)
+    replicas = combined(table, REPLICAS)
+    least = step.model.parameters() / combined(table, [axis for axis in AXES if axis not in REPLICAS])
     held = element_bytes(step.weight_element) / np.where(table.zero >= 3, replicas, 1.0)
     held = held + element_bytes(step.gradient_element) / np.where(table.zero >= 2, replicas, 1.0)
     held = held * (1.0 - table.offload_weights)

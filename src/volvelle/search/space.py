@@ -1,46 +1,44 @@
 """The space of layouts: every degree that divides, every choice that is allowed, as columns."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import gcd
+from dataclasses import dataclass, field
+from itertools import product
+from math import gcd, prod
+from typing import Any, TypeVar
 
 import numpy as np
 
 from volvelle.errors import MappingError
-from volvelle.estimators.training.checks import ENDS, divisors
-from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
+from volvelle.estimators.training.checks import ENDS, PADDED, divisors
+from volvelle.mapping.axes import CONTEXT, DATA, PIPELINE, TAKING, TENSOR, Axis
+from volvelle.mapping.parallelism import CHOICES, Choices, MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
 __all__ = ["Space", "layouts", "usual_context", "usual_gaps"]
 
+Declared = TypeVar("Declared")
+
+
+def _searched_unless_given(space: type[Declared]) -> type[Declared]:
+    """Give every field the values that its declaration says a search considers."""
+    for choice in CHOICES:
+        space.__annotations__[choice.name] = tuple[Any, ...]
+        setattr(space, choice.name, field(default=choice.searched))
+    return space
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
-    """What may vary. An empty tuple of degrees means every degree that divides."""
+@_searched_unless_given
+class Space(
+    Choices[tuple[int, ...], tuple[bool, ...], tuple[bool, ...], tuple[Schedule, ...], tuple[Recompute, ...]],
+):
+    """What may vary: of every field of a mapping the values to consider. Of degrees none means every one that divides.
 
-    tensor: tuple[int, ...] = ()
-    pipeline: tuple[int, ...] = ()
-    context: tuple[int, ...] = (1,)
-    expert: tuple[int, ...] = ()
-    micro_batch: tuple[int, ...] = ()
-    interleave: tuple[int, ...] = ()
-    schedules: tuple[Schedule, ...] = (Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE)
-    zero: tuple[int, ...] = (0, 1, 2, 3)
-    recompute: tuple[Recompute, ...] = tuple(Recompute)
-    recompute_every: tuple[int, ...] = (1,)
-    """With full recomputation: layers between two kept inputs."""
-    sequence_parallel: tuple[bool, ...] = (True, False)
-    fused_attention: tuple[bool, ...] = (True,)
-    expert_tensor_parallel: tuple[bool, ...] = (True, False)
-    """Counts only where there are experts, tensor and sequence parallelism."""
-    ulysses: tuple[bool, ...] = (False, True)
-    """Counts only where heads divide over tensor and context parallelism."""
-    overlap: tuple[bool, ...] = (True,)
-    offload: tuple[tuple[bool, bool, bool], ...] = ((False, False, False),)
-    """Weights, optimiser, activations in host memory."""
-    hierarchical_dispatch: bool = False
-    """Tokens cross to a unit of the network once; never slower, but not every framework can."""
+    `expert_tensor_parallel` counts only where there are experts, tensor and sequence parallelism, `ulysses` only where
+    heads divide over tensor and context parallelism, `hierarchical_dispatch` only where experts are dealt out.
+    """
+
     largest_micro_batch: int = 16
 
 
@@ -73,21 +71,24 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
     for tensor in space.tensor or divisors(common if known else chips):
         if (known and common % tensor) or chips % tensor:
             continue
-        for context in space.context or divisors(length):
-            if chips % (tensor * context) or length % context:
-                continue
-            for pipeline in space.pipeline or divisors(chips // (tensor * context)):
-                if pipeline > layers or chips % (tensor * context * pipeline):
+        for others in _other_degrees(space, step):
+            inner = tensor * prod(others.values())
+            for context in space.context or divisors(length):
+                if chips % (inner * context) or length % context:
                     continue
-                data = chips // (tensor * context * pipeline)
-                if step.batch % data:
-                    continue
-                for degrees in _expert_degrees(space, experts, tensor, data * context):
-                    for swap in _swaps(space, heads, tensor, context):
-                        table = _choices(space, step, tensor, context, pipeline, data, degrees, swap, layers)
-                        if table is not None:
-                            found = True
-                            yield table
+                for pipeline in space.pipeline or divisors(chips // (inner * context)):
+                    if pipeline > layers or chips % (inner * context * pipeline):
+                        continue
+                    data = chips // (inner * context * pipeline)
+                    if step.batch % data or (space.data and data not in space.data):
+                        continue
+                    degrees = {"tensor": tensor, "context": context, "pipeline": pipeline, "data": data, **others}
+                    for expert in _expert_degrees(space, experts, tensor, data * context):
+                        for swap in _swaps(space, heads, tensor, context):
+                            table = _choices(space, step, degrees | expert | {"ulysses": swap}, layers)
+                            if table is not None:
+                                found = True
+                                yield table
     if not found:
         raise MappingError(
             f"no layout of {chips} chips divides a batch of {step.batch} sequences; change --batch to a multiple of a "
@@ -95,7 +96,21 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
         )
 
 
-def _expert_degrees(space: Space, experts: int, tensor: int, copies: int) -> Iterator[tuple[int, bool]]:
+def _other_degrees(space: Space, step: TrainingStep) -> Iterator[dict[str, int]]:
+    """Degrees of the axes that have no rule of their own: those that divide every dimension the axis splits."""
+    others = [axis for axis in TAKING if axis not in (TENSOR, CONTEXT, PIPELINE, DATA)]
+    for degrees in product(*(_dividing(space, step, axis) for axis in others)):
+        yield {axis.name: degree for axis, degree in zip(others, degrees, strict=True)}
+
+
+def _dividing(space: Space, step: TrainingStep, axis: Axis) -> list[int]:
+    split = [int(step.model.sizes[dim]) for dim in axis.splits if dim in step.model.sizes and dim not in PADDED]
+    common = gcd(*split) or 1
+    given: tuple[int, ...] = getattr(space, axis.name)
+    return [degree for degree in given or divisors(common) if common % degree == 0]
+
+
+def _expert_degrees(space: Space, experts: int, tensor: int, copies: int) -> Iterator[dict[str, int]]:
     """Expert degrees, with experts split over tensor-parallel chips or whole."""
     for split_experts in space.expert_tensor_parallel:
         whole = not split_experts
@@ -104,7 +119,7 @@ def _expert_degrees(space: Space, experts: int, tensor: int, copies: int) -> Ite
         chips = copies * tensor if whole else copies
         for expert in space.expert or divisors(gcd(experts, chips)):
             if chips % expert == 0 and experts % expert == 0:
-                yield expert, whole
+                yield {"expert": expert, "expert_tensor_parallel": split_experts}
 
 
 def _swaps(space: Space, heads: int, tensor: int, context: int) -> list[bool]:
@@ -114,72 +129,70 @@ def _swaps(space: Space, heads: int, tensor: int, context: int) -> list[bool]:
     return [swap for swap in space.ulysses if not swap or heads % (tensor * context) == 0]
 
 
-def _choices(
-    space: Space,
-    step: TrainingStep,
-    tensor: int,
-    context: int,
-    pipeline: int,
-    data: int,
-    degrees: tuple[int, bool],
-    swap: bool,
-    layers: int,
-) -> MappingTable | None:
+_RULED = frozenset(
+    {
+        *(axis.name for axis in TAKING),
+        *("expert", "expert_tensor_parallel", "ulysses", "micro_batch", "interleave", "schedule", "zero", "recompute"),
+        *("recompute_every", "sequence_parallel", "offload_weights", "offload_optimiser", "offload_activations"),
+    }
+)
+"""Choices whose values depend on others."""
+_FREE = tuple(choice for choice in CHOICES if choice.name not in _RULED)
+"""Those of which every combination is a layout."""
+
+
+def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: int) -> MappingTable | None:
     """All choices at fixed degrees."""
-    expert, whole = degrees
-    share = step.batch // data
+    share = step.batch // degrees["data"]
     micro_batches = [
         size for size in space.micro_batch or divisors(share) if share % size == 0 and size <= space.largest_micro_batch
     ]
-    pieces = _pieces(space, pipeline, layers)
-    sequence = [choice for choice in space.sequence_parallel if tensor > 1 or not choice] or [False]
-    if whole:
+    pieces = _pieces(space, degrees["pipeline"], layers)
+    sequence = [choice for choice in space.sequence_parallel if degrees["tensor"] > 1 or not choice] or [False]
+    if not degrees["expert_tensor_parallel"]:
         sequence = [True]
-    zero = [choice for choice in space.zero if data * context > 1 or choice == min(space.zero)]
-    offload = range(len(space.offload))
+    shared = degrees["data"] * degrees["context"] > 1
+    zero = [choice for choice in space.zero if shared or choice == min(space.zero)]
     again = [(int(kind), every) for kind in space.recompute for every in _gaps(space, kind)]
+    hosts = list(product(space.offload_weights, space.offload_optimiser, space.offload_activations))
     if not micro_batches or not pieces:
         return None
+    free: dict[str, Sequence[Any]] = {choice.name: getattr(space, choice.name) or (choice.default,) for choice in _FREE}
+    if degrees["expert"] == 1:
+        free["hierarchical_dispatch"] = (False,)
+    varied = [name for name, values in free.items() if len(values) > 1]
     grid = np.meshgrid(
         micro_batches,
         range(len(pieces)),
         zero,
         range(len(again)),
         [int(choice) for choice in sequence],
-        [int(choice) for choice in space.fused_attention],
-        [int(choice) for choice in space.overlap],
-        list(offload),
+        *([int(value) for value in free[name]] for name in varied),
+        range(len(hosts)),
         indexing="ij",
     )
-    columns = [column.ravel() for column in grid]
-    every, columns[3] = (np.array([pair[side] for pair in again])[columns[3]] for side in (1, 0))
-    # With attention fused there is nothing left for selective recomputation to do: it would be the same layout twice.
-    twice = (columns[3] == int(Recompute.SELECTIVE)) & (columns[5] == 1) & (Recompute.NONE in space.recompute)
-    micro, piece, stage, recompute, sequences, fused, overlap, host = (column[~twice] for column in columns)
+    micro, piece, stage, kind, sequences, *rest, host = (column.ravel() for column in grid)
+    columns = dict(zip(varied, rest, strict=True))
+    recompute, every = (np.array([pair[side] for pair in again])[kind] for side in (0, 1))
     schedule, interleave = (np.array([pair[side] for pair in pieces])[piece] for side in (0, 1))
-    weights, optimiser, activations = (np.array([kind[side] for kind in space.offload])[host] for side in range(3))
-    return MappingTable.columns(
-        tensor=tensor,
-        pipeline=pipeline,
-        data=data,
-        context=context,
-        expert=expert,
-        expert_tensor_parallel=not whole,
-        hierarchical_dispatch=space.hierarchical_dispatch and expert > 1,
-        ulysses=swap,
-        micro_batch=micro,
-        interleave=interleave,
-        schedule=schedule,
-        zero=stage,
-        recompute=recompute,
-        recompute_every=every[~twice],
-        sequence_parallel=sequences,
-        fused_attention=fused,
-        overlap=overlap,
-        offload_weights=weights,
-        offload_optimiser=optimiser,
-        offload_activations=activations,
-    )
+    weights, optimiser, activations = (np.array([kept[side] for kept in hosts])[host] for side in range(3))
+    columns |= {
+        "micro_batch": micro,
+        "interleave": interleave,
+        "schedule": schedule,
+        "zero": stage,
+        "recompute": recompute,
+        "recompute_every": every,
+        "sequence_parallel": sequences,
+        "offload_weights": weights,
+        "offload_optimiser": optimiser,
+        "offload_activations": activations,
+    }
+    # With attention fused there is nothing left for selective recomputation to do: it would be the same layout twice.
+    single = {name: values[0] for name, values in free.items() if name not in varied}
+    fused = (columns | single)["fused_attention"]
+    twice = (recompute == Recompute.SELECTIVE) & (fused == 1) & (Recompute.NONE in space.recompute)
+    return MappingTable.columns(**degrees, **single, **{name: column[~twice] for name, column in columns.items()})
 
 
 def _gaps(space: Space, kind: Recompute) -> tuple[int, ...]:
@@ -193,7 +206,7 @@ def _pieces(space: Space, pipeline: int, layers: int) -> list[tuple[int, int]]:
     if pipeline == 1:
         return [(plain, 1)]
     found: list[tuple[int, int]] = []
-    for schedule in space.schedules:
+    for schedule in space.schedule:
         if schedule is not Schedule.ONE_FORWARD_ONE_BACKWARD:
             found.append((int(schedule), 1))
             continue

@@ -1,7 +1,7 @@
 """How long one training step takes, what fits, and where the time goes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.catalogue.schema import Reference
@@ -12,6 +12,7 @@ from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
+from volvelle.mapping.axes import DATA, TAKING
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
@@ -190,17 +191,20 @@ def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
     for name in choices:
         if name not in known:
             raise UnknownNameError.among("field of a layout", name, known)
-    tensor, pipeline, context = (choices.get(name, 1) for name in ("tensor", "pipeline", "context"))
-    given = dict(choices)
-    given["sequence_parallel"] = choices.get("sequence_parallel", True) and tensor > 1
-    given["ulysses"] = choices.get("ulysses", False) and context > 1
-    if given.get("data") is None:
-        others = tensor * pipeline * context
-        if others > cluster.accelerators:
+    given = {name: value for name, value in choices.items() if name != DATA.name or value is not None}
+    mapping = ParallelMapping(**given)
+    if DATA.name not in given:
+        others = [axis for axis in TAKING if axis is not DATA]
+        if mapping.chips > cluster.accelerators:
+            shown = " × ".join(f"{axis.name} {getattr(mapping, axis.name)}" for axis in others)
             raise MappingError(
-                f"tensor {tensor} × pipeline {pipeline} × context {context} needs {others} accelerators, but "
+                f"{shown} needs {mapping.chips} accelerators, but "
                 f"{cluster.name} has {cluster.accelerators}; lower --tp or --pp, or ask for "
-                f"{cluster.name.partition('/')[0]}/{others}"
+                f"{cluster.name.partition('/')[0]}/{mapping.chips}"
             )
-        given["data"] = cluster.accelerators // others
-    return ParallelMapping(**given)
+        mapping = replace(mapping, data=cluster.accelerators // mapping.chips)
+    return replace(
+        mapping,
+        sequence_parallel=mapping.sequence_parallel and mapping.tensor > 1,
+        ulysses=mapping.ulysses and mapping.context > 1,
+    )

@@ -147,7 +147,7 @@ def _by_kernels(
         micro_batch=(size,),
         largest_micro_batch=size,
         interleave=(1,),
-        schedules=(Schedule.ONE_FORWARD_ONE_BACKWARD,),
+        schedule=(Schedule.ONE_FORWARD_ONE_BACKWARD,),
         zero=(1,),
         recompute=(Recompute.NONE, Recompute.FULL) if trains else (Recompute.NONE,),
         expert_tensor_parallel=(True,),

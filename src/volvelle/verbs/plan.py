@@ -1,18 +1,17 @@
 """The best layouts of a model on a machine, ranked, and why the first is first."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import product
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from volvelle.errors import MappingError
+from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.mapping.parallelism import ParallelMapping, Schedule
+from volvelle.mapping.parallelism import CHOICES, ParallelMapping, Schedule
 from volvelle.search.exhaustive import Ranked, Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
@@ -98,24 +97,20 @@ def plan(
     sequence: int | None = None,
     element: str = "bf16",
     expert_load: float = 1.0,
-    tensor: Sequence[int] = (),
-    pipeline: Sequence[int] = (),
-    context: Sequence[int] = (),
-    zero: Sequence[int] = (),
-    schedules: Sequence[Schedule] = (),
-    hierarchical_dispatch: bool = False,
     offload: bool = False,
     space: Space | None = None,
     framework: Framework | None = None,
     top: int = 8,
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
+    **considered: Any,
 ) -> Plan:
     """Rank every layout of a model on a machine; the `top` fastest are kept.
 
-    Without a batch, each chip gets about two thousand tokens. Degrees, ZeRO stages and schedules are those to
-    consider, the usual ones where none are given; or a `space` says all of it. With a `framework`, only what it knows
-    is considered. `progress` is told how many layouts were looked at.
+    Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
+    consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
+    `offload`, host memory is considered too; with a `framework`, only what it knows. `progress` is told how many
+    layouts were looked at.
     """
     known = catalogue_of(catalogue)
     if isinstance(model, Workload):
@@ -137,25 +132,14 @@ def plan(
         gradient_element=element if framework == "fsdp" else "fp32",
         expert_load=expert_load,
     )
-    flat = framework in ("deepspeed", "fsdp")  # these know neither pipelines nor sequence parallelism
-    usual = (Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE)
-    considered = space or Space(
-        tensor=tuple(tensor),
-        pipeline=(1,) if flat else tuple(pipeline),
-        zero=tuple(zero) or ((2, 3) if framework == "fsdp" else (0, 1, 2, 3)),
-        sequence_parallel=(False,) if flat else (True, False),
-        context=tuple(context) or usual_context(length),
-        schedules=tuple(schedules) or (usual if framework in (None, "torchtitan") else usual[:1]),
-        recompute_every=usual_gaps,
-        hierarchical_dispatch=hierarchical_dispatch,
-        offload=tuple((a, b, c) for a, b, c in product((False, True), repeat=3))
-        if offload
-        else ((False, False, False),),
-    )
+    if space is None:
+        space = _space(considered, length, framework, offload=offload)
+    elif considered:
+        raise MappingError(f"both a space and {', '.join(sorted(considered))} are given; give one or the other")
     estimator = ClosedForm()
     start = time.perf_counter()
     kept = top if framework is None else max(top, _TRIED)
-    ranking = search(considered, step, cluster, estimator, top=kept, progress=progress)
+    ranking = search(space, step, cluster, estimator, top=kept, progress=progress)
     seconds = time.perf_counter() - start
     sure = UnderUncertainty(estimator=estimator)
     return Plan(
@@ -169,6 +153,27 @@ def plan(
         seconds=seconds,
         notes=notes,
     )
+
+
+def _space(considered: Mapping[str, Any], length: int, framework: Framework | None, *, offload: bool) -> Space:
+    """What is given, else the usual, else what the framework knows."""
+    known = {choice.name: choice for choice in CHOICES}
+    values: dict[str, Any] = {"context": usual_context(length), "recompute_every": usual_gaps}
+    if framework == "fsdp":
+        values["zero"] = (2, 3)
+    if framework in ("megatron", "deepspeed", "fsdp"):
+        values["schedule"] = (Schedule.ONE_FORWARD_ONE_BACKWARD,)
+    if offload:
+        values |= {choice.name: (False, True) for choice in CHOICES if choice.listed == "offload"}
+    for name, given in considered.items():
+        if name not in known:
+            raise UnknownNameError.among("field of a layout", name, known)
+        several = given if isinstance(given, Sequence) else (given,)
+        if given is not None and several:
+            values[name] = tuple(map(known[name].kind, several))
+    if framework in ("deepspeed", "fsdp"):  # these know neither pipelines nor sequence parallelism
+        values |= {"pipeline": (1,), "sequence_parallel": (False,)}
+    return Space(**values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,10 @@ from volvelle import (
     with_backward,
 )
 from volvelle.estimators.calibration import CONSTANTS, with_constants
+from volvelle.mapping.axes import EXPERT
 from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Schedule
 from volvelle.mapping.sharding import by_dimension, shard
-from volvelle.mapping.symbols import Axis
 from volvelle.workload.families.shape import Experts, LatentAttention
 from volvelle.workload.operations import Phase
 
@@ -224,9 +224,9 @@ def test_whole_experts_without_sequence_parallelism_are_refused() -> None:
 def test_partial_sums_of_split_experts_are_added_up_before_they_travel() -> None:
     whole = with_backward(transformer(mixture()))
     plan = lower(whole, whole.block("layer"), ParallelMapping(tensor=2, sequence_parallel=True).structure)
-    sent = [one.size for one in plan.exchanges if one.axis is Axis.EXPERT]
+    sent = [one.size for one in plan.exchanges if one.axis is EXPERT]
     assert len(sent) == 4
-    assert {size.powers[Axis.TENSOR.value] for size in sent} == {1}  # tensor chips share what is sent
+    assert {size.power("tensor") for size in sent} == {1}  # tensor chips share what is sent
 
 
 def test_swapping_heads_is_an_all_to_all_that_is_waited_for() -> None:

@@ -5,7 +5,7 @@ Candidates are columns: all of them are timed for all runs of one question in on
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,8 +157,7 @@ def _errors(cases: Sequence[_Case], constants: Mapping[str, Column]) -> Column:
     rows = []
     for case in cases:
         table = MappingTable.of(case.mappings)
-        columns = [field.name for field in fields(table) if field.name != "sharding"]
-        repeated = MappingTable.columns(**{name: np.repeat(getattr(table, name), count) for name in columns})
+        repeated = table.take(np.repeat(np.arange(len(table)), count))
         tiled = {name: np.tile(column, len(table)) for name, column in constants.items()}
         times = ClosedForm().table(case.step, with_constants(case.cluster, tiled), repeated).time
         rows.append(times.reshape(len(table), count) / np.array(case.seconds)[:, None] - 1)

@@ -9,28 +9,12 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.compiled.tracer import Recording, Tracer
 from volvelle.estimators.rates import NetworkLevel, SustainedRates
-from volvelle.mapping.parallelism import MappingTable, Structure
+from volvelle.mapping.parallelism import CHOICES, MappingTable, Structure
 
 __all__ = ["Inputs"]
 
-_STRUCTURE = frozenset(field.name for field in fields(Structure))
 _SHAPING = frozenset({"cast", "units", "tile", "gemm_k_half", "buffer"})
 """Numbers of a machine that decide which formula applies; a program is for one value of them, or for a column."""
-_RARE = frozenset(
-    {
-        "context",
-        "expert",
-        "schedule",
-        "zero_group",
-        "recompute_every",
-        "offload_weights",
-        "offload_optimiser",
-        "offload_activations",
-        "hierarchical_dispatch",
-    }
-)
-"""Choices that few tables vary. Whether a table does is looked up, because without them much arithmetic falls away;
-for others it goes by how the column is stored, so that not every small table gets a program of its own."""
 
 
 class Inputs:
@@ -46,11 +30,11 @@ class Inputs:
         self.numbers: dict[str, float] = {}
         self.columns: dict[str, NDArray[np.float64]] = {}
         self._constants: dict[str, Any] = {}
-        for field in fields(table):
-            if field.name not in _STRUCTURE and field.name != "sharding":
-                column = getattr(table, field.name)
-                single = _is_single(column, look=field.name in _RARE)
-                self._sort(field.name, float(column[0]) if single else column, shaping=False)
+        for choice in CHOICES:
+            if not choice.structural:
+                column = getattr(table, choice.name)
+                single = _is_single(column, look=choice.rare)
+                self._sort(choice.name, float(column[0]) if single else column, shaping=False)
         self._sort_all("machine", machine)
         for index, level in enumerate(machine.levels):
             self._sort_all(f"level {index}", level)
@@ -93,7 +77,7 @@ class Inputs:
             return self._constants[name]
 
         def column(name: str) -> Any:
-            if name in _STRUCTURE:
+            if hasattr(structure, name):
                 return Tracer(recording, graph.constant(getattr(structure, name)), columnar=True)
             found = tracer(name)
             node = found.node if isinstance(found, Tracer) else graph.constant(found)
@@ -103,15 +87,18 @@ class Inputs:
             names = [field.name for field in fields(given) if field.name != "levels"]
             return replace(given, **{name: tracer(f"{place} {name}") for name in names})
 
-        columns = [field.name for field in fields(MappingTable) if field.name != "sharding"]
-        table = MappingTable(**{name: column(name) for name in columns}, sharding=structure.sharding)
+        table = MappingTable(**{choice.name: column(choice.name) for choice in CHOICES}, sharding=structure.sharding)
         levels = tuple(part(f"level {index}", level) for index, level in enumerate(self.machine.levels))
         machine: SustainedRates = replace(part("machine", self.machine), levels=levels)
         return table, machine
 
 
 def _is_single(column: NDArray[np.float64], *, look: bool) -> bool:
-    """Whether a column is one value repeated."""
+    """Whether a column is one value repeated.
+
+    Of choices that few tables vary it is looked up, because without them much arithmetic falls away; for others it goes
+    by how the column is stored, so that not every small table gets a program of its own.
+    """
     if len(column) == 1 or column.strides == (0,):
         return True
     return look and bool(column[0] == column[-1]) and bool(np.all(column == column[0]))

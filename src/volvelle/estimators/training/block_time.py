@@ -5,16 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from volvelle.estimators.kernels import KernelTimes, Sizes, counted, total
-from volvelle.estimators.training.lines import (
-    CONTEXT,
-    DISPATCH,
-    EXPERT,
-    REPEATED,
-    REPEATED_HIDDEN,
-    SLOWED,
-    TENSOR,
-    Line,
-)
+from volvelle.estimators.training.lines import DISPATCH, REPEATED, REPEATED_HIDDEN, SLOWED, Line
+from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
 from volvelle.laws.nested_collectives import (
     Tier,
     nested_all_gather_time,
@@ -25,8 +17,9 @@ from volvelle.laws.nested_collectives import (
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
 from volvelle.laws.roofline import kernel_time
 from volvelle.mapping.actions import Exchange, Kernel
+from volvelle.mapping.axes import CONTEXT, CUTTING, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
-from volvelle.mapping.symbols import Axis, Term
+from volvelle.mapping.symbols import Term
 from volvelle.quantities import Fraction, Number, Seconds, is_plainly
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
@@ -39,16 +32,14 @@ NESTED: dict[Collective, Callable[..., Seconds]] = {
     Collective.ALL_GATHER: nested_all_gather_time,
     Collective.ALL_TO_ALL: nested_all_to_all_time,
 }
-_EXCHANGED = {Axis.CONTEXT: "keys and values", Axis.EXPERT: "tokens to experts and back"}
-_PARTS = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
 
 
 class BlockTime:
     """Seconds of one repetition of a block, by phase and by contribution.
 
     Exchanges of the tensor axis block, but for gathers that the backward pass repeats, which run behind its
-    arithmetic. Exchanges of the context axis run behind the attention core of the same phase. Exchanges of the expert
-    axis block, or run behind the whole block where `beside` says so (DualPipe).
+    arithmetic. Exchanges of the other axes run behind what their declarations name (`overlaps`), where `beside` says
+    for which mappings that is the whole block (DualPipe).
     """
 
     def __init__(
@@ -83,21 +74,21 @@ class BlockTime:
                 self.waiting = self.waiting + idle
         self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.of_weight)
         self.per_step = counted(time for exchange, time in self.exchanges if exchange.per_step)
-        blocking = {phase: self._exchanged(phase, Axis.TENSOR, repeated=False) for phase in Phase}
-        repeated = self._exchanged(Phase.BACKWARD, Axis.TENSOR, repeated=True)
+        blocking = {phase: self._exchanged(phase, TENSOR, repeated=False) for phase in Phase}
+        repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
         self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
         self.repeated_exposed: Number = repeated - self.repeated_hidden
         self.exposed: dict[Axis, Number] = {}
         self.behind: dict[Axis, Number] = {}
         later: dict[Phase, Number] = dict.fromkeys(Phase, 0.0)
-        for axis in (Axis.CONTEXT, Axis.EXPERT):
-            if axis not in tiers:
+        for axis in CUTTING:
+            if axis is TENSOR or axis not in tiers:
                 continue
             self.exposed[axis], self.behind[axis] = 0.0, 0.0
             for phase in Phase:
                 moved = self._exchanged(phase, axis, repeated=False) + self._exchanged(phase, axis, repeated=True)
-                window = self._core(phase) if axis is Axis.CONTEXT else work[phase] * beside
-                hidden = hidden_time(moved, window)
+                done = BlockWork(whole=work[phase], attention_core=self._core(phase), beside=beside)
+                hidden = hidden_time(moved, OVERLAPS[axis.hides_behind](done))
                 later[phase] = later[phase] + moved - hidden
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
                 self.behind[axis] = self.behind[axis] + hidden
@@ -123,7 +114,7 @@ class BlockTime:
 
     def _core(self, phase: Phase) -> Number:
         """Work that keys and values travel behind; positions swapped for heads are waited for."""
-        swapped = any(one.axis is Axis.CONTEXT and one.collective is Collective.ALL_TO_ALL for one, _ in self.exchanges)
+        swapped = any(one.axis is CONTEXT and one.collective is Collective.ALL_TO_ALL for one, _ in self.exchanges)
         return 0.0 if swapped else self._work(phase, attention_core=True)
 
     def _exchanged(self, phase: Phase, axis: Axis, *, repeated: bool) -> Number:
@@ -137,10 +128,10 @@ class BlockTime:
         )
 
     def _axis_line(self, axis: Axis, *, exposed: bool) -> Line:
-        swapped = axis is Axis.CONTEXT and is_plainly(self._core(Phase.FORWARD), 0.0)
-        name = "positions for heads and back" if swapped else _EXCHANGED[axis]
-        law = nested_all_to_all_time if swapped or axis is Axis.EXPERT else nested_all_gather_time
-        return Line(name, _PARTS[axis], exposed, law.__name__)
+        swapped = axis is CONTEXT and is_plainly(self._core(Phase.FORWARD), 0.0)
+        name = "positions for heads and back" if swapped else axis.exchanges
+        law = nested_all_to_all_time if swapped else NESTED[axis.by]
+        return Line(name, axis.communication, exposed, law.__name__)
 
     def lines(self) -> dict[Line, Number]:
         """The same time, by contribution."""
@@ -152,9 +143,9 @@ class BlockTime:
         for kernel, timing in self.kernels:
             add(_kernel_line(self.plan, kernel), timing.time)
         for exchange, time in self.exchanges:
-            if exchange.axis is Axis.TENSOR and not exchange.repeated_in_backward and not exchange.per_step:
+            if exchange.axis is TENSOR and not exchange.repeated_in_backward and not exchange.per_step:
                 name = f"{exchange.collective.value} of activations"
-                add(Line(name, TENSOR, True, NESTED[exchange.collective].__name__), time)
+                add(Line(name, TENSOR.communication, True, NESTED[exchange.collective].__name__), time)
         add(DISPATCH, self.waiting)
         add(SLOWED, self.slowed)
         add(REPEATED, self.repeated_exposed)

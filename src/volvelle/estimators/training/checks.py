@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.result import Violation
+from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TAKING, TENSOR, Axis, combined
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["CHECKS", "ENDS", "Check", "divisors"]
+__all__ = ["CHECKS", "ENDS", "PADDED", "Check", "divisors"]
 
 Case = tuple[TrainingStep, Cluster, frozenset[str]]
 
@@ -48,23 +49,18 @@ def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
 
 
 def _chips_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
-    violated: NDArray[np.bool_] = table.tensor * table.pipeline * table.data * table.context != float(
-        case[1].accelerators
-    )
+    violated: NDArray[np.bool_] = combined(table, TAKING) != float(case[1].accelerators)
     return violated
 
 
 def _chips_explained(case: Case, mapping: ParallelMapping) -> Violation:
     have = case[1].accelerators
-    others = mapping.tensor * mapping.pipeline * mapping.context
+    others = mapping.chips // mapping.data
     rest = have // others
     fits = rest * others == have
-    context = f" × context {mapping.context}" if mapping.context > 1 else ""
     return Violation(
         name="chips",
-        problem=f"tensor {mapping.tensor} × pipeline {mapping.pipeline} × data {mapping.data}{context} = "
-        f"{mapping.chips} chips, "
-        f"but {case[1].name} has {have}",
+        problem=f"{mapping.degrees(TAKING)} = {mapping.chips} chips, but {case[1].name} has {have}",
         cures=(f"--dp {rest}",)
         if fits
         else (
@@ -101,13 +97,13 @@ def _batch_explained(case: Case, mapping: ParallelMapping) -> Violation:
 
 # -- split dimensions ----------------------------------------------------------------------------------------
 
-_PADDED = frozenset({"vocab", "slots"})
+PADDED = frozenset({"vocab", "slots"})
 """Frameworks pad these to divide evenly, or places at experts never were whole numbers."""
 
 
 def _split_sizes(case: Case) -> list[tuple[str, int]]:
     workload, _, dims = case
-    return sorted((dim, int(workload.model.sizes[dim])) for dim in dims - _PADDED)
+    return sorted((dim, int(workload.model.sizes[dim])) for dim in dims - PADDED)
 
 
 def _split_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
@@ -129,6 +125,32 @@ def _split_explained(case: Case, mapping: ParallelMapping) -> Violation:
         + ", ".join(f"{dim} = {size}" for dim, size in bad),
         cures=_offer("tp", divisors(common), mapping.tensor),
     )
+
+
+def _axis_check(axis: Axis) -> Check:
+    """That an axis without rules of its own divides every dimension it splits."""
+
+    def sizes(case: Case) -> dict[str, int]:
+        of = case[0].model.sizes
+        return {dim: int(of[dim]) for dim in axis.splits if dim in of and dim not in PADDED}
+
+    def violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+        bad = np.zeros(len(table), dtype=bool)
+        for size in sizes(case).values():
+            share = size / getattr(table, axis.name)
+            bad = bad | (share != np.floor(share))
+        return bad
+
+    def explain(case: Case, mapping: ParallelMapping) -> Violation:
+        degree = getattr(mapping, axis.name)
+        bad = [f"{dim} = {size}" for dim, size in sizes(case).items() if size % degree]
+        return Violation(
+            name=f"{axis.name} split",
+            problem=f"{axis.name} parallelism {degree} does not divide {', '.join(bad)}",
+            cures=_offer(axis.word, divisors(gcd(*sizes(case).values())), degree),
+        )
+
+    return Check(name=f"{axis.name} split", violated=violated, explain=explain)
 
 
 # -- stages --------------------------------------------------------------------------------------------------
@@ -270,5 +292,6 @@ CHECKS: tuple[Check, ...] = (
     Check(name="experts", violated=_experts_violated, explain=_experts_explained),
     Check(name="schedule", violated=_schedule_violated, explain=_schedule_explained),
     Check(name="host memory", violated=_host_violated, explain=_host_explained),
+    *(_axis_check(axis) for axis in CUTTING if axis not in (TENSOR, CONTEXT, EXPERT)),
 )
 """All but memory, which the estimator checks itself."""

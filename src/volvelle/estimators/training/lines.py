@@ -7,24 +7,20 @@ from volvelle.laws.nested_collectives import nested_all_gather_time, nested_all_
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time, streamed_time
 from volvelle.laws.pipeline import bubble_time
+from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 
 __all__ = [
     "BUBBLE",
-    "CONTEXT",
-    "DATA",
     "DISPATCH",
-    "EXPERT",
     "GRADIENTS",
     "GRADIENTS_HIDDEN",
     "HAND_OVER",
     "HOST",
     "ONCE",
     "OPTIMISER",
-    "PIPELINE",
     "REPEATED",
     "REPEATED_HIDDEN",
     "SLOWED",
-    "TENSOR",
     "Line",
 ]
 
@@ -39,19 +35,17 @@ class Line:
     law: str
 
 
-TENSOR = "tensor-parallel communication"
-CONTEXT = "context-parallel communication"
-EXPERT = "expert-parallel communication"
-DATA = "data-parallel communication"
-PIPELINE = "pipeline"
+_TENSOR = TENSOR.communication
+_DATA = DATA.communication
+_PIPELINE = PIPELINE.name
 
-REPEATED = Line("all-gather (recomputed)", TENSOR, True, nested_all_gather_time.__name__)
-REPEATED_HIDDEN = Line("all-gather (recomputed)", TENSOR, False, nested_all_gather_time.__name__)
-ONCE = Line("all-reduce, shared weights", TENSOR, True, nested_all_reduce_time.__name__)
-HAND_OVER = Line("pipeline send/recv", PIPELINE, True, point_to_point_time.__name__)
-BUBBLE = Line("bubble", PIPELINE, True, bubble_time.__name__)
-GRADIENTS = Line("gradient reduction (DP)", DATA, True, nested_all_reduce_time.__name__)
-GRADIENTS_HIDDEN = Line("gradient reduction (DP)", DATA, False, hidden_time.__name__)
+REPEATED = Line("all-gather (recomputed)", _TENSOR, True, nested_all_gather_time.__name__)
+REPEATED_HIDDEN = Line("all-gather (recomputed)", _TENSOR, False, nested_all_gather_time.__name__)
+ONCE = Line("all-reduce, shared weights", _TENSOR, True, nested_all_reduce_time.__name__)
+HAND_OVER = Line("pipeline send/recv", _PIPELINE, True, point_to_point_time.__name__)
+BUBBLE = Line("bubble", _PIPELINE, True, bubble_time.__name__)
+GRADIENTS = Line("gradient reduction (DP)", _DATA, True, nested_all_reduce_time.__name__)
+GRADIENTS_HIDDEN = Line("gradient reduction (DP)", _DATA, False, hidden_time.__name__)
 HOST = Line("stream to host memory", "off-load", True, streamed_time.__name__)
 DISPATCH = Line("waiting for the host", "host", True, host_bound_time.__name__)
 SLOWED = Line(

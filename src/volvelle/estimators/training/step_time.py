@@ -16,10 +16,7 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.block_time import BlockTime
 from volvelle.estimators.training.lines import (
     BUBBLE,
-    CONTEXT,
-    DATA,
     DISPATCH,
-    EXPERT,
     GRADIENTS,
     GRADIENTS_HIDDEN,
     HAND_OVER,
@@ -27,7 +24,6 @@ from volvelle.estimators.training.lines import (
     ONCE,
     OPTIMISER,
     SLOWED,
-    TENSOR,
     Line,
 )
 from volvelle.estimators.training.replicas import Replicas, replicas
@@ -38,10 +34,11 @@ from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
 from volvelle.laws.routing import distinct_share
+from volvelle.mapping.axes import CUTTING, DATA, EXPERT, PIPELINE, REPLICAS, TENSOR, Axis, combined, stride
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.mapping.symbols import Axis, Term
+from volvelle.mapping.symbols import Term
 from volvelle.quantities import Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
@@ -105,7 +102,7 @@ def step_time(
     stages = Stages(table, model)
     time = of(lambda block: block.time)
     slowest = stages.slowest(time)
-    common = replicas(table.data * table.context, table.tensor, table, _tiers(machine))
+    common = replicas(combined(table, REPLICAS), stride(table, REPLICAS[0]), table, _tiers(machine))
     weights = {block.name: sizes.total(block.weights) for block in model.blocks}
     tied = total(sizes.total(block.tied) for block in model.blocks)
     held = Held(stages, weights, common, tied=tied)
@@ -131,12 +128,12 @@ def step_time(
         backward=of(lambda block: block.backward),
         weights=of(lambda block: block.weight_gradients),
     )
-    stage_tiers = machine.tiers(table.pipeline, table.tensor * table.data * table.context, uniform=False)
+    stage_tiers = machine.tiers(table.pipeline, stride(table, PIPELINE), uniform=False)
     totals: dict[Line, Number] = {
         ONCE: total(count * per_step[name] for name, count in slowest.counts.items()),
         BUBBLE: bubble,
         HAND_OVER: _hand_over(
-            model.layers[0].output_bytes, sizes, machine, axes[Axis.TENSOR], stage_tiers, table, micro_batches
+            model.layers[0].output_bytes, sizes, machine, axes[TENSOR], stage_tiers, table, micro_batches
         ),
         GRADIENTS: exchanged - hidden,
         OPTIMISER: _optimiser(stepped, workload, machine, table),
@@ -172,21 +169,29 @@ def _tiers(machine: SustainedRates) -> Callable[[Count, Count], Sequence[Tier]]:
 def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     """Chips that hold the same experts: every so many ranks, or tensor-parallel groups of them if experts are split."""
     whole = not table.expert_tensor_parallel[0]
-    holders = table.data * table.context * (table.tensor if whole else 1.0)
-    stride = table.expert if whole else table.tensor * table.expert
-    return replicas(np.maximum(holders / table.expert, 1.0), stride, table, _tiers(machine))
+    holders = combined(table, REPLICAS) * (table.tensor if whole else 1.0)
+    between = _expert_stride(table) * table.expert
+    return replicas(np.maximum(holders / table.expert, 1.0), between, table, _tiers(machine))
+
+
+def _expert_stride(table: MappingTable) -> Count:
+    """Ranks between two that hold other experts; whole experts are dealt out over the tensor-parallel chips too."""
+    between: Count = stride(table, EXPERT if table.expert_tensor_parallel[0] else TENSOR)
+    return between
 
 
 def _axes(blocks: Sequence[LoweredBlock], machine: SustainedRates, table: MappingTable) -> dict[Axis, Sequence[Tier]]:
     """What the groups of each axis have of the network; axes that no row uses are left out."""
     uniform = any(one.collective is Collective.ALL_TO_ALL for block in blocks for one in block.exchanges)
-    found = {Axis.TENSOR: machine.tiers(table.tensor, 1.0, uniform=uniform)}
-    if np.any(table.context > 1):
-        found[Axis.CONTEXT] = machine.tiers(table.context, table.tensor, uniform=uniform)
-    if np.any(table.expert > 1):
-        tiers = machine.tiers(table.expert, table.tensor if table.expert_tensor_parallel[0] else 1.0)
-        found[Axis.EXPERT] = _relayed(tiers, table, max(block.copies for block in blocks))
-    return found
+    groups: dict[Axis, Sequence[Tier]] = {}
+    for axis in CUTTING:
+        degree = getattr(table, axis.name)
+        if axis is EXPERT and np.any(degree > 1):
+            tiers = machine.tiers(degree, _expert_stride(table))
+            groups[axis] = _relayed(tiers, table, max(block.copies for block in blocks))
+        elif axis is TENSOR or np.any(degree > 1):
+            groups[axis] = machine.tiers(degree, stride(table, axis), uniform=uniform)
+    return groups
 
 
 def _relayed(tiers: Sequence[Tier], table: MappingTable, copies: float) -> Sequence[Tier]:
@@ -225,7 +230,7 @@ def _hand_over(
     (Narayanan et al. 2021, section 4.1).
     """
     whole = sizes.total(output_bytes)
-    same = not any(term.powers[Axis.TENSOR.value] for term in output_bytes)
+    same = not any(term.power(TENSOR.name) for term in output_bytes)
     part = whole / table.tensor if same else whole
     once: Number = 0.0
     for level, tier in zip(machine.levels, tiers, strict=True):
@@ -287,8 +292,8 @@ def _network_resources(
         spanned = [level.name for level, tier in zip(machine.levels, tiers, strict=True) if np.max(tier.chips) > 1]
         return "network: " + (spanned[-1] if spanned else machine.levels[0].name)
 
-    parts = {Axis.TENSOR: TENSOR, Axis.CONTEXT: CONTEXT, Axis.EXPERT: EXPERT}
-    where = {parts[axis]: outermost(tiers) for axis, tiers in axes.items()} | {DATA: outermost(data)}
+    where = {axis.communication: outermost(tiers) for axis, tiers in axes.items()}
+    where[DATA.communication] = outermost(data)
     found = {line: where[line.part] for line in times if line.part in where}
     return found | {
         HAND_OVER: outermost(stage),

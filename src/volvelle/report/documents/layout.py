@@ -1,34 +1,27 @@
-"""A layout in a document: its keys are the fields of a mapping, so that a field is declared once."""
+"""A layout in a document: its keys are the fields of a mapping, as they are declared."""
 
-from dataclasses import fields
-from enum import IntEnum
 from typing import Any, Literal
 
 from pydantic import create_model
 
-from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.mapping.parallelism import CHOICES
 from volvelle.report.documents.document import Document, at
 
 __all__ = ["LayoutEntry", "layout_fields"]
 
-_OFFLOAD = "offload_"
-
 
 def layout_fields(prefix: str = "") -> dict[str, Any]:
     """Keys of a layout with their kinds, read from a value that holds the mapping under a prefix like ``mapping.``."""
-    found: dict[str, Any] = {}
-    for field in fields(ParallelMapping):
-        kind: Any = field.type
-        if field.name.startswith(_OFFLOAD) or field.name == "sharding":
-            continue  # said as a list; said block by block
-        if isinstance(kind, type) and issubclass(kind, IntEnum):
-            words = tuple(choice.word for choice in kind)  # type: ignore[attr-defined]
-            found[field.name] = (Literal[words], at(f"{prefix}{field.name}.word"))
+    keys: dict[str, Any] = {}
+    for choice in CHOICES:
+        if choice.listed:
+            parts = tuple(one.listed_word for one in CHOICES if one.listed == choice.listed)
+            keys[choice.listed] = (list[Literal[parts]], at(f"{prefix}listed.{choice.listed}"))  # type: ignore[valid-type]
+        elif choice.words:
+            keys[choice.name] = (Literal[tuple(choice.words)], at(f"{prefix}{choice.name}.word"))
         else:
-            found[field.name] = (kind, at(f"{prefix}{field.name}"))
-    parts = tuple(f.name.removeprefix(_OFFLOAD) for f in fields(ParallelMapping) if f.name.startswith(_OFFLOAD))
-    found["offload"] = (list[Literal[parts]], at(f"{prefix}offloaded"))  # type: ignore[valid-type]
-    return found
+            keys[choice.name] = (choice.kind, at(f"{prefix}{choice.name}"))
+    return keys
 
 
 LayoutEntry = create_model("LayoutEntry", __base__=Document, __doc__="A layout.", **layout_fields())

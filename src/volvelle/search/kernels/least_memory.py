@@ -5,11 +5,11 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.step_time import step_time
+from volvelle.mapping.axes import TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.lowering import BlockLowering, axis_shardings
 from volvelle.mapping.parallelism import MappingTable, Structure
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.mapping.symbols import Axis
 from volvelle.workload.graph import Block, Workload
 from volvelle.workload.tensor_layout import REPLICATED, split
 from volvelle.workload.training import TrainingStep
@@ -32,7 +32,7 @@ def least_memory(
             whole.sizes,
             block,
             axis_shardings(whole, block, structure)
-            | {Axis.TENSOR: any_layout(block, dict.fromkeys((op.name for op in block.operations), None))},
+            | {TENSOR: any_layout(block, dict.fromkeys((op.name for op in block.operations), None))},
             structure,
         ).lowered()
         for block in whole.blocks

@@ -19,10 +19,10 @@ from volvelle.errors import MappingError
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import EstimateTable, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.axes import TENSOR
 from volvelle.mapping.lowering import axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
-from volvelle.mapping.symbols import Axis
 from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import PROVEN
 from volvelle.search.graph.answer import SearchCounts
@@ -237,7 +237,7 @@ class _Search:
         if self.best is None:
             return None
         blocks = tuple(
-            KernelBlock(sharded=axis_shardings(self.whole, block, self.best.structure)[Axis.TENSOR])
+            KernelBlock(sharded=axis_shardings(self.whole, block, self.best.structure)[TENSOR])
             for block in self.whole.blocks
         )
         return KernelPlan(

@@ -14,10 +14,10 @@ from volvelle.estimators.kernels import KernelTimes, Sizes
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.block_time import NESTED
 from volvelle.mapping.actions import Kernel
+from volvelle.mapping.axes import EXPERT, TENSOR
 from volvelle.mapping.lowering import BlockLowering, axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.mapping.symbols import Axis
 from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.kernels.least_memory import any_layout
 from volvelle.workload.graph import Block, Workload
@@ -40,12 +40,12 @@ class SplitTimes:
         self._dims: dict[str, str | None] = {}
         # Of tensors at the ends of a fused region any layout is possible, so each counts as split.
         free = any_layout(block, self._dims)
-        self._lowering = BlockLowering(workload.sizes, block, shardings | {Axis.TENSOR: free}, structure)
+        self._lowering = BlockLowering(workload.sizes, block, shardings | {TENSOR: free}, structure)
         table = MappingTable.of([mapping])
         self._sizes = Sizes(table)
         self._times = KernelTimes(self._sizes, machine, alone=False)
         self._tiers = machine.tiers(table.tensor, 1.0)
-        self._expert = self._expert_time(shardings[Axis.EXPERT])
+        self._expert = self._expert_time(shardings[EXPERT])
         self._known: dict[tuple[str, str | None], float] = {}
 
     def costs(self) -> ShardingTimes:
@@ -142,7 +142,7 @@ class SplitTimes:
         found = 0.0
         for one in sharded.conversions:
             if not one.of_weight:
-                size = self._sizes(self._lowering.exchange(Axis.EXPERT, one).size)
+                size = self._sizes(self._lowering.exchange(EXPERT, one).size)
                 passes = again if one.phase is Phase.FORWARD else 1.0
                 found += passes * float(np.max(NESTED[one.collective](size, tiers)))
         return found

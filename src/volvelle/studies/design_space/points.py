@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.training.checks import CHECKS
+from volvelle.mapping.parallelism import CHOICES
 
 __all__ = ["CHOSEN", "REASONS", "PointSource", "Slice"]
 
@@ -15,18 +16,7 @@ REASONS = ("", *(check.name for check in CHECKS), "memory", "layout")
 """Why a point cannot run; the first is that it can. ``layout``: no layout of the space divides its batch and chips."""
 
 
-CHOSEN = (
-    "tensor",
-    "pipeline",
-    "context",
-    "expert",
-    "data",
-    "micro_batch",
-    "interleave",
-    "schedule",
-    "zero",
-    "recompute",
-)
+CHOSEN = tuple(choice.name for choice in CHOICES if choice.recorded)
 """Columns of the best layout that are written."""
 
 

@@ -18,7 +18,7 @@ from volvelle.workload.tensor_layout import REPLICATED, split
 SPACE = Space(
     micro_batch=(4,),
     interleave=(1,),
-    schedules=(Schedule.ONE_FORWARD_ONE_BACKWARD,),
+    schedule=(Schedule.ONE_FORWARD_ONE_BACKWARD,),
     zero=(1,),
     recompute=(Recompute.NONE,),
 )

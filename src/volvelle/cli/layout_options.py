@@ -1,0 +1,90 @@
+"""Options of commands that are fields of a layout, made from how each field is declared."""
+
+from collections.abc import Callable, Iterator
+from enum import IntEnum
+from typing import Any, TypeVar
+
+import click
+
+from volvelle.cli.words import Words
+from volvelle.mapping.axes import DATA
+from volvelle.mapping.choices import Choice
+from volvelle.mapping.parallelism import CHOICES
+
+__all__ = ["considered_options", "layout_options", "unlisted"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def layout_options(command: Command) -> Command:
+    """Every field of a layout, one value each."""
+    return _with(command, (_one_value(choice) for choice in CHOICES if not choice.listed), _lists())
+
+
+def considered_options(command: Command) -> Command:
+    """Every field of a layout, with the values to consider."""
+    return _with(command, (_several_values(choice) for choice in CHOICES if not choice.listed), ())
+
+
+def unlisted(given: dict[str, Any]) -> dict[str, Any]:
+    """Options with the fields that lists name: on where they are named."""
+    fields = {choice.name: choice.listed_word in given[choice.listed] for choice in CHOICES if choice.listed}
+    return {name: value for name, value in given.items() if name not in _lists_of()} | fields
+
+
+def _with(command: Command, *options: Any) -> Command:
+    for option in reversed([option for some in options for option in some]):
+        command = option(command)
+    return command
+
+
+def _lists_of() -> dict[str, list[str]]:
+    """List → what it may name."""
+    lists: dict[str, list[str]] = {}
+    for choice in CHOICES:
+        if choice.listed:
+            lists.setdefault(choice.listed, []).append(choice.listed_word)
+    return lists
+
+
+def _lists() -> Iterator[Any]:
+    for name, words in _lists_of().items():
+        yield click.option(
+            f"--{name}",
+            multiple=True,
+            type=click.Choice(words),
+            help="What lives in host memory (may be given several times).",
+        )
+
+
+def _type(choice: Choice) -> Any:
+    return Words(choice.kind) if issubclass(choice.kind, IntEnum) else click.IntRange(choice.least, choice.most)
+
+
+def _switch(choice: Choice) -> str:
+    return f"{choice.flag}/--no-{choice.flag.removeprefix('--')}"
+
+
+def _one_value(choice: Choice) -> Any:
+    if choice.kind is bool:
+        flags = _switch(choice) if choice.default else choice.flag
+        return click.option(
+            flags, choice.name, is_flag=True, default=choice.default, show_default=choice.default, help=choice.says
+        )
+    if choice.name == DATA.name:
+        says = f"{choice.says} [default: what is left of the chips]"
+        return click.option(choice.flag, choice.name, default=None, type=_type(choice), help=says)
+    default = choice.default.word if choice.words else choice.default
+    return click.option(
+        choice.flag, choice.name, default=default, type=_type(choice), show_default=True, help=choice.says
+    )
+
+
+def _several_values(choice: Choice) -> Any:
+    if choice.kind is bool:
+        usual = "both" if len(choice.searched) > 1 else ("with" if choice.searched[0] else "without")
+        says = f"With it or without it only. {choice.says} [default: {usual}]"
+        return click.option(_switch(choice), choice.name, default=None, help=says)
+    usual = ", ".join(str(getattr(value, "word", value)) for value in choice.searched) or "all that divide"
+    says = f"{choice.says} Several may be given. [default: {choice.usually or usual}]"
+    return click.option(choice.flag, choice.name, multiple=True, type=_type(choice), help=says)

@@ -1,0 +1,90 @@
+"""What there is to say of a field of a mapping, said once where the field is declared.
+
+Columns of tables, JSON keys, options of commands, fields of studies and spaces of searches are made from it.
+"""
+
+from dataclasses import MISSING, Field, dataclass, field, fields
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from volvelle.errors import MappingError
+
+__all__ = ["Choice", "choice", "choices_of"]
+
+_KEY = "choice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A field of a mapping: what it may be, what commands call it, and what a search looks through."""
+
+    name: str
+    default: Any
+    flag: str
+    """Of commands, like ``--micro-batch``; a switch has its opposite too, like ``--no-overlap``."""
+    says: str
+    """To people who ask for help."""
+    least: int = 1
+    most: int | None = None
+    """Of numbers; None: there is no most."""
+    searched: tuple[Any, ...] = ()
+    """What a search considers where nothing is said; empty: every number that divides."""
+    usually: str = ""
+    """The same in words, where a plan considers other values than that; empty: those."""
+    structural: bool = False
+    """Changes which operations run, not only how large they are."""
+    rare: bool = False
+    """Few tables vary it, and much arithmetic falls away where none does."""
+    recorded: bool = False
+    """Written beside every point of a study whose layout was searched."""
+    listed: str = ""
+    """The option and JSON key whose list names it where it is on; empty: it has its own."""
+
+    @property
+    def kind(self) -> type:
+        """``int``, ``bool`` or an enumeration whose members have words."""
+        return type(self.default)
+
+    @property
+    def words(self) -> dict[str, int]:
+        """Word → number of an enumeration's members; none of other fields."""
+        return {member.word: int(member) for member in self.kind} if issubclass(self.kind, IntEnum) else {}  # type: ignore[attr-defined]
+
+    @property
+    def listed_word(self) -> str:
+        """What it is called in the list that names it."""
+        return self.name.removeprefix(f"{self.listed}_")
+
+    @property
+    def column(self) -> type[np.generic]:
+        """What a column of it holds."""
+        if not self.structural:
+            return np.float64
+        return np.bool_ if self.kind is bool else np.int8
+
+    def check(self, value: Any) -> None:
+        """Refuse a number outside its bounds."""
+        if value != int(value) or value < self.least or (self.most is not None and value > self.most):
+            wanted = f"of at least {self.least}" if self.most is None else f"from {self.least} to {self.most}"
+            raise MappingError(f"{self.name} is {value!r}; it must be a whole number {wanted}")
+
+
+def choice(default: Any, **said: Any) -> Any:
+    """A field of a mapping, with what a `Choice` says of it; its flag is its name unless said."""
+    return field(default=default, metadata={_KEY: said})
+
+
+@cache
+def choices_of(declared: type) -> tuple[Choice, ...]:
+    """The choices among the fields of a class, in the order of their declaration."""
+    return tuple(_choice(one) for one in fields(declared) if _KEY in one.metadata)
+
+
+def _choice(declared: "Field[Any]") -> Choice:
+    said = declared.metadata[_KEY]
+    assert declared.default is not MISSING, f"{declared.name} has no default"
+    flag = f"--{declared.name.replace('_', '-')}"
+    return Choice(**{"name": declared.name, "default": declared.default, "flag": flag, **said})
