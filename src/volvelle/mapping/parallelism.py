@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from volvelle.errors import MappingError
-from volvelle.mapping.axes import TAKING, Axis, Degrees, Whole, combined
+from volvelle.mapping.axes import AXES, TAKING, Axis, Degrees, Whole, combined
 from volvelle.mapping.choices import Choice, choice, choices_of
 from volvelle.mapping.sharding import TensorSharding
 
@@ -156,10 +156,11 @@ class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute]):
         """How many chips it takes."""
         return int(combined(self, TAKING))
 
-    def degrees(self, axes: Iterable[Axis]) -> str:
-        """Some degrees in words, like tensor 8 × data 2; most of those that are 1 say nothing."""
-        shown = [axis for axis in axes if axis.plain or getattr(self, axis.name) > 1]
-        return " × ".join(f"{axis.name} {getattr(self, axis.name)}" for axis in shown)
+    @property
+    def shown(self) -> tuple[tuple[Axis, int], ...]:
+        """Axes with their degrees as people read them: most that are 1 say nothing."""
+        degrees = ((axis, getattr(self, axis.name)) for axis in AXES)
+        return tuple((axis, degree) for axis, degree in degrees if axis.plain or degree > 1)
 
     @property
     def offloaded(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from volvelle.estimators.result import TrainingEstimate
+from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.verbs.estimate import Answer
@@ -67,11 +68,9 @@ def _headline(answer: Answer) -> Panel:
 
 def _layout(mapping: ParallelMapping) -> str:
     """A layout in words, defaults left out where they say nothing."""
-    degrees = [f"tensor {mapping.tensor}"]
-    if mapping.context > 1:
-        degrees.append(f"context {mapping.context}" + (" (heads swapped for positions)" if mapping.ulysses else ""))
-    degrees += [f"data {mapping.data}", f"pipeline {mapping.pipeline}"]
-    words = [" × ".join(degrees)]
+    taking = sorted((pair for pair in mapping.shown if pair[0].takes_chips), key=lambda pair: pair[0].rank)
+    notes = {CONTEXT: " (heads swapped for positions)" if mapping.ulysses else ""}
+    words = [" × ".join(f"{axis.name} {degree}{notes.get(axis, '')}" for axis, degree in taking)]
     if mapping.expert > 1:
         kept = " whole" if not mapping.expert_tensor_parallel else ""
         words.append(

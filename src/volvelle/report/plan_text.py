@@ -4,6 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from volvelle.mapping.axes import CONTEXT, EXPERT
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.verbs.plan import Plan
@@ -12,12 +13,11 @@ __all__ = ["print_plan"]
 
 
 def _degrees(mapping: ParallelMapping) -> str:
-    words = [f"tp{mapping.tensor}", f"pp{mapping.pipeline}", f"dp{mapping.data}"]
-    if mapping.context > 1:
-        words.append(f"cp{mapping.context}" + ("/heads" if mapping.ulysses else ""))
-    if mapping.expert > 1:
-        words.append(f"ep{mapping.expert}" + ("" if mapping.expert_tensor_parallel else "/etp1"))
-    return " ".join(words)
+    notes = {
+        CONTEXT: "/heads" if mapping.ulysses else "",
+        EXPERT: "" if mapping.expert_tensor_parallel else "/etp1",
+    }
+    return " ".join(f"{axis.word}{degree}{notes.get(axis, '')}" for axis, degree in mapping.shown)
 
 
 def _choices(mapping: ParallelMapping) -> str:

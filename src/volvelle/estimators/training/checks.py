@@ -58,9 +58,10 @@ def _chips_explained(case: Case, mapping: ParallelMapping) -> Violation:
     others = mapping.chips // mapping.data
     rest = have // others
     fits = rest * others == have
+    degrees = " × ".join(f"{axis.name} {degree}" for axis, degree in mapping.shown if axis.takes_chips)
     return Violation(
         name="chips",
-        problem=f"{mapping.degrees(TAKING)} = {mapping.chips} chips, but {case[1].name} has {have}",
+        problem=f"{degrees} = {mapping.chips} chips, but {case[1].name} has {have}",
         cures=(f"--dp {rest}",)
         if fits
         else (

@@ -11,6 +11,7 @@ import json
 
 from volvelle.interchange.launch.expressible import (
     accumulation,
+    check_axes,
     check_model,
     check_optimiser_state,
     hybrid_groups,
@@ -29,6 +30,7 @@ _NAME = "the DeepSpeed configuration file"
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The configuration file for one layout."""
     check_model(shape, step)
+    check_axes(_NAME, mapping)
     check_optimiser_state(_NAME, step)
     _check_degrees(shape, mapping)
     settings: dict[str, object] = {

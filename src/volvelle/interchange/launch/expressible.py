@@ -3,6 +3,7 @@
 from typing import Final
 
 from volvelle.errors import MappingError
+from volvelle.mapping.axes import CONTEXT, DATA, EXPERT, PIPELINE, TENSOR
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
@@ -10,6 +11,7 @@ from volvelle.workload.training import TrainingStep
 __all__ = [
     "MIXED_STATE",
     "accumulation",
+    "check_axes",
     "check_model",
     "check_optimiser_state",
     "hybrid_groups",
@@ -37,6 +39,13 @@ def plainly_routed(framework: str, mapping: ParallelMapping) -> None:
         )
     if mapping.ulysses and mapping.context > 1:
         raise refusal(framework, "positions swapped for heads", "turn ulysses off, or use Megatron-LM")
+
+
+def check_axes(framework: str, mapping: ParallelMapping) -> None:
+    """Refuse axes that no writer of launch files knows."""
+    for axis, degree in mapping.shown:
+        if axis not in (TENSOR, PIPELINE, DATA, CONTEXT, EXPERT):
+            raise refusal(framework, f"{axis.name} parallelism of {degree}", f"set {axis.name} to 1")
 
 
 def one_line(name: str) -> str:

@@ -7,6 +7,7 @@ that nothing of the layout is lost. Pipelines and expert parallelism it cannot h
 
 from volvelle.interchange.launch.expressible import (
     accumulation,
+    check_axes,
     check_model,
     check_optimiser_state,
     hybrid_groups,
@@ -27,6 +28,7 @@ _NAME = "FSDP under Accelerate"
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The launch file for one layout."""
     check_model(shape, step)
+    check_axes(_NAME, mapping)
     check_optimiser_state(_NAME, step)
     rounds = accumulation(_NAME, step, mapping)
     _check_degrees(mapping)

@@ -9,6 +9,7 @@ import shlex
 
 from volvelle.interchange.launch.expressible import (
     accumulation,
+    check_axes,
     check_model,
     check_optimiser_state,
     hybrid_groups,
@@ -30,6 +31,7 @@ _Flags = list[tuple[str, str]]
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The arguments for one layout."""
     check_model(shape, step)
+    check_axes(_NAME, mapping)
     accumulation(_NAME, step, mapping)
     check_optimiser_state(_NAME, step)
     length = sequence_length(shape, step)

@@ -8,6 +8,7 @@ replicas (ZeRO 0) where nothing else is parallel.
 
 from volvelle.interchange.launch.expressible import (
     accumulation,
+    check_axes,
     check_model,
     check_optimiser_state,
     hybrid_groups,
@@ -39,6 +40,7 @@ _FLAVORS = {
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The job configuration for one layout."""
     check_model(shape, step)
+    check_axes(_NAME, mapping)
     check_optimiser_state(_NAME, step)
     rounds = accumulation(_NAME, step, mapping)
     _check_run(mapping)

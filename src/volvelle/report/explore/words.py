@@ -80,9 +80,7 @@ def design_words(design: Design, study: DesignStudy) -> str:
 
 def layout_words(layout: Layout) -> str:
     """A layout in one line."""
-    words = [f"tp{layout.tensor}", f"pp{layout.pipeline}", f"dp{layout.data}"]
-    words += [f"cp{layout.context}"] if layout.context > 1 else []
-    words += [f"ep{layout.expert}"] if layout.expert > 1 else []
+    words = [f"{axis.word}{degree}" for axis, degree in layout.shown]
     words += [f"mb{layout.micro_batch}", f"zero{layout.zero}"]
     if layout.pipeline > 1:
         words.append(layout.schedule.word + (f"/{layout.interleave}" if layout.interleave > 1 else ""))
