@@ -40,6 +40,11 @@ def _cluster(chip: Chip, *, speed: float = 1.0) -> Cluster:
     )
 
 
+def _alone(cluster: Cluster) -> tuple[Dimension, ...]:
+    """The network of one chip."""
+    return (replace(cluster.dimensions[0], size=1),)
+
+
 _MODEL = transformer(
     Transformer(
         name="contract", layers=4, hidden=256, heads=4, kv_heads=4, head_dim=64, ffn=1024, vocabulary=512, sequence=128
@@ -83,6 +88,41 @@ class EstimatorContract:
         """No machine does more FLOP than its peak allows."""
         found = self.estimator.estimate(_STEP, _cluster(_chip()), _MAPPING)
         assert found.time >= _STEP.flops / (16 * 100e12)
+
+    def test_a_slower_network_never_helps_and_one_chip_does_not_need_it(self) -> None:
+        """Where theory says that answers are equal, they are."""
+        slow, fast = (_cluster(_chip(), speed=speed) for speed in (0.1, 10.0))
+        together = [self.estimator.estimate(_STEP, cluster, _MAPPING).time for cluster in (slow, fast)]
+        assert together[0] >= together[1] * (1 - 1e-9)
+        alone = [
+            self.estimator.estimate(_STEP, replace(cluster, dimensions=_alone(cluster)), ParallelMapping()).time
+            for cluster in (slow, fast)
+        ]
+        assert abs(alone[0] - alone[1]) <= 1e-9 * alone[0]
+
+    def test_twice_the_work_never_takes_less(self) -> None:
+        """More sequences in a batch."""
+        cluster = _cluster(_chip())
+        base = self.estimator.estimate(_STEP, cluster, _MAPPING)
+        assert self.estimator.estimate(replace(_STEP, batch=64), cluster, _MAPPING).time >= base.time * (1 - 1e-9)
+
+    def test_candidates_are_ranked_by_the_times_they_are_given(self) -> None:
+        """A quicker way to rank may not lead to another order."""
+        cluster = _cluster(_chip())
+        mappings = [_MAPPING, ParallelMapping(tensor=4, data=4), ParallelMapping(pipeline=4, data=4)]
+        candidates = [(_STEP, mapping) for mapping in mappings]
+        times = [self.estimator.estimate(_STEP, cluster, mapping).time for mapping in mappings]
+        keys = self.estimator.ranked_by(candidates, cluster)
+        assert sorted(range(3), key=lambda place: keys[place]) == sorted(range(3), key=lambda place: times[place])
+        first = self.estimator.rank(candidates, cluster).first
+        assert first.time <= min(times) * (1 + 1e-9)
+
+    def test_memory_is_the_sum_of_its_parts(self) -> None:
+        """And a mapping that needs more than there is cannot run."""
+        found = self.estimator.estimate(_STEP, _cluster(_chip()), _MAPPING)
+        assert all(part.bytes >= 0 for part in found.memory)
+        assert abs(found.memory_bytes - sum(part.bytes for part in found.memory)) <= 1e-9 * found.memory_bytes
+        assert found.memory_bytes <= found.capacity or not found.feasible
 
     def test_a_mapping_that_cannot_run_is_answered_with_violations_and_cures(self) -> None:
         """Infeasible is an answer."""
