@@ -21,6 +21,7 @@ from volvelle import (
     UnknownNameError,
     transformer,
 )
+from volvelle.search.space import Space
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.verbs.explore import outlook, sweep
 
@@ -157,3 +158,16 @@ def test_the_command_starts_without_what_it_does_not_use() -> None:
         "rich.table",
     ):
         assert module not in loaded, module
+
+
+def test_a_plan_considers_the_values_of_any_field_it_is_given() -> None:
+    question: dict[str, Any] = {"on": "dgx-h100/16", "batch": 32, "context": 1, "zero": 1}
+    found = volvelle.plan("llama3-8b", **question, data=(2, 4), micro_batch=1, sequence_parallel=False)
+    assert found.layouts
+    for layout in found.layouts:
+        assert layout.mapping.data in (2, 4)
+        assert (layout.mapping.micro_batch, layout.mapping.sequence_parallel) == (1, False)
+    with pytest.raises(UnknownNameError, match="did you mean 'schedule'"):
+        volvelle.plan("llama3-8b", **question, schedules=())
+    with pytest.raises(MappingError, match="both a space and context"):
+        volvelle.plan("llama3-8b", **question, space=Space())
