@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast, get_args
 
-from volvelle.applications.table_cells import table_text
+from volvelle.applications.table_cells import fields_from, table_text
 from volvelle.errors import DescriptionError
 
-__all__ = ["Headed", "MeasuredTable", "Row", "RowHead", "Split", "UnreadRow", "joined", "read_table"]
+__all__ = ["Headed", "MeasuredTable", "Row", "RowHead", "Split", "UnreadRow", "by_columns", "joined", "read_table"]
 
 Split = Literal[
     "calibration",
@@ -87,6 +87,12 @@ def joined(*tables: MeasuredTable[Row]) -> MeasuredTable[Row]:
         rows=tuple(row for table in tables for row in table.rows),
         unread=tuple(row for table in tables for row in table.unread),
     )
+
+
+def by_columns(kind: type[Row]) -> Callable[[RowHead, Mapping[str, str]], Row]:
+    """Builds rows whose fields are columns of a table."""
+    build: Any = kind
+    return lambda head, row: cast(Row, build(head=head, **fields_from(kind, row)))
 
 
 def read_table(

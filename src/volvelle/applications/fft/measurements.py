@@ -1,12 +1,11 @@
 """Reads measured Fourier transforms: those that ship with the package, or a file of one's own."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, read_table
-from volvelle.applications.table_cells import number, whole
+from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.table_cells import column
 
 __all__ = ["FftMeasurement", "fft_measurements"]
 
@@ -18,55 +17,51 @@ class FftMeasurement:
     head: RowHead
     library: str
     system: str
-    accelerator: str
-    chips: int | None
-    chips_per_node: int | None
+    accelerator: str = column("accel")
+    chips: int | None = column("n_accel")
+    chips_per_node: int | None = column("accel_per_node")
     transport: str
     """How data travel: nccl, host-staged or cuda-aware-mpi; empty where not stated."""
-    shape: tuple[int, int, int] | None
-    points: float | None
+    nx: int | None
+    ny: int | None
+    nz: int | None
+    stated_points: float | None = column("points")
     """Of the whole grid, where its sides are not stated."""
     transform: str
     precision: str
     decomposition: str
-    seconds: float | None
-    """One transform, forward or backward."""
-    rounded: bool
-    """Whether the time was computed from a printed rate."""
+    stated_seconds: float | None = column("time_s_per_transform")
+    rate: float | None = column("tflops", scale=1e12)
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """Sides of the grid, where all are stated."""
+        return (self.nx, self.ny, self.nz) if self.nx and self.ny and self.nz else None
+
+    @property
+    def points(self) -> float | None:
+        """Of the whole grid."""
+        return float(self.shape[0] * self.shape[1] * self.shape[2]) if self.shape else self.stated_points
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the time was computed from a printed rate."""
+        return self.stated_seconds is None and self.seconds is not None
+
+    @property
+    def seconds(self) -> float | None:
+        """One transform, forward or backward."""
+        if self.stated_seconds is not None or self.rate is None or self.points is None:
+            return self.stated_seconds
+        return 5.0 * self.points * log2(self.points) / self.rate
 
 
 def fft_measurements(file: Path | None = None) -> MeasuredTable[FftMeasurement]:
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     return read_table(
         "fft",
-        _measurement,
+        by_columns(FftMeasurement),
         needed=("row_id", "accel", "n_accel", "nx", "ny", "nz", "transform", "precision"),
         measured=("time_s_per_transform", "tflops"),
         file=file,
-    )
-
-
-def _measurement(head: RowHead, row: Mapping[str, str]) -> FftMeasurement:
-    sides = tuple(whole(row, f"n{axis}") for axis in "xyz")
-    shape = (sides[0], sides[1], sides[2]) if sides[0] and sides[1] and sides[2] else None
-    points = float(shape[0] * shape[1] * shape[2]) if shape else number(row, "points")
-    seconds, speed = number(row, "time_s_per_transform"), number(row, "tflops")
-    from_rate = seconds is None and speed is not None and points is not None
-    if seconds is None and speed is not None and points is not None:
-        seconds = 5.0 * points * log2(points) / (speed * 1e12)
-    return FftMeasurement(
-        head=head,
-        library=row.get("library", ""),
-        system=row.get("system", ""),
-        accelerator=row["accel"],
-        chips=whole(row, "n_accel"),
-        chips_per_node=whole(row, "accel_per_node"),
-        transport=row.get("transport", ""),
-        shape=shape,
-        points=points,
-        transform=row["transform"],
-        precision=row["precision"],
-        decomposition=row.get("decomposition", ""),
-        seconds=seconds,
-        rounded=from_rate,
     )

@@ -76,7 +76,7 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Hpcg, HpcgLayout, HpcgFactors]:
         """One run: no other does better."""
         family = catalogue.chip_file(system.chip.name).family
-        factors = hpcg_factors(family, catalogue=catalogue)
+        factors = hpcg_factors(family)
         share = parse(options.get("memory", "50 %"), FRACTION)
         layout = hpcg_layout(system, factors, share=share)
         return Asked(

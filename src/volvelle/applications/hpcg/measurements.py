@@ -1,11 +1,10 @@
 """Reads measured HPCG runs: those that ship with the package, or a file of one's own."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, read_table
-from volvelle.applications.table_cells import number, whole
+from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.table_cells import column
 
 __all__ = ["HpcgMeasurement", "hpcg_measurements"]
 
@@ -17,17 +16,16 @@ class HpcgMeasurement:
     head: RowHead
     system: str
     date: str
-    """Year and month, such as 202206; the year alone where no month is stated."""
-    device: str
+    """Year and month, such as 2022-06 or 202206; the year alone where no month is stated."""
+    device: str = column("unit_type")
     """Kind of accelerator or processor."""
-    devices: int | None
+    devices: int | None = column("n_units")
     nodes: int | None
-    ranks_per_node: int | None
-    memory_rate: float | None
+    ranks_per_node: int | None = column("ranks_per_node", "units")
+    memory_rate: float | None = column("mem_bw_gbs_per_unit", scale=1e9)
     """Peak of one device, bytes per second."""
-    memory_rate_basis: str
-    local_grid: tuple[int, int, int] | None
-    rate: float | None
+    memory_rate_basis: str = column("mem_bw_basis")
+    rate: float | None = column("hpcg_tflops", scale=1e12)
     """FLOP per second of the whole run."""
 
 
@@ -35,26 +33,8 @@ def hpcg_measurements(file: Path | None = None) -> MeasuredTable[HpcgMeasurement
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     return read_table(
         "hpcg",
-        _measurement,
+        by_columns(HpcgMeasurement),
         needed=("row_id", "unit_type", "n_units", "mem_bw_gbs_per_unit"),
         measured=("hpcg_tflops",),
         file=file,
-    )
-
-
-def _measurement(head: RowHead, row: Mapping[str, str]) -> HpcgMeasurement:
-    grid = tuple(whole(row, f"local_n{axis}") for axis in "xyz")
-    speed, memory_rate = number(row, "hpcg_tflops"), number(row, "mem_bw_gbs_per_unit")
-    return HpcgMeasurement(
-        head=head,
-        system=row.get("system", ""),
-        date=row.get("date", "").replace("-", ""),
-        device=row["unit_type"],
-        devices=whole(row, "n_units"),
-        nodes=whole(row, "nodes"),
-        ranks_per_node=whole(row, "ranks_per_node") or whole(row, "units"),
-        memory_rate=None if memory_rate is None else memory_rate * 1e9,
-        memory_rate_basis=row.get("mem_bw_basis", ""),
-        local_grid=(grid[0], grid[1], grid[2]) if grid[0] and grid[1] and grid[2] else None,
-        rate=None if speed is None else speed * 1e12,
     )

@@ -56,7 +56,7 @@ def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | 
     if host:
         # A rank a core is what lists of processors run; it draws all of the memory rate.
         ranks = float(row.ranks_per_node or 10_000)
-    factors = hpcg_factors(family, date=build_date(row), catalogue=catalogue)
+    factors = hpcg_factors(family, date=build_date(row))
     return Question(
         candidates=((Hpcg(), HpcgLayout(nodes=nodes, ranks_per_device=ranks)),),
         system=_machine(row, row.devices, row.memory_rate),
@@ -68,7 +68,8 @@ def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | 
 
 def build_date(row: HpcgMeasurement) -> str:
     """Year and month of a run; the middle of the year where only that is stated, empty where nothing is."""
-    return f"{row.date}06" if len(row.date) == 4 else row.date
+    digits = row.date.replace("-", "")
+    return f"{digits}06" if len(digits) == 4 else digits
 
 
 def _machine(row: HpcgMeasurement, devices: int, memory_rate: float) -> Cluster:

@@ -1,6 +1,6 @@
 """High-Performance Linpack panel by panel, with look-ahead: what the update hides, and what it cannot."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist
 from typing import final
@@ -26,7 +26,6 @@ from volvelle.laws.hpl.panels import (
 )
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid
 from volvelle.quantities import BytesPerSecond, Count, Fraction, Seconds
-from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -62,7 +61,6 @@ class HplConstants:
     """How far runs were off in calibration, one standard deviation as a factor."""
     fitted: bool
     """Whether calibration runs were on this family."""
-    figures: dict[str, Figure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

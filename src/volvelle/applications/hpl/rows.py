@@ -92,7 +92,7 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
         name = _AS_CARD[name]
     name = _that_fits(row, name, catalogue)
     chip, family = catalogue.chip(name), catalogue.chip_file(name).family
-    constants = hpl_constants(family, date=row.date)
+    constants = hpl_constants(family, date=row.date.replace("-", ""))
     chips = row.chips if row.chips is not None else round((row.host_cores or 0) / _A64FX_CORES)
     if name == "a64fx" and row.peak is not None:  # runs in boost mode are listed with its peak
         chip = replace(chip, matrix_rates={**chip.matrix_rates, "fp64": row.peak / chips})

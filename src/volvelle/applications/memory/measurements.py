@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, read_table
-from volvelle.applications.table_cells import number, whole
+from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.table_cells import column
 
 __all__ = ["MemoryMeasurement", "memory_measurements"]
 
@@ -16,12 +16,12 @@ class MemoryMeasurement:
 
     head: RowHead
     model: str
-    layers: int | None
+    layers: int | None = column("n_layers")
     hidden: int | None
-    sequence: int | None
-    tensor: int | None
-    pipeline: int | None
-    data: int | None
+    sequence: int | None = column("seq")
+    tensor: int | None = column("TP")
+    pipeline: int | None = column("PP")
+    data: int | None = column("DP")
     micro_batch: int | None
     recompute: str
     value: float
@@ -50,19 +50,4 @@ def memory_measurements(file: Path | None = None) -> MeasuredTable[MemoryMeasure
 
 
 def _measurement(head: RowHead, row: Mapping[str, str]) -> MemoryMeasurement:
-    value = number(row, "value")
-    if value is None:
-        raise ValueError("it states no value")
-    return MemoryMeasurement(
-        head=replace(head, group=row["quantity"]),
-        model=row["model"],
-        layers=whole(row, "n_layers"),
-        hidden=whole(row, "hidden"),
-        sequence=whole(row, "seq"),
-        tensor=whole(row, "TP"),
-        pipeline=whole(row, "PP"),
-        data=whole(row, "DP"),
-        micro_batch=whole(row, "micro_batch"),
-        recompute=row["recompute"],
-        value=value,
-    )
+    return by_columns(MemoryMeasurement)(replace(head, group=row["quantity"]), row)

@@ -12,8 +12,8 @@ from importlib.resources.abc import Traversable
 from typing import Literal, Protocol, TypeVar
 
 from volvelle.catalogue.published.rows import Row, column, read_rows
-from volvelle.catalogue.published.sources import listed_files
-from volvelle.errors import SourceError, UnknownNameError
+from volvelle.catalogue.published.sources import listed_file
+from volvelle.errors import UnknownNameError
 
 __all__ = [
     "DesignPoint",
@@ -285,12 +285,9 @@ class DfModel:
 def dfmodel(folder: Traversable | None = None) -> DfModel:
     """DFModel's data, those of the package or those of a folder with files of the same names."""
     root = folder or resources.files("volvelle.catalogue") / "data" / "published" / "dfmodel"
-    listed = listed_files(root)
 
     def rows(name: str, kind: type[Row]) -> tuple[Row, ...]:
-        if name not in listed:
-            raise SourceError(f"{name} is not listed in sources.yaml; say there what it holds and where it comes from")
-        return read_rows(root / name, kind)
+        return read_rows(listed_file(root, name), kind)
 
     return DfModel(
         accelerators=rows("accelerators.csv", PublishedAccelerator),

@@ -213,7 +213,7 @@ def network_picture(many: Sweep, few: Sweep, *, width: float = WIDE) -> Chart:
 def clusters_picture(data: Comet, *, width: float = WIDE) -> Chart:
     """Figures 6 and 11."""
     return cluster_sketch(
-        data.clusters,
+        tuple(data.clusters.values()),
         title="Figures 6 and 11: the three clusters",
         about="1024 A100 in pods of eight, 4096 TPU v4 in a torus of three dimensions, 64 Dojo trays under a switch.",
         width=width,

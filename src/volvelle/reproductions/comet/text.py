@@ -276,13 +276,13 @@ def _clusters(data: Comet) -> Item:
                         f"{one.buffer / 1e6:,.0f}",
                         " / ".join(f"{each.rate / 1e9:g}" for each in one.dimensions),
                     )
-                    for one in data.clusters
+                    for one in data.clusters.values()
                 ),
                 numbers=frozenset(columns),
             ),
         ),
         document={
-            one.key: {
+            key: {
                 "nodes": one.nodes,
                 "compute_rate": one.compute_rate,
                 "memory_capacity": one.memory_capacity,
@@ -290,7 +290,7 @@ def _clusters(data: Comet) -> Item:
                 "buffer": one.buffer,
                 "dimensions": [{"size": each.size, "rate": each.rate} for each in one.dimensions],
             }
-            for one in data.clusters
+            for key, one in data.clusters.items()
         },
     )
 
