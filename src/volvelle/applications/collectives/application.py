@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from volvelle.applications.calibration_rows import CalibrationRows
@@ -16,7 +15,6 @@ from volvelle.applications.collectives.prediction import (
 )
 from volvelle.applications.contract import Application, Option
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
@@ -41,13 +39,8 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         Option(flag="--all-sizes", kind=bool, help="Score short messages too, not only those above 1 MB."),
     )
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
-        """Published timings, or a file's."""
-        return collective_measurements(file)
-
-    def question(self, row: CollectiveMeasurement, catalogue: Catalogue) -> CollectiveQuestion | str:
-        """The collective on the catalogue's cluster."""
-        return collective_question(row, catalogue)
+    rows = staticmethod(collective_measurements)
+    question = staticmethod(collective_question)
 
     def estimator(self, calibration: None = None) -> Estimator[Collective, str]:
         """The laws of collectives."""

@@ -9,13 +9,11 @@ from volvelle.applications.contract import Application, Asked, Option, Planned, 
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmEstimate, DlrmModel, DlrmStep
 from volvelle.applications.dlrm.fit import fit_dlrm
-from volvelle.applications.dlrm.measurements import DlrmMeasurement, dlrm_measurements
 from volvelle.applications.dlrm.models import named_dlrm
 from volvelle.applications.dlrm.plan import candidates
-from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
+from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_measurements, dlrm_question
 from volvelle.applications.dlrm.tables import TableElements
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Ranking
 from volvelle.interchange.dlrm_file import read_dlrm
@@ -58,13 +56,8 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
     )
     plan_words: ClassVar[tuple[str, ...]] = ("tables",)
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[DlrmMeasurement]:
-        """Published runs, or a file's."""
-        return dlrm_measurements(file)
-
-    def question(self, row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | str:
-        """A step, its machine and software; the placement is the best found."""
-        return dlrm_question(row, catalogue)
+    rows = staticmethod(dlrm_measurements)
+    question = staticmethod(dlrm_question)
 
     def estimator(self, calibration: str) -> DlrmModel:
         """With the constants of one kind of software."""

@@ -1,7 +1,6 @@
 """Three-dimensional Fourier transforms as an application."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from volvelle.applications.calibration_rows import CalibrationRows
@@ -9,10 +8,8 @@ from volvelle.applications.contract import Application, Asked, Option, Planned, 
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.fit import fit_fft
-from volvelle.applications.fft.measurements import FftMeasurement, fft_measurements
-from volvelle.applications.fft.rows import FftQuestion, fft_question
+from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_measurements, fft_question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
@@ -40,13 +37,8 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
     )
     plan_words: ClassVar[tuple[str, ...]] = ("layout",)
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[FftMeasurement]:
-        """Published timings, or a file's."""
-        return fft_measurements(file)
-
-    def question(self, row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str:
-        """A transform, its machine, and the layouts that the row's words allow."""
-        return fft_question(row, catalogue)
+    rows = staticmethod(fft_measurements)
+    question = staticmethod(fft_question)
 
     def estimator(self, calibration: ModelError) -> FftModel:
         """As sure as the model is of machines like those fitted."""

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
-from volvelle.estimators.uncertainty import sampled
+from volvelle.estimators.uncertainty import time_range
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
 from volvelle.laws.roofline import kernel_time
 from volvelle.quantities import BYTES, Bytes, Count, FlopPerSecond, Number, Seconds, show
@@ -192,27 +191,25 @@ class FftModel(Estimator[FftProblem, FftLayout]):
         if layout.exchange is not None:
             parts = self.exchange(problem, cluster, group=layout.exchange[0], stride=layout.exchange[1])
             low, high = LogNormal(float(sum(parts.values())), self.error).bounds(self.level)
-            return self._answer(problem, cluster, layout, parts, low, high, ())
-        parts = self.times(problem, cluster, rows=layout.rows, columns=layout.columns, slab=layout.slab)
-        variants, varied = sampled(cluster, samples=self.samples, seed=self.seed)
-        columns = self.times(problem, variants, rows=layout.rows, columns=layout.columns, slab=layout.slab)
-        total: NDArray[np.float64] = np.zeros(self.samples) + sum(np.asarray(part) for part in columns.values())
-        generator = np.random.default_rng([self.seed, 1])
-        slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
-        total = total * LogNormal(1.0, self.error).at(slices)
-        tail = (1 - self.level) / 2
-        low, high = np.quantile(total, [tail, 1 - tail])
-        return self._answer(problem, cluster, layout, parts, float(low), float(high), varied)
+            return self._answer(
+                problem, cluster, layout, parts, Range(low=low, high=high, level=self.level, varied=("the model",))
+            )
+
+        def times(machine: Cluster) -> Mapping[str, Seconds]:
+            return self.times(problem, machine, rows=layout.rows, columns=layout.columns, slab=layout.slab)
+
+        found = time_range(
+            lambda machine: sum(times(machine).values(), start=0.0),
+            cluster,
+            error=self.error,
+            samples=self.samples,
+            seed=self.seed,
+            level=self.level,
+        )
+        return self._answer(problem, cluster, layout, times(cluster), found)
 
     def _answer(
-        self,
-        problem: FftProblem,
-        cluster: Cluster,
-        layout: FftLayout,
-        parts: Mapping[str, Seconds],
-        low: float,
-        high: float,
-        varied: Sequence[str],
+        self, problem: FftProblem, cluster: Cluster, layout: FftLayout, parts: Mapping[str, Seconds], found: Range
     ) -> FftEstimate:
         laws = {"transforms": "kernel_time", "exchanges": "nested_all_to_all_time"}
         memory = problem.chip_bytes(layout.ranks)
@@ -236,7 +233,7 @@ class FftModel(Estimator[FftProblem, FftLayout]):
             work=problem.work,
             chips=layout.ranks,
             peak=float(np.max(cluster.chip.vector_rates.get(problem.element, np.nan))),
-            ranges={"time": Range(low=low, high=high, level=self.level, varied=(*varied, "the model"))},
+            ranges={"time": found},
         )
 
 

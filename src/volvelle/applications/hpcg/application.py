@@ -1,7 +1,6 @@
 """HPCG as an application."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from volvelle.applications.calibration_rows import CalibrationRows
@@ -10,10 +9,8 @@ from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
-from volvelle.applications.hpcg.measurements import HpcgMeasurement, hpcg_measurements
 from volvelle.applications.hpcg.plan import hpcg_layout
-from volvelle.applications.hpcg.rows import HpcgQuestion, hpcg_question
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
 from volvelle.applications.scores import Finding
 from volvelle.catalogue import Catalogue
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show
@@ -38,13 +35,8 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         Option(flag="--memory", default="50 %", help="Share of a device's memory to fill."),
     )
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[HpcgMeasurement]:
-        """Published runs, or a file's."""
-        return hpcg_measurements(file)
-
-    def question(self, row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | str:
-        """Devices, nodes and factors of a run."""
-        return hpcg_question(row, catalogue)
+    rows = staticmethod(hpcg_measurements)
+    question = staticmethod(hpcg_question)
 
     def estimator(self, calibration: HpcgFactors) -> HpcgModel:
         """The product of bandwidth and efficiencies."""

@@ -1,11 +1,14 @@
-"""From a measured HPCG row to the question it puts to the model, with what had to be assumed."""
+"""What a measured HPCG run states, and the question it puts to the model, with what had to be assumed."""
 
+from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 
 from volvelle.applications.contract import Question
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout
-from volvelle.applications.hpcg.measurements import HpcgMeasurement
+from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.table_cells import column
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.system.chip import Chip, Memory
@@ -13,7 +16,39 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import FatTree
 
-__all__ = ["HpcgQuestion", "build_date", "device_family", "hpcg_question"]
+__all__ = ["HpcgMeasurement", "HpcgQuestion", "build_date", "device_family", "hpcg_measurements", "hpcg_question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HpcgMeasurement:
+    """One HPCG run, as its source states it."""
+
+    head: RowHead
+    system: str
+    date: str
+    """Year and month, such as 2022-06 or 202206; the year alone where no month is stated."""
+    device: str = column("unit_type")
+    """Kind of accelerator or processor."""
+    devices: int | None = column("n_units")
+    nodes: int | None
+    ranks_per_node: int | None = column("ranks_per_node", "units")
+    memory_rate: float | None = column("mem_bw_gbs_per_unit", scale=1e9)
+    """Peak of one device, bytes per second."""
+    memory_rate_basis: str = column("mem_bw_basis")
+    rate: float | None = column("hpcg_tflops", scale=1e12)
+    """FLOP per second of the whole run."""
+
+
+def hpcg_measurements(file: Path | None = None) -> MeasuredTable[HpcgMeasurement]:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    return read_table(
+        "hpcg",
+        by_columns(HpcgMeasurement),
+        needed=("row_id", "unit_type", "n_units", "mem_bw_gbs_per_unit"),
+        measured=("hpcg_tflops",),
+        file=file,
+    )
+
 
 _HOSTS = ("a64fx", "sparc64", "zen2")
 _IN_A_NODE = 4

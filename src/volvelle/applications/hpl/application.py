@@ -16,7 +16,6 @@ from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
 from volvelle.applications.hpl.rows import HplQuestion, hpl_question
-from volvelle.applications.measured_table import MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow, score
 from volvelle.catalogue import Catalogue
 from volvelle.interchange.hpl_dat import hpl_dat
@@ -62,15 +61,8 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     plan_words: ClassVar[tuple[str, ...]] = ()
     plan_width: ClassVar[int] = 100
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[HplMeasurement]:
-        """Single runs and entries of the TOP500, or a file's."""
-        return hpl_measurements(file)
-
-    def question(self, row: HplMeasurement, catalogue: Catalogue) -> HplQuestion | str:
-        """Problem, cluster, grid and constants of a run."""
-        if row.head.split == "excluded":
-            return f"excluded: {row.head.excluded_because}"
-        return hpl_question(row, catalogue)
+    rows = staticmethod(hpl_measurements)
+    question = staticmethod(hpl_question)
 
     def estimator(self, calibration: HplConstants) -> AbstractHplModel:
         """Panel by panel."""

@@ -71,6 +71,8 @@ _TALL = frozenset({"ampere", "hopper", "blackwell"})
 
 def hpl_question(row: HplMeasurement, catalogue: Catalogue) -> HplQuestion | str:
     """What to ask for a row, or why nothing can be asked."""
+    if row.head.split == "excluded":
+        return f"excluded: {row.head.excluded_because}"
     if row.order is None or row.rate is None:
         return "the row states no N" if row.order is None else "the row states no rate"
     alias = accelerator_alias(row.accelerator)

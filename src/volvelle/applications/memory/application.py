@@ -6,11 +6,9 @@ take, with and without selective recomputation and sequence parallelism. Shares 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import ClassVar, final
 
 from volvelle.applications.contract import Application, Question
-from volvelle.applications.measured_table import MeasuredTable
 from volvelle.applications.memory.measurements import MemoryMeasurement, memory_measurements
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator, TrainingEstimator
@@ -92,9 +90,7 @@ class Memory(Application[MemoryMeasurement, Remembered, ParallelMapping, None]):
     quantity: ClassVar[Quantity | None] = None
     figure: ClassVar[str] = "amount"
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[MemoryMeasurement]:
-        """Published amounts, or a file's."""
-        return memory_measurements(file)
+    rows = staticmethod(memory_measurements)
 
     def question(
         self, row: MemoryMeasurement, catalogue: Catalogue

@@ -37,13 +37,8 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
         Option(flag="--family", choices=tuple(sorted(FAMILIES)), default="ampere", help="Family of chips."),
     )
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[TrainingMeasurement]:
-        """Published runs, or a file's."""
-        return training_measurements(file)
-
-    def question(self, row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:
-        """Step, cluster and mapping of a run."""
-        return training_question(row, catalogue)
+    rows = staticmethod(training_measurements)
+    question = staticmethod(training_question)
 
     def estimator(self, calibration: None = None) -> Estimator[TrainingStep, ParallelMapping]:
         """The closed form, with its range."""
