@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
+from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DesignPoint, DfModel, Study
 from volvelle.estimators.dataflow.on_chip import FusionProblem, Overlap
@@ -250,7 +251,7 @@ def _utilisation(point: DesignPoint, machine: DesignMachine, data: DfModel, inte
     return float(model_flops_utilisation(work, time, chips=float(machine.chips), peak=_peak(machine)))
 
 
-def design_document(found: DesignSpace) -> dict[str, object]:
+def design_document(found: DesignSpace) -> dict[str, Any]:
     """What JSON says of it."""
     workloads = tuple(dict.fromkeys(one.point.workload for one in found.points))
     return {

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem
@@ -151,7 +152,7 @@ def _on_rails(run: MappingRun) -> TrainingRun:
     return _train(run, exchange, exchange)
 
 
-def training_run_document(found: tuple[TrainingRun, ...]) -> dict[str, object]:
+def training_run_document(found: tuple[TrainingRun, ...]) -> dict[str, Any]:
     """What JSON says of Figures 7 and 8."""
     return {
         "rows": [
@@ -222,7 +223,7 @@ def solve_three_dimensional(data: DfModel, *, advance: _Advance = _unseen) -> tu
     return _sweep(data.study("figure 22"), advance, exchanged=True)
 
 
-def sweep_document(found: tuple[SweptRun, ...]) -> dict[str, object]:
+def sweep_document(found: tuple[SweptRun, ...]) -> dict[str, Any]:
     """What JSON says of Figures 19 and 22."""
     return {
         "rows": [
