@@ -11,7 +11,7 @@ from typing import Literal
 from volvelle.interchange.config_fields import ConfigFields
 from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 
-__all__ = ["ARCHITECTURES", "FAMILIES", "gemma", "llama_like"]
+__all__ = ["FAMILIES", "gemma", "llama_like"]
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
 _HIDDEN = ("hidden_size", "n_embed", "n_embd", "d_model")
@@ -354,31 +354,3 @@ FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "mpt": _mpt,
 }
 """Families by ``model_type``, each with its reader."""
-
-ARCHITECTURES: Mapping[str, str] = {
-    "LlamaForCausalLM": "llama",
-    "MistralForCausalLM": "mistral",
-    "MixtralForCausalLM": "mixtral",
-    "Qwen2ForCausalLM": "qwen2",
-    "Qwen2MoeForCausalLM": "qwen2_moe",
-    "Qwen3ForCausalLM": "qwen3",
-    "Qwen3MoeForCausalLM": "qwen3_moe",
-    "DeepseekForCausalLM": "deepseek",
-    "DeepseekV2ForCausalLM": "deepseek_v2",
-    "DeepseekV3ForCausalLM": "deepseek_v3",
-    "GemmaForCausalLM": "gemma",
-    "Gemma2ForCausalLM": "gemma2",
-    "Phi3ForCausalLM": "phi3",
-    "GptOssForCausalLM": "gpt_oss",
-    "GPT2LMHeadModel": "gpt2",
-    "GPTBigCodeForCausalLM": "gpt_bigcode",
-    "GPTJForCausalLM": "gptj",
-    "GPTNeoXForCausalLM": "gpt_neox",
-    "OPTForCausalLM": "opt",
-    "FalconForCausalLM": "falcon",
-    "RWForCausalLM": "falcon",
-    "BloomForCausalLM": "bloom",
-    "MptForCausalLM": "mpt",
-    "MPTForCausalLM": "mpt",
-}
-"""How a file that does not say its ``model_type``, or says one of its own, is known all the same."""

@@ -12,7 +12,7 @@ from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.decoder_families import gemma, llama_like
 from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2, Transformer
 
-__all__ = ["HYBRID_ARCHITECTURES", "HYBRID_FAMILIES"]
+__all__ = ["HYBRID_FAMILIES"]
 
 _SPANS = {
     "full_attention": "attention",
@@ -158,13 +158,3 @@ HYBRID_FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "nemotron_h": _nemotron_h,
 }
 """Families by ``model_type``, each with its reader."""
-
-HYBRID_ARCHITECTURES: Mapping[str, str] = {
-    "Gemma3ForConditionalGeneration": "gemma3",
-    "Gemma3ForCausalLM": "gemma3_text",
-    "Llama4ForConditionalGeneration": "llama4",
-    "Llama4ForCausalLM": "llama4",
-    "JambaForCausalLM": "jamba",
-    "NemotronHForCausalLM": "nemotron_h",
-}
-"""How a file that does not say its ``model_type``, or says one of its own, is known all the same."""
