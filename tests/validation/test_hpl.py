@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from volvelle import Catalogue
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.hpl.application import HPL
+from volvelle.applications.hpl.closed_forms import LayeredHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.fit import fit_hpl
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.measurements import hpl_measurements
+from volvelle.applications.hpl.rows import hpl_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate
 from volvelle.mapping.process_grid import ProcessGrid

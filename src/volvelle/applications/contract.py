@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, final
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable, Row
+from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, Row
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from volvelle import Catalogue, Cluster, Contribution, Estimate, Estimator, Range
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Asked, Option, Question
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
-from volvelle.applications.measured_table import MeasuredTable, RowHead, read_table
+from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, RowHead, read_table
 from volvelle.applications.table_cells import number, whole
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.laws.roofline import kernel_time

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.collectives.fit import fit_collectives
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
 from volvelle.applications.collectives.prediction import (
@@ -15,6 +14,7 @@ from volvelle.applications.collectives.prediction import (
 )
 from volvelle.applications.contract import Application, Option
 from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.prediction import CollectiveQuestion, collective_question, collective_times
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS

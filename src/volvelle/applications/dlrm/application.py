@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Asked, Option, Planned, Question
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmEstimate, DlrmModel, DlrmStep
@@ -14,6 +13,7 @@ from volvelle.applications.dlrm.plan import candidates
 from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_measurements, dlrm_question
 from volvelle.applications.dlrm.tables import TableElements
 from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Ranking
 from volvelle.interchange.dlrm_file import read_dlrm

@@ -11,12 +11,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel
 from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_question
 from volvelle.applications.fitted_constants import Fit, FittedConstant, model_error_constants
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Asked, Option, Planned, Question
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.fit import fit_fft
 from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_measurements, fft_question
 from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Asked, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
@@ -11,6 +10,7 @@ from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, 
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.plan import hpcg_layout
 from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding
 from volvelle.catalogue import Catalogue
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import REACH, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.rows import HpcgMeasurement, build_date, device_family, hpcg_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_rate, hpcg_scaling_efficiency

@@ -4,18 +4,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Asked, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
-from volvelle.applications.hpl.rows import HplQuestion, hpl_question
+from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_measurements, hpl_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow, score
 from volvelle.catalogue import Catalogue
 from volvelle.interchange.hpl_dat import hpl_dat

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from volvelle.applications.hpl.layered import EquivalentCore
+from volvelle.applications.hpl.closed_forms import EquivalentCore
 from volvelle.applications.hpl.panels import HplConstants
 from volvelle.catalogue.sourced_file import Form, Plain, Share, Time, benchmark_file
 from volvelle.errors import UnknownNameError

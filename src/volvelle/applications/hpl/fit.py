@@ -11,14 +11,13 @@ from math import exp, log
 
 import numpy as np
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.fit import Column, least_within
 from volvelle.applications.fitted_constants import Fit, searched_fit
 from volvelle.applications.hpl.constants import hpl_constants
-from volvelle.applications.hpl.measurements import HplMeasurement
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.rows import HplQuestion, hpl_question
+from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import SECONDS

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Option
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.applications.training.fit import FAMILIES, fit_training
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_findings

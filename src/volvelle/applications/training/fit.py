@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.fit import Column, least_within
 from volvelle.applications.fitted_constants import Fit, searched_fit
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.hpl.application import HPL
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.fit import BOUNDS, family_runs
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
+from volvelle.applications.hpl.rows import HplMeasurement, hpl_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.scores import RowScore, RowValidation, ScoredRow, score
 from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue

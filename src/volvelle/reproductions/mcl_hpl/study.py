@@ -6,13 +6,11 @@ catalogue and from the rows' own question, so that only the single P100 has the 
 
 from dataclasses import dataclass, replace
 
+from volvelle.applications.hpl.closed_forms import EquivalentCore, LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel
-from volvelle.applications.hpl.layered import EquivalentCore, LayeredHpl
-from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.rows import hpl_question
+from volvelle.applications.hpl.rows import HplMeasurement, hpl_measurements, hpl_question
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster

@@ -14,17 +14,15 @@ from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from volvelle import Catalogue, Cluster
-from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl, layers_of
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel
 from volvelle.applications.hpl.fit import family_runs, fit_hpl
-from volvelle.applications.hpl.layered import LayeredHpl, layers_of
-from volvelle.applications.hpl.measurements import hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel, panel_groups
 from volvelle.applications.hpl.plan import hpl_runs, largest_order
-from volvelle.applications.hpl.rows import hpl_question
+from volvelle.applications.hpl.rows import hpl_measurements, hpl_question
 from volvelle.applications.hpl.servers import node_facts, port_rate
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.cli import _volvelle
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.contract import Ranking
