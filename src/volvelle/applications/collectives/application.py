@@ -14,7 +14,7 @@ from volvelle.applications.collectives.prediction import (
 )
 from volvelle.applications.contract import Application, Option
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.measured_table import CalibrationRows, Split
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
@@ -24,6 +24,7 @@ __all__ = ["COLLECTIVES", "LONG", "TARGET", "Collectives"]
 
 TARGET = 0.15
 """Median absolute error on held-out rows that was asked for, above LONG."""
+_SHOWN: tuple[Split, ...] = ("heldout", "calibration")
 LONG = 1e6
 """Messages of more bytes are long; below, launching decides and libraries differ most."""
 
@@ -86,23 +87,13 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         )
         yield Finding(
             key="all_sizes",
-            value={split: _numbers(validation, split) for split in ("heldout", "calibration")},
+            value={split: validation.overall(split).numbers() for split in _SHOWN},
         )
 
 
 def _size(row: object) -> float:
     assert isinstance(row, CollectiveMeasurement), "collectives are scored by their own rows"
     return row.size or 0.0
-
-
-def _numbers(validation: RowValidation, split: Any) -> dict[str, object]:
-    score = validation.overall(split)
-    return {
-        "rows": score.rows,
-        "median_abs_error": score.median_abs_error,
-        "mean_abs_error": score.mean_abs_error,
-        "bias": score.bias,
-    }
 
 
 COLLECTIVES = Collectives()

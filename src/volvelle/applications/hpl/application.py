@@ -89,12 +89,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             "kim2021_systems": [row for row in validation.rows if row.head.group == "kim2021-tables-1-2"],
             "kim2021_cluster": [row for row in validation.rows if row.head.group == "kim2021-table-5"],
         }
-        names = ("rows", "median_abs_error", "mean_abs_error", "bias")
-        scores = {name: score(rows) for name, rows in sets.items()}
-        yield Finding(
-            key="sets",
-            value={name: {key: getattr(scored, key) for key in names} for name, scored in scores.items()},
-        )
+        yield Finding(key="sets", value={name: score(rows).numbers() for name, rows in sets.items()})
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
@@ -143,7 +138,10 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             f"HPL on {planned.system.name}: N {first.workload.order}, NB {first.workload.block}, "
             f"{grid.rows} × {grid.columns}, {grid.broadcast.word}, look-ahead {grid.depth}"
         )
-        between = "" if spread is None else f"{_between(spread.low, spread.high)} ({spread.level:.0%} range), "
+        between = ""
+        if spread is not None:
+            ends = (show(end, FLOP_PER_SECOND) for end in (spread.low, spread.high))
+            between = f"{' … '.join(ends)} ({spread.level:.0%} range), "
         yield (
             f"{show(first.rate, FLOP_PER_SECOND)} expected, {between}{first.utilisation:.1%} of peak, "
             f"in {show(first.time, SECONDS)}"
@@ -192,10 +190,6 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     def emitted(self, planned: HplPlanned) -> str:
         """HPL.dat."""
         return hpl_dat(planned.ranking.first.workload, planned.ranking.first.decision)
-
-
-def _between(low: float, high: float) -> str:
-    return f"{show(low, FLOP_PER_SECOND)} … {show(high, FLOP_PER_SECOND)}"
 
 
 def _per_watt(estimate: HplEstimate) -> str:

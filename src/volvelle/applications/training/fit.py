@@ -91,14 +91,8 @@ def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], cata
         if isinstance(asked, str) or run.seconds is None or families.get(asked.system.chip.name) != family:
             continue
         step = asked.work
-        key = (
-            id(step.model),
-            step.batch,
-            step.element,
-            step.gradient_element,
-            asked.system.name,
-            _links(asked.system),
-        )
+        links = tuple((each.link.name, float(np.max(each.link.rate))) for each in asked.system.dimensions)
+        key = (id(step.model), step.batch, step.element, step.gradient_element, asked.system.name, links)
         found[key].append((asked, run.seconds, run.head.group))
         sizes[run.head.group] += 1
     if not found:
@@ -113,10 +107,6 @@ def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], cata
         )
         for alike in found.values()
     ]
-
-
-def _links(cluster: Cluster) -> tuple[object, ...]:
-    return tuple((dimension.link.name, float(np.max(dimension.link.rate))) for dimension in cluster.dimensions)
 
 
 def _errors(cases: Sequence[_Case], constants: Mapping[str, Column]) -> Column:
