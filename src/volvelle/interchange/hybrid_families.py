@@ -35,7 +35,8 @@ def _every(count: int, period: int, offset: int, there: str, elsewhere: str) -> 
 
 
 def _gemma3_text(c: ConfigFields) -> Transformer:
-    shape = gemma(c, kv_default=4, norms=4, qk_norm=True, vocabulary_default=262208, length_default=131072)
+    shape = gemma(c, kv_default=4, vocabulary_default=262208, length_default=131072)
+    shape = replace(shape, norms_per_layer=4, qk_norm=True)
     every = c.whole("sliding_window_pattern", "_sliding_window_pattern", default=6)
     spans = c.words("layer_types", _SPANS, shape.layers)
     spans = spans or _every(shape.layers, every, every - 1, "attention", "local attention")
