@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast, get_args
 
-from volvelle.applications.table_cells import fields_from, table_text
+from volvelle.applications.table_cells import columns_that, fields_from, table_text
 from volvelle.errors import DescriptionError
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "by_columns",
     "calibration_rows",
     "joined",
+    "read_columns",
     "read_table",
 ]
 
@@ -105,6 +106,12 @@ def by_columns(kind: type[Row]) -> Callable[[RowHead, Mapping[str, str]], Row]:
     """Builds rows whose fields are columns of a table."""
     build: Any = kind
     return lambda head, row: cast(Row, build(head=head, **fields_from(kind, row)))
+
+
+def read_columns(name: str, kind: type[Row], *, file: Path | None = None, group: str = "") -> MeasuredTable[Row]:
+    """The rows of a table, shipped or of a file, whose columns are the fields of a kind of row."""
+    needed, measured = ("row_id", *columns_that(kind, "needed")), columns_that(kind, "measured")
+    return read_table(name, by_columns(kind), needed=needed, measured=measured, file=file, group=group)
 
 
 def read_table(

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["column", "fields_from", "number", "table_text", "whole"]
+__all__ = ["column", "columns_that", "fields_from", "number", "table_text", "whole"]
 
 
 def table_text(file: Traversable) -> str:
@@ -50,11 +50,22 @@ class _Column:
     names: tuple[str, ...]
     scale: float = 1.0
     zero: bool = False
+    needed: bool = False
+    measured: bool = False
 
 
-def column(*names: str, scale: float = 1.0, zero: bool = False, default: object = None) -> Any:
-    """A field that tables keep under other names, the first that is filled counting; in another unit; or even zero."""
-    return field(default=default, metadata={"column": _Column(names, scale, zero)})
+def column(*names: str, default: object = None, **how: Any) -> Any:
+    """A field that tables keep under other names, the first that is filled counting.
+
+    It may have a `scale` to SI units and may be `zero`; a table is not read without the column where it is `needed`,
+    nor without any of those that hold what was `measured`.
+    """
+    return field(default=default, metadata={"column": _Column(names, **how)})
+
+
+def columns_that(kind: type, which: str) -> tuple[str, ...]:
+    """Columns that are ``needed``, or ``measured``."""
+    return tuple(at.names[0] for _, at, _ in _columns(kind) if getattr(at, which))
 
 
 def fields_from(kind: type, row: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from volvelle.applications.dlrm.estimator import DlrmStep
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, criteo_tables
 from volvelle.applications.dlrm.plan import candidates
 from volvelle.applications.dlrm.tables import TableElements
-from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.table_cells import column
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.loader import Catalogue
@@ -26,25 +26,25 @@ class DlrmMeasurement:
     """One measured configuration, as its source states it."""
 
     head: RowHead
-    model: str
+    model: str = column("model", needed=True)
     billion_parameters: float | None = column("params_b")
-    tables: int | None = column("n_tables")
-    width: int | None = column("emb_dim")
+    tables: int | None = column("n_tables", needed=True)
+    width: int | None = column("emb_dim", needed=True)
     lookups: int | None = column("lookups_per_sample")
     """Of one sample, over all tables."""
-    bottom: tuple[int, ...] = column("bottom_mlp")
+    bottom: tuple[int, ...] = column("bottom_mlp", needed=True)
     """Widths of the bottom stack, its input first."""
-    top: tuple[int, ...] = column("top_mlp")
+    top: tuple[int, ...] = column("top_mlp", needed=True)
     interaction: str
-    accelerator: str = column("accel")
-    chips: int | None = column("n_accel")
+    accelerator: str = column("accel", needed=True)
+    chips: int | None = column("n_accel", needed=True)
     chips_per_node: int | None = column("accel_per_node")
     network: str
     framework: str
     precision: str
-    batch: int | None = column("global_batch")
-    step_time: float | None = column("step_time_ms", scale=1e-3)
-    samples_per_second: float | None = column("samples_per_s")
+    batch: int | None = column("global_batch", needed=True)
+    step_time: float | None = column("step_time_ms", scale=1e-3, measured=True)
+    samples_per_second: float | None = column("samples_per_s", measured=True)
 
     @property
     def seconds(self) -> float | None:
@@ -56,13 +56,7 @@ class DlrmMeasurement:
 
 def dlrm_measurements(file: Path | None = None) -> MeasuredTable[DlrmMeasurement]:
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
-    return read_table(
-        "dlrm",
-        by_columns(DlrmMeasurement),
-        needed=("row_id", "model", "n_tables", "emb_dim", "bottom_mlp", "top_mlp", "accel", "n_accel", "global_batch"),
-        measured=("step_time_ms", "samples_per_s"),
-        file=file,
-    )
+    return read_columns("dlrm", DlrmMeasurement, file=file)
 
 
 DlrmQuestion = Question[DlrmStep, TablePlacement, str]

@@ -8,7 +8,7 @@ from pathlib import Path
 from volvelle.applications.contract import Question
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftProblem, fft_layouts
-from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.model_error import ModelError
 from volvelle.applications.table_cells import column
 from volvelle.catalogue.aliases import accelerator_alias
@@ -26,21 +26,21 @@ class FftMeasurement:
     head: RowHead
     library: str
     system: str
-    accelerator: str = column("accel")
-    chips: int | None = column("n_accel")
+    accelerator: str = column("accel", needed=True)
+    chips: int | None = column("n_accel", needed=True)
     chips_per_node: int | None = column("accel_per_node")
     transport: str
     """How data travel: nccl, host-staged or cuda-aware-mpi; empty where not stated."""
-    nx: int | None
-    ny: int | None
-    nz: int | None
+    nx: int | None = column("nx", needed=True)
+    ny: int | None = column("ny", needed=True)
+    nz: int | None = column("nz", needed=True)
     stated_points: float | None = column("points")
     """Of the whole grid, where its sides are not stated."""
-    transform: str
-    precision: str
+    transform: str = column("transform", needed=True)
+    precision: str = column("precision", needed=True)
     decomposition: str
-    stated_seconds: float | None = column("time_s_per_transform")
-    rate: float | None = column("tflops", scale=1e12)
+    stated_seconds: float | None = column("time_s_per_transform", measured=True)
+    rate: float | None = column("tflops", scale=1e12, measured=True)
 
     @property
     def shape(self) -> tuple[int, int, int] | None:
@@ -67,13 +67,7 @@ class FftMeasurement:
 
 def fft_measurements(file: Path | None = None) -> MeasuredTable[FftMeasurement]:
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
-    return read_table(
-        "fft",
-        by_columns(FftMeasurement),
-        needed=("row_id", "accel", "n_accel", "nx", "ny", "nz", "transform", "precision"),
-        measured=("time_s_per_transform", "tflops"),
-        file=file,
-    )
+    return read_columns("fft", FftMeasurement, file=file)
 
 
 _CUBE = 1024

@@ -7,7 +7,7 @@ from pathlib import Path
 from volvelle.applications.contract import Question
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout
-from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.table_cells import column
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
@@ -27,27 +27,21 @@ class HpcgMeasurement:
     system: str
     date: str
     """Year and month, such as 2022-06 or 202206; the year alone where no month is stated."""
-    device: str = column("unit_type")
+    device: str = column("unit_type", needed=True)
     """Kind of accelerator or processor."""
-    devices: int | None = column("n_units")
+    devices: int | None = column("n_units", needed=True)
     nodes: int | None
     ranks_per_node: int | None = column("ranks_per_node", "units")
-    memory_rate: float | None = column("mem_bw_gbs_per_unit", scale=1e9)
+    memory_rate: float | None = column("mem_bw_gbs_per_unit", scale=1e9, needed=True)
     """Peak of one device, bytes per second."""
     memory_rate_basis: str = column("mem_bw_basis")
-    rate: float | None = column("hpcg_tflops", scale=1e12)
+    rate: float | None = column("hpcg_tflops", scale=1e12, measured=True)
     """FLOP per second of the whole run."""
 
 
 def hpcg_measurements(file: Path | None = None) -> MeasuredTable[HpcgMeasurement]:
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
-    return read_table(
-        "hpcg",
-        by_columns(HpcgMeasurement),
-        needed=("row_id", "unit_type", "n_units", "mem_bw_gbs_per_unit"),
-        measured=("hpcg_tflops",),
-        file=file,
-    )
+    return read_columns("hpcg", HpcgMeasurement, file=file)
 
 
 _HOSTS = ("a64fx", "sparc64", "zen2")

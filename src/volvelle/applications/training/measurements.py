@@ -9,28 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, joined, read_table
+from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_columns
 from volvelle.applications.table_cells import column, table_text
 from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
 __all__ = ["TrainingMeasurement", "training_measurements"]
 
-_NEEDED = (
-    "row_id",
-    "accel",
-    "n_accel",
-    "n_layers",
-    "hidden",
-    "n_heads",
-    "seq_len",
-    "TP",
-    "PP",
-    "DP",
-    "micro_batch",
-    "global_batch",
-)
-_MEASURED = ("step_time_s", "tokens_per_s_per_accel")
 _SHORT_GROUP = "vtrain-single"
 
 
@@ -41,42 +26,42 @@ class TrainingMeasurement:
     head: RowHead
     model: str = ""
     architecture: str = column("arch", default="")
-    layers: int | None = column("n_layers")
-    hidden: int | None = None
-    heads: int | None = column("n_heads")
+    layers: int | None = column("n_layers", needed=True)
+    hidden: int | None = column("hidden", needed=True)
+    heads: int | None = column("n_heads", needed=True)
     kv_heads: int | None = column("n_kv_heads")
     head_dim: int | None = None
     ffn: int | None = column("ffn_hidden")
     gated: bool | None = column("glu")
     vocabulary: int | None = column("vocab", "vocab_assumed")
-    sequence: int | None = column("seq_len")
+    sequence: int | None = column("seq_len", needed=True)
     billion_parameters: float | None = column("params_b")
     experts: int | None = column("n_experts")
     chosen_experts: int | None = column("top_k")
-    accelerator: str = column("accel", default="")
-    chips: int | None = column("n_accel")
+    accelerator: str = column("accel", default="", needed=True)
+    chips: int | None = column("n_accel", needed=True)
     chips_per_node: int | None = column("accel_per_node")
     network: str = column("scaleout", default="")
     """The network between nodes, in words."""
     framework: str = ""
     precision: str = ""
-    tensor: int | None = column("TP")
-    pipeline: int | None = column("PP")
+    tensor: int | None = column("TP", needed=True)
+    pipeline: int | None = column("PP", needed=True)
     interleave: int | None = column("VPP")
-    data: int | None = column("DP")
+    data: int | None = column("DP", needed=True)
     context: int | None = column("CP")
     expert: int | None = column("EP")
     sequence_parallel: str = column("SP", default="")
     sharding: str = column("zero_fsdp", default="")
     """ZeRO or FSDP, in words."""
-    micro_batch: int | None = None
-    global_batch: int | None = None
+    micro_batch: int | None = column("micro_batch", needed=True)
+    global_batch: int | None = column("global_batch", needed=True)
     accumulation: int | None = column("grad_accum")
     """Micro-batches a replica works on in a step."""
     recompute: str = ""
-    step_time: float | None = column("step_time_s")
+    step_time: float | None = column("step_time_s", measured=True)
     """Seconds a step, as stated."""
-    tokens_per_second_per_chip: float | None = column("tokens_per_s_per_accel")
+    tokens_per_second_per_chip: float | None = column("tokens_per_s_per_accel", measured=True)
 
     @property
     def mixture(self) -> bool:
@@ -158,11 +143,7 @@ def training_measurements(file: Path | None = None) -> MeasuredTable[TrainingMea
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     if file is not None:
         short = "vocab_assumed" in table_text(file).partition("\n")[0]
-        return _read(file=file, group=_SHORT_GROUP if short else file.name.partition(".")[0])
-    return joined(_read("llm_training"), _read("llm_training_vtrain_single_node", group=_SHORT_GROUP))
-
-
-def _read(
-    name: str = "llm_training", *, file: Path | None = None, group: str = ""
-) -> MeasuredTable[TrainingMeasurement]:
-    return read_table(name, by_columns(TrainingMeasurement), needed=_NEEDED, measured=_MEASURED, file=file, group=group)
+        group = _SHORT_GROUP if short else file.name.partition(".")[0]
+        return read_columns("llm_training", TrainingMeasurement, file=file, group=group)
+    single = read_columns("llm_training_vtrain_single_node", TrainingMeasurement, group=_SHORT_GROUP)
+    return joined(read_columns("llm_training", TrainingMeasurement), single)
