@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
@@ -65,14 +65,16 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Hpcg, HpcgLayout, HpcgFactors]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HpcgQuestion:
         """One run: no other does better."""
         family = catalogue.chip_file(system.chip.name).family
         factors = hpcg_factors(family)
         share = parse(options.get("memory", "50 %"), FRACTION)
         layout = hpcg_layout(system, factors, share=share)
-        return Asked(
-            question=Question(candidates=((Hpcg(), layout),), system=system, calibration=factors),
+        return Question(
+            candidates=((Hpcg(), layout),),
+            system=system,
+            calibration=factors,
             title="HPCG",
             facts={"memory": share},
         )
@@ -111,13 +113,13 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
 
     def notes(self, planned: HpcgPlanned) -> Iterable[str]:
         """Whose factors stand in."""
-        factors = planned.asked.question.calibration
+        factors = planned.asked.calibration
         if not factors.fitted:
             yield f"factors are those of {factors.family}"
 
     def plan_findings(self, planned: HpcgPlanned) -> Iterable[Finding]:
         """Every factor with its ends."""
-        bounds = self.estimator(planned.asked.question.calibration).bounds()
+        bounds = self.estimator(planned.asked.calibration).bounds()
         yield Finding(
             key="factors",
             value={name: {"value": value, "low": low, "high": high} for name, (value, low, high) in bounds.items()},

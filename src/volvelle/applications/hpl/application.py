@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
@@ -93,25 +93,27 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Hpl, ProcessGrid, HplConstants]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HplQuestion:
         """Every N, NB, P × Q, broadcast and depth worth trying."""
         memory = options.get("memory", 0.85)
         host = 0.0 if options.get("host_memory") is None else parse(options["host_memory"], BYTES)
         machine, runs = hpl_runs(system, memory=memory, host=host, blocks=options.get("nb") or BLOCKS)
         constants = hpl_constants(catalogue.chip_file(system.chip.name).family)
-        return Asked(
-            question=Question(candidates=runs, system=machine, calibration=constants),
+        return Question(
+            candidates=runs,
+            system=machine,
+            calibration=constants,
             title="HPL",
             facts={"memory": memory, "host_memory": host, "method": options.get("method", "panels")},
         )
 
-    def planner(self, asked: Asked[Hpl, ProcessGrid, HplConstants]) -> AbstractHplModel:
+    def planner(self, asked: HplQuestion) -> AbstractHplModel:
         """The model that was asked for."""
-        constants = asked.question.calibration
-        if asked.facts["method"] == "original":
+        constants = asked.calibration
+        if asked.facts.get("method") == "original":
             return OriginalHpl(efficiency=constants.efficiency)
-        if asked.facts["method"] == "layered":
-            core = equivalent_core(asked.question.system.chip.name)
+        if asked.facts.get("method") == "layered":
+            core = equivalent_core(asked.system.chip.name)
             return LayeredHpl(core=core, efficiency=constants.efficiency)
         return PanelByPanel(constants=constants)
 
@@ -132,7 +134,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
 
     def headline(self, planned: HplPlanned) -> Iterable[str]:
         """The first choice, what to expect of it, where its matrix lies and what that rests on."""
-        first, constants = planned.ranking.first, planned.asked.question.calibration
+        first, constants = planned.ranking.first, planned.asked.calibration
         grid, spread = first.decision, first.rate_range
         yield (
             f"HPL on {planned.system.name}: N {first.workload.order}, NB {first.workload.block}, "
