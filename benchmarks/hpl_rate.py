@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable
 
 from volvelle import Catalogue, Cluster
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel
 from volvelle.applications.hpl.plan import hpl_runs
 from volvelle.mapping.process_grid import ProcessGrid

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.dlrm.constants import dlrm_model_error, dlrm_stacks
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
-from volvelle.applications.hpcg.measurements import hpcg_measurements
+from volvelle.applications.hpcg.rows import hpcg_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.model_error import ModelError
 from volvelle.applications.registry import application
 from volvelle.applications.scores import RowValidation

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from volvelle import Catalogue
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import hpl_constants
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel
 from volvelle.mapping.process_grid import ProcessGrid, usable_grid
 from volvelle.workload.families.hpl import Hpl

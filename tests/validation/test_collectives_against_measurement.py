@@ -9,12 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from volvelle import Catalogue
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.collectives.application import COLLECTIVES
 from volvelle.applications.collectives.fit import STAGES, fit_collectives, stage_losses
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
 from volvelle.applications.fitted_constants import FittedConstant
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.measured_table import MeasuredTable, calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.validate import validate

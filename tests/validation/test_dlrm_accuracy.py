@@ -4,11 +4,11 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.dlrm.application import DLRM
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.fit import fit_stack
-from volvelle.applications.dlrm.measurements import dlrm_measurements
+from volvelle.applications.dlrm.rows import dlrm_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate
 from volvelle.report.applications.scores_text import validation_markdown

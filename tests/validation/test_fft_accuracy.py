@@ -4,11 +4,11 @@ import pytest
 
 from tests.conftest import ROOT
 from volvelle import Catalogue
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.fft.application import FFT
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.fit import fit_model_error, fit_transport
-from volvelle.applications.fft.measurements import fft_measurements
+from volvelle.applications.fft.rows import fft_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate
 from volvelle.report.applications.scores_text import validation_markdown

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.conftest import ROOT
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.hpcg.application import HPCG
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.fit import fit_hpcg
-from volvelle.applications.hpcg.measurements import hpcg_measurements
+from volvelle.applications.hpcg.rows import hpcg_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate
 from volvelle.report.applications.scores_text import validation_markdown

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from volvelle import Catalogue
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.hpl.application import HPL
-from volvelle.applications.hpl.constants import equivalent_core, hpl_data
+from volvelle.applications.hpl.closed_forms import LayeredHpl
+from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.fit import fit_hpl
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.measurements import hpl_measurements
+from volvelle.applications.hpl.rows import hpl_measurements
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate
 from volvelle.mapping.process_grid import ProcessGrid
@@ -101,7 +101,7 @@ def test_shipped_constants_lie_in_what_does_nearly_as_well(family: str) -> None:
     rows = calibration_rows(hpl_measurements(), shipped=True)
     fit = fit_hpl(family, rows, Catalogue(), starts=1, rounds=6, candidates=40)
     assert fit.scores["median_abs_error"] < 0.11
-    held = float(str(hpl_data()[f"{family}.efficiency"].value).removesuffix(" %")) / 100
+    held = hpl_constants(family).efficiency
     (constant,) = (constant for constant in fit.constants if constant.name == "efficiency")
     low, high = constant.low, constant.high
     assert low is not None

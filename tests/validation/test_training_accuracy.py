@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from volvelle import Catalogue
-from volvelle.applications.calibration_rows import calibration_rows
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.memory.application import MEMORY
 from volvelle.applications.training.fit import BOUNDS, fit_training, training_cases, training_losses
 from volvelle.applications.training.measurements import training_measurements

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, final
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable, Row
+from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, Row
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
@@ -20,7 +19,7 @@ from volvelle.estimators.result import Estimate, RangedFigure
 from volvelle.quantities import SECONDS, Quantity, show
 from volvelle.system.cluster import Cluster
 
-__all__ = ["Application", "Asked", "Option", "Planned", "Question"]
+__all__ = ["Application", "Option", "Planned", "Question"]
 
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
@@ -39,6 +38,10 @@ class Question(Generic[Work, Decision, Calibration]):
     """What had to be assumed."""
     outside: tuple[str, ...] = ()
     """In which ways the machine is unlike those that were fitted."""
+    title: str = ""
+    """Of a plan: what is planned, for people."""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """Of a plan: what was asked, as plain values."""
 
     @property
     def work(self) -> Work:
@@ -68,28 +71,17 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(Generic[Work, Decision, Calibration]):
-    """What a plan is asked: its candidates, and what JSON says of the question."""
-
-    question: Question[Work, Decision, Calibration]
-    title: str
-    """What is planned, for people."""
-    facts: Mapping[str, object] = field(default_factory=dict)
-    """The question as plain values."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(Generic[Work, Decision, Calibration]):
     """A plan: what was asked, the candidates in order, and how long that took."""
 
-    asked: Asked[Work, Decision, Calibration]
+    asked: Question[Work, Decision, Calibration]
     ranking: Ranking[Work, Decision]
     seconds: float
 
     @property
     def system(self) -> Cluster:
         """The machine."""
-        return self.asked.question.system
+        return self.asked.system
 
 
 class Application(ABC, Generic[Row, Work, Decision, Calibration]):
@@ -148,7 +140,7 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
         """The same, as each application does it."""
         raise DescriptionError(f"nothing is fitted for {self.word}")
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Work, Decision, Calibration]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Question[Work, Decision, Calibration]:
         """What is worth trying on a system."""
         raise DescriptionError(f"nothing is planned for {self.word}")
 
@@ -160,7 +152,7 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
 
     def answer(self, question: Question[Work, Decision, Calibration]) -> Ranking[Work, Decision]:
         """The best that a row's question allows."""
-        return self.estimator(question.calibration).rank(question.candidates, question.system, top=1)
+        return self.planner(question).rank(question.candidates, question.system, top=1)
 
     def predicted(self, row: Row, estimate: Estimate[Work, Decision]) -> RangedFigure:
         """What the model says of what a row states."""
@@ -186,9 +178,9 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
         """A candidate as plain values."""
         return {"decision": str(decision)}
 
-    def planner(self, asked: Asked[Work, Decision, Calibration]) -> Estimator[Work, Decision]:
-        """The model that a plan was asked by."""
-        return self.estimator(asked.question.calibration)
+    def planner(self, asked: Question[Work, Decision, Calibration]) -> Estimator[Work, Decision]:
+        """The model that a question is put to, of a row or of a plan."""
+        return self.estimator(asked.calibration)
 
     def constants(self, calibration: Calibration) -> Mapping[str, object]:
         """What JSON says of the constants that were used."""

@@ -40,9 +40,9 @@ def least_within(
     candidates: int,
     rounds: int,
     polish: int = 100,
-    seed: int = 0,
+    starts: int = 1,
 ) -> Least:
-    """The least within a box; all `candidates` of a round are handed over as columns at once.
+    """The least within a box, of several searches; all `candidates` of a round are handed over as columns at once.
 
     The best of all rounds is gone on from by a simplex, with `polish` candidates more.
     """
@@ -54,28 +54,31 @@ def least_within(
         tried.extend((float(loss), point) for loss, point in zip(found, columns.T, strict=True))
         return found
 
-    optimiser = _optimiser()
-    found = optimiser.differential_evolution(
-        judged,
-        tuple(bounds.values()),
-        popsize=max(1, candidates // len(names)),
-        maxiter=rounds - 1,
-        tol=0.0,
-        seed=seed,
-        polish=False,
-        init="latinhypercube",
-        updating="deferred",
-        vectorized=True,
-    )
+    optimiser, searches = _optimiser(), list[Least]()
     low, high = (np.array([ends[side] for ends in bounds.values()]) for side in (0, 1))
-    optimiser.minimize(
-        lambda shares: float(judged((low + shares * (high - low))[:, None])[0]),
-        (found.x - low) / (high - low),
-        method="Nelder-Mead",
-        bounds=[(0.0, 1.0)] * len(names),
-        options={"maxfev": polish, "xatol": 1e-4, "fatol": 1e-7, "adaptive": len(names) > 3},
-    )
-    return _least(names, tried)
+    for seed in range(starts):
+        tried.clear()
+        found = optimiser.differential_evolution(
+            judged,
+            tuple(bounds.values()),
+            popsize=max(1, candidates // len(names)),
+            maxiter=rounds - 1,
+            tol=0.0,
+            seed=seed,
+            polish=False,
+            init="latinhypercube",
+            updating="deferred",
+            vectorized=True,
+        )
+        optimiser.minimize(
+            lambda shares: float(judged((low + shares * (high - low))[:, None])[0]),
+            (found.x - low) / (high - low),
+            method="Nelder-Mead",
+            bounds=[(0.0, 1.0)] * len(names),
+            options={"maxfev": polish, "xatol": 1e-4, "fatol": 1e-7, "adaptive": len(names) > 3},
+        )
+        searches.append(_least(names, tried))
+    return min(searches, key=lambda search: search.loss)
 
 
 def least_from(

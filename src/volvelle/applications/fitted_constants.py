@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from volvelle.applications.model_error import ModelError
-from volvelle.quantities import Quantity
+import numpy as np
 
-__all__ = ["Fit", "FittedConstant", "model_error_constants"]
+from volvelle.applications.fit import Column, Least
+from volvelle.applications.model_error import ModelError
+from volvelle.quantities import FRACTION, Quantity
+
+__all__ = ["Fit", "FittedConstant", "model_error_constants", "searched_fit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,45 @@ class Fit:
     """Rows and errors of the fit, where it is one."""
     calibration: Mapping[str, object] = field(default_factory=dict)
     """What each constant's owner becomes, by name."""
+
+
+def searched_fit(
+    best: Least,
+    errors: Column,
+    *,
+    of: str,
+    held: Mapping[str, float],
+    kinds: Mapping[str, Quantity | None],
+    nearly: float,
+    calibration: object,
+) -> Fit:
+    """What a search found beside what the catalogue has, with the relative errors of the runs it was fitted to.
+
+    Constants do nearly as well where the loss is at most a share of `nearly` larger.
+    """
+    scores = {
+        "rows": float(len(errors)),
+        "mean_abs_error": float(np.mean(np.abs(errors))),
+        "median_abs_error": float(np.median(np.abs(errors))),
+        "bias": float(np.mean(errors)),
+    }
+    note = (
+        f"{len(errors)} calibration runs: mean error {scores['mean_abs_error']:.1%}, median "
+        f"{scores['median_abs_error']:.1%}, bias {scores['bias']:+.1%}"
+    )
+    constants = tuple(
+        FittedConstant(
+            of=of,
+            name=name,
+            fitted=best.constants[name],
+            catalogue=held[name],
+            kind=kinds.get(name, FRACTION),
+            low=low,
+            high=high,
+        )
+        for name, (low, high) in best.nearly(nearly).items()
+    )
+    return Fit(constants=constants, notes=(note,), scores=scores, calibration={of: calibration})
 
 
 def model_error_constants(of: str, fitted: ModelError, held: ModelError) -> tuple[FittedConstant, ...]:

@@ -1,18 +1,31 @@
-"""Tables of measured rows: read, with what every row has in common, whether shipped or a file of one's own."""
+"""Tables of measured rows, shipped or a file of one's own: what rows have in common, and which may be fitted to."""
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast, get_args
 
-from volvelle.applications.table_cells import table_text
+from volvelle.applications.table_cells import columns_that, fields_from, table_text
 from volvelle.errors import DescriptionError
 
-__all__ = ["Headed", "MeasuredTable", "Row", "RowHead", "Split", "UnreadRow", "joined", "read_table"]
+__all__ = [
+    "CalibrationRows",
+    "Headed",
+    "MeasuredTable",
+    "Row",
+    "RowHead",
+    "Split",
+    "UnreadRow",
+    "by_columns",
+    "calibration_rows",
+    "joined",
+    "read_columns",
+    "read_table",
+]
 
 Split = Literal[
     "calibration",
@@ -89,6 +102,18 @@ def joined(*tables: MeasuredTable[Row]) -> MeasuredTable[Row]:
     )
 
 
+def by_columns(kind: type[Row]) -> Callable[[RowHead, Mapping[str, str]], Row]:
+    """Builds rows whose fields are columns of a table."""
+    build: Any = kind
+    return lambda head, row: cast(Row, build(head=head, **fields_from(kind, row)))
+
+
+def read_columns(name: str, kind: type[Row], *, file: Path | None = None, group: str = "") -> MeasuredTable[Row]:
+    """The rows of a table, shipped or of a file, whose columns are the fields of a kind of row."""
+    needed, measured = ("row_id", *columns_that(kind, "needed")), columns_that(kind, "measured")
+    return read_table(name, by_columns(kind), needed=needed, measured=measured, file=file, group=group)
+
+
 def read_table(
     name: str,
     build: Callable[[RowHead, Mapping[str, str]], Row],
@@ -155,3 +180,38 @@ def _head(row: Mapping[str, str], line: int, group: str, *, given: bool) -> tupl
         notes=row.get("notes", ""),
     )
     return head, problem
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRows(Generic[Row]):
+    """Rows that a fit may read: there is no such value with a row of any other split."""
+
+    rows: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        strange = [row.head for row in self.rows if row.head.split != "calibration"]
+        if strange:
+            names = ", ".join(f"{head.row_id} ({head.split})" for head in strange[:3])
+            raise DescriptionError(
+                f"a fit takes calibration rows only, and {len(strange)} of {len(self.rows)} are not: {names}"
+                f"{' …' if len(strange) > 3 else ''}; leave them out, or write calibration into their column split"
+            )
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def calibration_rows(table: MeasuredTable[Row], *, shipped: bool) -> CalibrationRows[Row]:
+    """Rows marked calibration of a shipped table; all of a user's, refused if any is marked otherwise."""
+    if shipped:
+        return CalibrationRows(tuple(row for row in table.rows if row.head.split == "calibration"))
+    if table.unread:
+        first = table.unread[0]
+        more = f", and {len(table.unread) - 1} more rows do not either" if len(table.unread) > 1 else ""
+        raise DescriptionError(f"row {first.row_id} of the table cannot be fitted to: {first.reason}{more}")
+    if not table.rows:
+        raise DescriptionError("the table has no rows to fit to")
+    return CalibrationRows(table.rows)

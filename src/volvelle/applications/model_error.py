@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import log2
 
+from volvelle.catalogue.sourced_file import CLOSED, Plain
 from volvelle.laws.model_error import combined_doubt
 from volvelle.system.cluster import Cluster
 
@@ -13,13 +14,15 @@ __all__ = ["ModelError"]
 class ModelError:
     """One standard deviation of the model as a factor, and what it grows to outside the fitted rows."""
 
-    inside: float
+    __pydantic_config__ = CLOSED
+
+    inside: Plain
     """Of another publication on machines like those fitted."""
-    chip: float
+    chip: Plain
     """What a chip adds that no fitted row ran on."""
-    doubling: float
+    doubling: Plain
     """What every doubling of the most chips that were fitted adds, or halving of the fewest."""
-    link: float = 1.0
+    link: Plain = 1.0
     """What exchanging over a link of another kind adds."""
     chips: tuple[str, ...] = ()
     """Chips that were fitted."""

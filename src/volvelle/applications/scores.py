@@ -99,6 +99,10 @@ class RowScore:
     split: str = ""
     within: Mapping[str, str] = field(default_factory=dict)
 
+    def numbers(self) -> dict[str, float]:
+        """Rows and errors, as JSON names them."""
+        return {name: getattr(self, name) for name in ("rows", "median_abs_error", "mean_abs_error", "bias")}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -1,12 +1,15 @@
-"""Cells of measured tables: text of a file, packed or not, and numbers that are there or not."""
+"""Cells of measured tables: text of a file, packed or not, and the fields of a row by what each is."""
 
 import gzip
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib.resources.abc import Traversable
+from typing import Any, get_args, get_origin, get_type_hints
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["number", "table_text", "whole"]
+__all__ = ["column", "columns_that", "fields_from", "number", "table_text", "whole"]
 
 
 def table_text(file: Traversable) -> str:
@@ -40,3 +43,73 @@ def whole(row: Mapping[str, str], column: str) -> int | None:
     if found != int(found):
         raise ValueError(f"{column} is {row[column]}; it must be a whole number")
     return int(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    names: tuple[str, ...]
+    scale: float = 1.0
+    zero: bool = False
+    needed: bool = False
+    measured: bool = False
+
+
+def column(*names: str, default: object = None, **how: Any) -> Any:
+    """A field that tables keep under other names, the first that is filled counting.
+
+    It may have a `scale` to SI units and may be `zero`; a table is not read without the column where it is `needed`,
+    nor without any of those that hold what was `measured`.
+    """
+    return field(default=default, metadata={"column": _Column(names, **how)})
+
+
+def columns_that(kind: type, which: str) -> tuple[str, ...]:
+    """Columns that are ``needed``, or ``measured``."""
+    return tuple(at.names[0] for _, at, _ in _columns(kind) if getattr(at, which))
+
+
+def fields_from(kind: type, row: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of a measured row, but for its head, each from the column of its name or that of :func:`column`."""
+    return {name: _cell(row, at, hint) for name, at, hint in _columns(kind)}
+
+
+@cache
+def _columns(kind: Any) -> list[tuple[str, _Column, Any]]:
+    hints = get_type_hints(kind)
+    return [
+        (each.name, each.metadata.get("column") or _Column((each.name,)), hints[each.name])
+        for each in fields(kind)
+        if each.name != "head"
+    ]
+
+
+def _cell(row: Mapping[str, str], at: _Column, hint: Any) -> Any:
+    name = next((name for name in at.names if row.get(name)), at.names[0])
+    text, kinds = row.get(name, ""), get_args(hint) or (hint,)
+    if str in kinds:
+        return text
+    if get_origin(hint) is tuple:
+        return _widths(text, name)
+    if bool in kinds:
+        return _truth(text, name)
+    if at.zero and text in ("0", "0.0"):
+        return 0.0
+    value = whole(row, name) if int in kinds else number(row, name)
+    if value is None and type(None) not in kinds:
+        raise ValueError(f"it states no {name}")
+    return value if value is None or int in kinds else value * at.scale
+
+
+def _truth(text: str, name: str) -> bool | None:
+    if not text:
+        return None
+    if text.lower() not in ("0", "1", "true", "false", "yes", "no"):
+        raise ValueError(f"{name} is {text.lower()!r}; it must be 0 or 1")
+    return text.lower() in ("1", "true", "yes")
+
+
+def _widths(text: str, name: str) -> tuple[int, ...]:
+    parts = text.split("-") if text else []
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise ValueError(f"{name} is {text!r}; it must be widths joined by hyphens, like 512-256-128")
+    return tuple(int(part) for part in parts)

@@ -18,7 +18,7 @@ def _command(application: "Application[Any, Any, Any, Any]") -> click.Command | 
         return None
 
     def run(*, data: Path | None, as_json: bool, **given: Any) -> None:
-        from volvelle.applications.calibration_rows import calibration_rows  # noqa: PLC0415 - short start-up
+        from volvelle.applications.measured_table import calibration_rows  # noqa: PLC0415 - short start-up
         from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
         from volvelle.report.applications.documents import fit_document  # noqa: PLC0415 - short start-up
         from volvelle.report.applications.fitted_text import print_fit  # noqa: PLC0415 - short start-up

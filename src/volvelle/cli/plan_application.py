@@ -31,7 +31,7 @@ def plan_command(application: "Application[Any, Any, Any, Any]") -> click.Comman
         options = chosen(application.plan_options, given)
         asked = application.space(catalogue.cluster(system), catalogue, **options)
         start = time.perf_counter()
-        ranking = application.planner(asked).rank(asked.question.candidates, asked.question.system, top=top)
+        ranking = application.planner(asked).rank(asked.candidates, asked.system, top=top)
         planned = Planned(asked=asked, ranking=ranking, seconds=time.perf_counter() - start)
         if options.get("emit") is not None:
             options["emit"].write_text(application.emitted(planned), "utf-8")

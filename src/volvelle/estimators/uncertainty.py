@@ -35,6 +35,7 @@ __all__ = [
     "range_of",
     "sampled",
     "stratified",
+    "time_range",
 ]
 
 Column = NDArray[np.float64]
@@ -80,6 +81,15 @@ def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
     tail = (1 - level) / 2
     low, high = np.quantile(column, [tail, 1 - tail])
     return Range(low=float(low), high=float(high), level=level, varied=tuple(varied))
+
+
+def time_range(
+    time: Callable[[Cluster], Number], system: Cluster, *, error: float, samples: int, seed: int, level: float
+) -> Range:
+    """Where a time lies when numbers of the machine vary within their spreads, and the model by its own `error`."""
+    variants, varied = sampled(system, samples=samples, seed=seed)
+    column = np.asarray(time(variants)) * model_error_column(error, samples=samples, seed=seed)
+    return range_of(column, level=level, varied=(*varied, "the model"))
 
 
 # -- a machine, sampled --------------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ each; both follow the ``transformers`` library. What the shape leaves out is tol
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from dataclasses import replace
 
 from volvelle.interchange.config_fields import ConfigFields
 from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 
-__all__ = ["ARCHITECTURES", "FAMILIES", "gemma", "llama_like"]
+__all__ = ["FAMILIES", "gemma", "llama_like"]
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
 _HIDDEN = ("hidden_size", "n_embed", "n_embd", "d_model")
@@ -29,13 +29,10 @@ def llama_like(
     vocabulary_default: int | None = None,
     length_default: int | None = None,
     head_default: int | None = None,
-    linear_bias: Literal["none", "qkv", "all"] = "none",
     tied: bool = False,
     ffn: tuple[str, ...] = ("intermediate_size",),
     activation: tuple[str, ...] = ("hidden_act",),
     default_activation: str = "silu",
-    norms: Literal[2, 4] = 2,
-    qk_norm: bool = False,
     experts: Experts | None = None,
     latent: LatentAttention | None = None,
 ) -> Transformer:
@@ -54,10 +51,7 @@ def llama_like(
         sequence=c.whole(*_LENGTH, default=length_default),
         activation=c.activation(*activation, default=default_activation, gated=True),
         norm="rmsnorm",
-        norms_per_layer=norms,
         norm_bias=False,
-        linear_bias=linear_bias,
-        qk_norm=qk_norm,
         tied_embeddings=c.truth("tie_word_embeddings", default=tied),
         dropout=c.drops("resid_pdrop", "embd_pdrop", "attention_dropout"),
         experts=experts,
@@ -69,7 +63,7 @@ def _llama(c: ConfigFields) -> Transformer:
     attention, mlp = c.truth("attention_bias", default=False), c.truth("mlp_bias", default=False)
     if mlp and not attention:
         raise c.refuse("mlp_bias", "biases are on all projections, on queries, keys and values, or on none")
-    return llama_like(c, linear_bias="all" if mlp else "qkv" if attention else "none")
+    return replace(llama_like(c), linear_bias="all" if mlp else "qkv" if attention else "none")
 
 
 def _deepseek_dense_layers(c: ConfigFields) -> int:
@@ -131,8 +125,6 @@ def gemma(
     c: ConfigFields,
     *,
     kv_default: int,
-    norms: Literal[2, 4],
-    qk_norm: bool = False,
     vocabulary_default: int | None = None,
     length_default: int | None = None,
 ) -> Transformer:
@@ -149,15 +141,18 @@ def gemma(
         tied=True,
         activation=("hidden_activation", "hidden_act"),
         default_activation="gelu_pytorch_tanh",
-        norms=norms,
-        qk_norm=qk_norm,
     )
 
 
+def _qwen2_moe(c: ConfigFields) -> Transformer:
+    experts = _qwen_experts(c, shared=c.whole("shared_expert_intermediate_size"))
+    shape = llama_like(c, kv_default=16, experts=experts)
+    return replace(shape, linear_bias="qkv" if c.truth("qkv_bias", default=True) else "none")
+
+
 def _qwen3(c: ConfigFields, *, experts: Experts | None = None, kv_default: int) -> Transformer:
-    bias: Literal["qkv", "none"] = "qkv" if c.truth("attention_bias", default=False) else "none"
-    head = None if experts else 128
-    return llama_like(c, kv_default=kv_default, head_default=head, linear_bias=bias, qk_norm=True, experts=experts)
+    shape = llama_like(c, kv_default=kv_default, head_default=None if experts else 128, experts=experts)
+    return replace(shape, linear_bias="qkv" if c.truth("attention_bias", default=False) else "none", qk_norm=True)
 
 
 # -- GPT and what descends from it ---------------------------------------------------------------------------
@@ -166,72 +161,52 @@ def _qwen3(c: ConfigFields, *, experts: Experts | None = None, kv_default: int) 
 def _gpt_like(
     c: ConfigFields,
     *,
-    bias: Literal["none", "all"] = "all",
-    norm_bias: bool = True,
-    norms: Literal[1, 2] = 2,
-    kv_heads: int | None = None,
     ffn: int | None = None,
     length: int | None = None,
-    activation: tuple[str, ...] = (),
+    activation: str = "activation_function",
     default_activation: str = "gelu",
-    positions: Literal["learned", "rotary", "alibi", "none"] = "rotary",
-    slots: int = 0,
     tied: bool,
-    embedding_norm: bool = False,
-    head_bias: bool = False,
-    parallel: bool = False,
-    dropout: bool,
 ) -> Transformer:
-    """Layer norms with a mean, an ordinary feed-forward."""
+    """Layer norms with a mean, an ordinary feed-forward, biases everywhere, rotary positions."""
     heads, hidden = c.whole(*_HEADS), c.whole(*_HIDDEN)
     return Transformer(
         name=c.name,
         layers=c.whole(*_LAYERS),
         hidden=hidden,
         heads=heads,
-        kv_heads=kv_heads or heads,
+        kv_heads=heads,
         head_dim=c.head_dim(heads, hidden),
         ffn=ffn or c.whole("n_inner", "intermediate_size", "ffn_hidden_size", "ffn_dim", default=4 * hidden),
         vocabulary=c.whole("vocab_size"),
         sequence=length or c.whole(*_LENGTH),
-        activation=c.activation(*(activation or ("activation_function",)), default=default_activation, gated=False),
+        activation=c.activation(activation, default=default_activation, gated=False),
         norm="layernorm",
-        norms_per_layer=norms,
-        norm_bias=norm_bias,
-        linear_bias=bias,
-        head_bias=head_bias,
-        positions=positions,
-        position_slots=slots,
-        embedding_norm=embedding_norm,
+        linear_bias="all",
         tied_embeddings=c.truth("tie_word_embeddings", default=tied),
-        parallel_block=parallel,
-        dropout=dropout,
     )
 
 
 def _gpt2(c: ConfigFields) -> Transformer:
     if c.truth("add_cross_attention", default=False):
         raise c.refuse("add_cross_attention", "a decoder that reads an encoder is not described")
-    slots = c.whole(*_LENGTH)
+    shape = _gpt_like(c, tied=True)
     shared = c.family == "gpt_bigcode" and c.truth("multi_query", default=True)
-    return _gpt_like(
-        c,
-        kv_heads=1 if shared else None,
+    return replace(
+        shape,
+        kv_heads=1 if shared else shape.heads,
         positions="learned",
-        slots=slots,
-        tied=True,
+        position_slots=shape.sequence,
         dropout=c.drops("resid_pdrop", "embd_pdrop", "attn_pdrop", default=0.1),
     )
 
 
 def _gptj(c: ConfigFields) -> Transformer:
-    return _gpt_like(
-        c,
-        bias="none",
-        norms=1,
-        tied=False,
+    return replace(
+        _gpt_like(c, tied=False),
+        linear_bias="none",
+        norms_per_layer=1,
         head_bias=True,
-        parallel=True,
+        parallel_block=True,
         dropout=c.drops("resid_pdrop", "embd_pdrop", "attn_pdrop"),
     )
 
@@ -239,11 +214,9 @@ def _gptj(c: ConfigFields) -> Transformer:
 def _gpt_neox(c: ConfigFields) -> Transformer:
     if not c.truth("attention_bias", default=True):
         raise c.refuse("attention_bias", "biases are on all projections, on queries, keys and values, or on none")
-    return _gpt_like(
-        c,
-        activation=("hidden_act",),
-        tied=False,
-        parallel=c.truth("use_parallel_residual", default=True),
+    return replace(
+        _gpt_like(c, activation="hidden_act", tied=False),
+        parallel_block=c.truth("use_parallel_residual", default=True),
         dropout=c.drops("hidden_dropout", "attention_dropout"),
     )
 
@@ -257,13 +230,12 @@ def _opt(c: ConfigFields) -> Transformer:
     if not c.truth("layer_norm_elementwise_affine", default=True):
         raise c.refuse("layer_norm_elementwise_affine", "norms have weights")
     # The table of positions has two rows before the first, as the original code counted from there.
-    return _gpt_like(
-        c,
-        bias="all" if c.truth("enable_bias", default=True) else "none",
-        default_activation="relu",
+    shape = _gpt_like(c, default_activation="relu", tied=True)
+    return replace(
+        shape,
+        linear_bias="all" if c.truth("enable_bias", default=True) else "none",
         positions="learned",
-        slots=c.whole(*_LENGTH) + 2,
-        tied=True,
+        position_slots=shape.sequence + 2,
         dropout=c.drops("dropout", default=0.1),
     )
 
@@ -276,28 +248,22 @@ def _falcon(c: ConfigFields) -> Transformer:
     norms = c.whole("num_ln_in_parallel_attn", default=2 if newer else 1) if parallel else 2
     if norms not in (1, 2):
         raise c.refuse("num_ln_in_parallel_attn", "a parallel layer has one norm or two")
-    alibi = c.truth("alibi", default=False)
-    return _gpt_like(
-        c,
-        bias="all" if c.truth("bias", default=False) else "none",
-        norms=1 if norms == 1 else 2,
+    return replace(
+        _gpt_like(c, length=c.whole(*_LENGTH, default=2048), activation="activation", tied=True),
+        linear_bias="all" if c.truth("bias", default=False) else "none",
+        norms_per_layer=1 if norms == 1 else 2,
         kv_heads=c.whole("num_kv_heads", "n_head_kv", default=heads) if own else 1,
-        length=c.whole(*_LENGTH, default=2048),
-        activation=("activation",),
-        positions="alibi" if alibi else "rotary",
-        tied=True,
-        parallel=parallel,
+        positions="alibi" if c.truth("alibi", default=False) else "rotary",
+        parallel_block=parallel,
         dropout=c.drops("hidden_dropout", "attention_dropout"),
     )
 
 
 def _bloom(c: ConfigFields) -> Transformer:
-    return _gpt_like(
-        c,
-        length=c.whole("seq_length", default=2048),
+    return replace(
+        _gpt_like(c, length=c.whole("seq_length", default=2048), tied=True),
         positions="alibi",
         embedding_norm=True,
-        tied=True,
         dropout=c.drops("hidden_dropout", "attention_dropout"),
     )
 
@@ -307,19 +273,17 @@ def _mpt(c: ConfigFields) -> Transformer:
     if attention.truth("qk_ln", default=False):
         raise attention.refuse("qk_ln", "queries and keys are normed within a head, not across all")
     bare = c.truth("no_bias", default=True)
-    alibi = attention.truth("alibi", default=True)
-    length = c.whole("max_seq_len")
+    learned = not attention.truth("alibi", default=True) and c.truth("learned_pos_emb", default=True)
     shared = 1 if attention.fields.get("attn_type") == "multiquery_attention" else None
-    return _gpt_like(
-        c,
-        bias="none" if bare else "all",
+    wide = round(c.share("expansion_ratio", default=4.0) * c.whole(*_HIDDEN))
+    shape = _gpt_like(c, ffn=wide, length=c.whole("max_seq_len"), tied=True)
+    return replace(
+        shape,
+        linear_bias="none" if bare else "all",
         norm_bias=not bare,
-        kv_heads=attention.whole("kv_n_heads", default=shared or c.whole(*_HEADS)),
-        ffn=round(c.share("expansion_ratio", default=4.0) * c.whole(*_HIDDEN)),
-        length=length,
-        positions="alibi" if alibi else "learned" if c.truth("learned_pos_emb", default=True) else "none",
-        slots=0 if alibi or not c.truth("learned_pos_emb", default=True) else length,
-        tied=True,
+        kv_heads=attention.whole("kv_n_heads", default=shared or shape.heads),
+        positions="learned" if learned else "alibi" if attention.truth("alibi", default=True) else "none",
+        position_slots=shape.sequence if learned else 0,
         dropout=c.drops("resid_pdrop", "emb_pdrop"),
     )
 
@@ -328,22 +292,19 @@ FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "llama": _llama,
     "mistral": lambda c: llama_like(c, kv_default=8),
     "mixtral": lambda c: llama_like(c, kv_default=8, experts=_mixtral_experts(c)),
-    "qwen2": lambda c: llama_like(c, kv_default=32, linear_bias="qkv"),
-    "qwen2_moe": lambda c: llama_like(
-        c,
-        kv_default=16,
-        linear_bias="qkv" if c.truth("qkv_bias", default=True) else "none",
-        experts=_qwen_experts(c, shared=c.whole("shared_expert_intermediate_size")),
-    ),
+    "qwen2": lambda c: replace(llama_like(c, kv_default=32), linear_bias="qkv"),
+    "qwen2_moe": _qwen2_moe,
     "qwen3": lambda c: _qwen3(c, kv_default=32),
     "qwen3_moe": lambda c: _qwen3(c, kv_default=4, experts=_qwen_experts(c, shared=0)),
     "deepseek": lambda c: llama_like(c, experts=_deepseek_experts(c)),
     "deepseek_v2": _deepseek_latent,
     "deepseek_v3": _deepseek_latent,
-    "gemma": lambda c: gemma(c, kv_default=16, norms=2),
-    "gemma2": lambda c: gemma(c, kv_default=4, norms=4),
+    "gemma": lambda c: gemma(c, kv_default=16),
+    "gemma2": lambda c: replace(gemma(c, kv_default=4), norms_per_layer=4),
     "phi3": llama_like,
-    "gpt_oss": lambda c: llama_like(c, kv_default=8, head_default=64, linear_bias="all", experts=_mixtral_experts(c)),
+    "gpt_oss": lambda c: replace(
+        llama_like(c, kv_default=8, head_default=64, experts=_mixtral_experts(c)), linear_bias="all"
+    ),
     "gpt2": _gpt2,
     "gpt_bigcode": _gpt2,
     "gptj": _gptj,
@@ -354,31 +315,3 @@ FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "mpt": _mpt,
 }
 """Families by ``model_type``, each with its reader."""
-
-ARCHITECTURES: Mapping[str, str] = {
-    "LlamaForCausalLM": "llama",
-    "MistralForCausalLM": "mistral",
-    "MixtralForCausalLM": "mixtral",
-    "Qwen2ForCausalLM": "qwen2",
-    "Qwen2MoeForCausalLM": "qwen2_moe",
-    "Qwen3ForCausalLM": "qwen3",
-    "Qwen3MoeForCausalLM": "qwen3_moe",
-    "DeepseekForCausalLM": "deepseek",
-    "DeepseekV2ForCausalLM": "deepseek_v2",
-    "DeepseekV3ForCausalLM": "deepseek_v3",
-    "GemmaForCausalLM": "gemma",
-    "Gemma2ForCausalLM": "gemma2",
-    "Phi3ForCausalLM": "phi3",
-    "GptOssForCausalLM": "gpt_oss",
-    "GPT2LMHeadModel": "gpt2",
-    "GPTBigCodeForCausalLM": "gpt_bigcode",
-    "GPTJForCausalLM": "gptj",
-    "GPTNeoXForCausalLM": "gpt_neox",
-    "OPTForCausalLM": "opt",
-    "FalconForCausalLM": "falcon",
-    "RWForCausalLM": "falcon",
-    "BloomForCausalLM": "bloom",
-    "MptForCausalLM": "mpt",
-    "MPTForCausalLM": "mpt",
-}
-"""How a file that does not say its ``model_type``, or says one of its own, is known all the same."""

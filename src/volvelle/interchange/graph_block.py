@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from volvelle.errors import DescriptionError, GraphError, UnknownNameError
-from volvelle.interchange.graph_kernel import KINDS, NAME, KernelLine, read_kernel
+from volvelle.interchange.graph_kernel import KINDS, NAME, KernelLine, check_element, read_kernel
 from volvelle.quantities import numbered
 from volvelle.workload.builder import BlockBuilder
-from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block
 from volvelle.workload.signature import Signature
 
@@ -53,7 +52,8 @@ def read_block(
             kind = KINDS[line.kind].build(line, signature, sizes)
         except GraphError as error:
             raise error if str(error).startswith(line.where) else GraphError(f"{line.where}: {error}") from None
-        _check_element(line.element, line.where)
+        if line.element is not None:
+            check_element(line.element, line.where)
         b.add(line.name, kind, line.reads, element=line.element)
         dims_of[line.name] = line.makes
     repeat = stated.get("repeat", 1)
@@ -100,7 +100,8 @@ def _tensor(section: str, stated: object, sizes: Mapping[str, float], at: str) -
         raise GraphError(f"{at} is {fields['dims']!r}, which names a dimension twice; give each its own name")
     _check_dims(dims, sizes, at)
     element = fields.get("element")
-    _check_element(element, at)
+    if element is not None:
+        check_element(element, at)
     return _Declared(section=section, dims=dims, element=element, tied_to=str(fields.get("tied_to") or ""))
 
 
@@ -243,12 +244,3 @@ def _check_dims(dims: Sequence[str], sizes: Mapping[str, float], at: str) -> Non
     for dim in dims:
         if dim not in sizes:
             raise GraphError(f"{at}: {UnknownNameError.among('dimension', dim, sizes)} Give it a size under sizes")
-
-
-def _check_element(element: object, at: str) -> None:
-    if element is None:
-        return
-    try:
-        element_bytes(str(element))
-    except UnknownNameError as error:
-        raise DescriptionError(f"{at}: {error}") from None

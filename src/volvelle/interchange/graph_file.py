@@ -21,9 +21,8 @@ from pathlib import Path
 
 from volvelle.errors import DescriptionError, GraphError, UnknownNameError
 from volvelle.interchange.graph_block import read_block
-from volvelle.interchange.graph_kernel import NAME
+from volvelle.interchange.graph_kernel import NAME, check_element
 from volvelle.interchange.yaml_file import read_fields
-from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Workload
 from volvelle.workload.transforms import with_backward
 
@@ -58,7 +57,7 @@ def read_graph(source: Path | Mapping[str, object], *, name: str | None = None) 
     _only(fields, _TOP, where)
     sizes = _sizes(fields.get("sizes"), where)
     element = fields.get("element", "bf16")
-    _check_element(element, where)
+    check_element(element, where)
     training = fields.get("training", False)
     if not isinstance(training, bool):
         raise DescriptionError(f"{where}: training is {training!r}; it must be true or false")
@@ -100,13 +99,6 @@ def _sizes(stated: object, where: str) -> dict[str, float]:
         if isinstance(size, bool) or not isinstance(size, int | float) or size <= 0:
             raise DescriptionError(f"{where}: the size of {dim!r} is {size!r}; it must be a positive number")
     return dict(stated)
-
-
-def _check_element(element: object, where: str) -> None:
-    try:
-        element_bytes(str(element))
-    except UnknownNameError as error:
-        raise DescriptionError(f"{where}: {error}") from None
 
 
 def _stream(stated: object, sizes: Mapping[str, float], where: str) -> str | None:

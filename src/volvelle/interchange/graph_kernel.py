@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log2
 
-from volvelle.errors import GraphError, UnknownNameError
+from volvelle.errors import DescriptionError, GraphError, UnknownNameError
+from volvelle.workload.elements import element_bytes
 from volvelle.workload.operations import (
     AbstractKind,
     Contraction,
@@ -24,7 +25,7 @@ from volvelle.workload.operations import (
 )
 from volvelle.workload.signature import Signature
 
-__all__ = ["KINDS", "NAME", "KernelLine", "read_kernel"]
+__all__ = ["KINDS", "NAME", "KernelLine", "check_element", "read_kernel"]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """What tensors, kernels and dimensions may be called."""
@@ -162,6 +163,14 @@ KINDS: Mapping[str, _Kind] = {
     "route": _Kind(_route, options=("carries", "flops_per_point"), invents=True),
 }
 """Kinds of kernel by the word a file uses."""
+
+
+def check_element(element: object, at: str) -> None:
+    """Refuse an element type that nobody knows."""
+    try:
+        element_bytes(str(element))
+    except UnknownNameError as error:
+        raise DescriptionError(f"{at}: {error}") from None
 
 
 def read_kernel(name: str, stated: object, where: str) -> KernelLine:

@@ -20,20 +20,23 @@ What the shape leaves out, so that an estimate from it stays on the safe side:
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.interchange import decoder_families
 from volvelle.interchange.config_fields import ConfigFields
-from volvelle.interchange.hybrid_families import HYBRID_ARCHITECTURES, HYBRID_FAMILIES
+from volvelle.interchange.hybrid_families import HYBRID_FAMILIES
 from volvelle.workload.families.shape import Transformer
 
 __all__ = ["FAMILIES", "read_config"]
 
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {**decoder_families.FAMILIES, **HYBRID_FAMILIES}
 """Families by ``model_type``, each with its reader."""
-_ARCHITECTURES = {**decoder_families.ARCHITECTURES, **HYBRID_ARCHITECTURES}
+_ARCHITECTURE = re.compile("(.*?)(ForCausalLM|ForConditionalGeneration|LMHeadModel)")
+_OTHERWISE = {"RWForCausalLM": "falcon", "Gemma3ForCausalLM": "gemma3_text"}
+"""Architectures that are not called like their family, as ``Qwen2MoeForCausalLM`` is like ``qwen2_moe``."""
 
 
 def read_config(source: Path | Mapping[str, object], *, name: str | None = None) -> Transformer:
@@ -71,8 +74,11 @@ def _family(fields: Mapping[str, object], name: str) -> str:
         return said
     built = fields.get("architectures")
     for architecture in built if isinstance(built, list) else []:
-        if architecture in _ARCHITECTURES:
-            return _ARCHITECTURES[architecture]
+        called = _ARCHITECTURE.fullmatch(str(architecture))
+        like = (name for name in FAMILIES if called and name.replace("_", "") == called[1].lower())
+        family = _OTHERWISE.get(str(architecture)) or next(like, None)
+        if family is not None:
+            return family
     if isinstance(fields.get("text_config"), Mapping):
         raise OutsideDomainError(
             f"config of {name!r}: {said!r} is a network of several kinds of input; "

@@ -12,7 +12,7 @@ from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.decoder_families import gemma, llama_like
 from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2, Transformer
 
-__all__ = ["HYBRID_ARCHITECTURES", "HYBRID_FAMILIES"]
+__all__ = ["HYBRID_FAMILIES"]
 
 _SPANS = {
     "full_attention": "attention",
@@ -35,7 +35,8 @@ def _every(count: int, period: int, offset: int, there: str, elsewhere: str) -> 
 
 
 def _gemma3_text(c: ConfigFields) -> Transformer:
-    shape = gemma(c, kv_default=4, norms=4, qk_norm=True, vocabulary_default=262208, length_default=131072)
+    shape = gemma(c, kv_default=4, vocabulary_default=262208, length_default=131072)
+    shape = replace(shape, norms_per_layer=4, qk_norm=True)
     every = c.whole("sliding_window_pattern", "_sliding_window_pattern", default=6)
     spans = c.words("layer_types", _SPANS, shape.layers)
     spans = spans or _every(shape.layers, every, every - 1, "attention", "local attention")
@@ -158,13 +159,3 @@ HYBRID_FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "nemotron_h": _nemotron_h,
 }
 """Families by ``model_type``, each with its reader."""
-
-HYBRID_ARCHITECTURES: Mapping[str, str] = {
-    "Gemma3ForConditionalGeneration": "gemma3",
-    "Gemma3ForCausalLM": "gemma3_text",
-    "Llama4ForConditionalGeneration": "llama4",
-    "Llama4ForCausalLM": "llama4",
-    "JambaForCausalLM": "jamba",
-    "NemotronHForCausalLM": "nemotron_h",
-}
-"""How a file that does not say its ``model_type``, or says one of its own, is known all the same."""

@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,9 +18,64 @@ from volvelle.report.figures.theme import WIDE
 from volvelle.report.page import Drawing, page
 from volvelle.report.sheet import Sheet
 
-__all__ = ["Item", "csv_of", "item_page", "markdown_of", "print_sheet", "write_item"]
+__all__ = [
+    "Columns",
+    "Document",
+    "Item",
+    "Number",
+    "csv_of",
+    "item_page",
+    "markdown_of",
+    "print_sheet",
+    "sheet_of",
+    "write_item",
+]
+
 
 _WIDTH = 120
+
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A column of numbers: which field of a row it shows, and how."""
+
+    key: str
+    form: str = ".3f"
+    """As :func:`format` takes it; ``change`` for ours over logged less one, ``yes`` for what holds or not."""
+    per: float = 1.0
+
+    def cell(self, value: Any) -> str:
+        """A value; how many there are, of a list."""
+        if value is None:
+            return "–"
+        if self.form == "yes":
+            return "yes" if value else "no"
+        if self.form == "change":
+            return "0 %" if abs(value) < 5e-5 else f"{100 * value:+.2f} %".replace("-", "−")
+        return format(
+            len(value) if isinstance(value, list) else value if self.per == 1.0 else value / self.per, self.form
+        )
+
+
+Columns = Mapping[str, str | Number]
+"""Columns of a table by name; those that are named fields of a row alone hold words."""
+
+
+def sheet_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Columns, *, note: str = "") -> Sheet:
+    """A table of fields of a document's rows."""
+    return Sheet(
+        title=title,
+        columns=tuple(columns),
+        rows=tuple(
+            tuple(at.cell(row[at.key]) if isinstance(at, Number) else str(row[at]) for at in columns.values())
+            for row in rows
+        ),
+        numbers=frozenset(name for name, at in columns.items() if isinstance(at, Number)),
+        note=note,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +86,7 @@ class Item:
     title: str
     lead: str
     sheets: tuple[Sheet, ...]
-    document: dict[str, object]
+    document: Document
     picture: Drawing | None = None
     """None where a table says all; drawn when it is asked for."""
 

@@ -1,5 +1,6 @@
 """A graph by name: a file, a model of the catalogue, or a workload that DFModel published."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
@@ -7,8 +8,8 @@ from volvelle.catalogue.published.dfmodel import PublishedWorkload, dfmodel
 from volvelle.errors import UnknownNameError
 from volvelle.interchange.graph_file import GraphFile, read_graph
 from volvelle.verbs.named import model_of
-from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables, dlrm
-from volvelle.workload.families.fft import Fft, fft
+from volvelle.workload.families.dlrm import Dlrm, dlrm
+from volvelle.workload.families.fft import fft
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
 from volvelle.workload.families.hpl import Hpl, hpl
 from volvelle.workload.families.shape import Transformer
@@ -67,35 +68,12 @@ def _streamed(workload: Workload, stream: str | None) -> GraphFile:
 
 def _published(stated: PublishedWorkload, *, forward: bool) -> GraphFile:
     """One of DFModel's workloads, by the families of ours."""
-    if stated.hidden is not None:
-        layer = GptLayer(
-            name=stated.key,
-            hidden=stated.hidden,
-            heads=stated.heads or 1,
-            head_dim=stated.head_dim or 1,
-            ffn=stated.ffn or 4 * stated.hidden,
-            sequence=stated.sequence or 1,
-            layers=stated.layers or 1,
-        )
-        return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
-    if stated.layer_width is not None:
-        tables = EmbeddingTables(
-            count=stated.tables or 1, rows=stated.rows or 1, width=stated.width or 1, pooling=stated.pooling or 1
-        )
-        shape = Dlrm(
-            name=stated.key,
-            dense=stated.layer_width,
-            bottom=(stated.layer_width,) * (stated.bottom_layers or 1),
-            top=(stated.layer_width,) * (stated.top_layers or 1),
-            tables=(tables,),
-            interaction="apart",
-            activation=False,
-            element="bf16",
-        )
+    shape = stated.shape
+    if isinstance(shape, GptLayer):
+        return _streamed(gpt_layer(shape) if forward else gpt_layer_training(shape), "position")
+    if isinstance(shape, Dlrm):
         made = dlrm(shape, batch=stated.local_batch or 1)
         return _streamed(made if forward else with_backward(made), "batch")
-    if stated.order is not None:
-        return _streamed(
-            hpl(Hpl(name=stated.key, order=stated.order, block=stated.block or 1, steps=stated.steps)), None
-        )
-    return _streamed(fft(Fft(name=stated.key, length=stated.length or 4, radix=stated.radix)), None)
+    if isinstance(shape, Hpl):
+        return _streamed(hpl(replace(shape, element="fp64")), None)
+    return _streamed(fft(replace(shape, element="fp32")), None)

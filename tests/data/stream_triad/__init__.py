@@ -8,11 +8,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from volvelle import Catalogue, Cluster, Contribution, Estimate, Estimator, Range
-from volvelle.applications.calibration_rows import CalibrationRows
-from volvelle.applications.contract import Application, Asked, Option, Question
+from volvelle.applications.contract import Application, Option, Question
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
-from volvelle.applications.measured_table import MeasuredTable, RowHead, read_table
+from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, RowHead, read_table
 from volvelle.applications.table_cells import number, whole
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.laws.roofline import kernel_time
@@ -120,12 +119,12 @@ class StreamApplication(Application[TriadRow, Triad, int, float]):
         constant = FittedConstant(of="all", name="sustained", fitted=value, catalogue=_SUSTAINED, kind=FRACTION)
         return Fit(constants=(constant,), scores={"rows": float(len(asked))}, calibration={"all": value})
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Triad, int, float]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Question[Triad, int, float]:
         """Every number of chips."""
         work = Triad(elements=options["elements"])
         candidates = tuple((work, chips) for chips in range(1, system.accelerators + 1))
-        question = Question(candidates=candidates, system=system, calibration=_SUSTAINED)
-        return Asked(question=question, title="STREAM triad", facts={"elements": work.elements})
+        facts = {"elements": work.elements}
+        return Question(candidates=candidates, system=system, calibration=_SUSTAINED, title="STREAM triad", facts=facts)
 
     def cells(self, estimate: Estimate[Triad, int]) -> Mapping[str, str]:
         """Chips, time and bandwidth."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from volvelle.applications.calibration_rows import CalibrationRows
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.registry import APPLICATIONS, application
 from volvelle.catalogue import Catalogue
 from volvelle.cli import _volvelle

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.collectives.fit import fit_collectives
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
 from volvelle.applications.collectives.prediction import (
@@ -16,7 +14,7 @@ from volvelle.applications.collectives.prediction import (
 )
 from volvelle.applications.contract import Application, Option
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.measured_table import CalibrationRows, Split
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
@@ -26,6 +24,7 @@ __all__ = ["COLLECTIVES", "LONG", "TARGET", "Collectives"]
 
 TARGET = 0.15
 """Median absolute error on held-out rows that was asked for, above LONG."""
+_SHOWN: tuple[Split, ...] = ("heldout", "calibration")
 LONG = 1e6
 """Messages of more bytes are long; below, launching decides and libraries differ most."""
 
@@ -41,13 +40,8 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         Option(flag="--all-sizes", kind=bool, help="Score short messages too, not only those above 1 MB."),
     )
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
-        """Published timings, or a file's."""
-        return collective_measurements(file)
-
-    def question(self, row: CollectiveMeasurement, catalogue: Catalogue) -> CollectiveQuestion | str:
-        """The collective on the catalogue's cluster."""
-        return collective_question(row, catalogue)
+    rows = staticmethod(collective_measurements)
+    question = staticmethod(collective_question)
 
     def estimator(self, calibration: None = None) -> Estimator[Collective, str]:
         """The laws of collectives."""
@@ -93,23 +87,13 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         )
         yield Finding(
             key="all_sizes",
-            value={split: _numbers(validation, split) for split in ("heldout", "calibration")},
+            value={split: validation.overall(split).numbers() for split in _SHOWN},
         )
 
 
 def _size(row: object) -> float:
     assert isinstance(row, CollectiveMeasurement), "collectives are scored by their own rows"
     return row.size or 0.0
-
-
-def _numbers(validation: RowValidation, split: Any) -> dict[str, object]:
-    score = validation.overall(split)
-    return {
-        "rows": score.rows,
-        "median_abs_error": score.median_abs_error,
-        "mean_abs_error": score.mean_abs_error,
-        "bias": score.bias,
-    }
 
 
 COLLECTIVES = Collectives()

@@ -5,17 +5,17 @@ on one node, networks on two. A stage minimises the mean of |ln(predicted / meas
 pull far; every publication weighs alike, so that a long table does not outvote the others, but one of a few rows less.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.prediction import CollectiveQuestion, collective_question, collective_times
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS
@@ -115,21 +115,29 @@ def fit_collectives(
     """Fit every stage to the calibration rows of its publications."""
     links: dict[str, Link] = {}
     constants: list[FittedConstant] = []
-    for stage in stages:
-        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
-        if not series:
-            continue
-        for name in {link for constant in stage.constants for link in constant.links}:
-            links.setdefault(name, catalogue.link(name))
-        held = dict(links)
-        values = _fitted(stage, series, links)
-        links |= _with(links, stage, values)
+    for stage, series, held, values in _fitted_stages(rows, catalogue, stages):
+        links = held | _with(held, stage, values)
         constants += _described(stage, series, links, values, held)
     if not constants:
         raise DescriptionError("no calibration row is of a publication that tells the constants of a link")
     return Fit(
         constants=tuple(constants), notes=("rows: those whose time depends on the constant most",), calibration=links
     )
+
+
+def _fitted_stages(
+    rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, stages: Sequence[Stage]
+) -> Iterator[tuple[Stage, list[_Series], dict[str, Link], Column]]:
+    """Stages that rows tell of, with the links before each and what is fitted for its constants."""
+    links: dict[str, Link] = {}
+    for stage in stages:
+        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
+        if series:
+            for name in {link for constant in stage.constants for link in constant.links}:
+                links.setdefault(name, catalogue.link(name))
+            values = _fitted(stage, series, links)
+            yield stage, series, dict(links), values
+            links = _with(links, stage, values)
 
 
 def _series(rows: Sequence[CollectiveMeasurement], catalogue: Catalogue) -> list[_Series]:
@@ -176,16 +184,10 @@ def stage_losses(
     rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, *, stages: Sequence[Stage] = STAGES
 ) -> list[tuple[float, float]]:
     """The loss of every stage as it is fitted again, and with the constants of the catalogue."""
-    links: dict[str, Link] = {}
     losses = []
-    for stage in stages:
-        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
-        for name in {link for constant in stage.constants for link in constant.links}:
-            links.setdefault(name, catalogue.link(name))
+    for stage, series, links, fresh in _fitted_stages(rows, catalogue, stages):
         held = np.array([float(getattr(links[constant.links[0]], constant.name)) for constant in stage.constants])
-        fresh = _fitted(stage, series, links)
         losses.append((_loss(stage, series, links, fresh), _loss(stage, series, links, held)))
-        links |= _with(links, stage, fresh)
     return losses
 
 

@@ -3,12 +3,11 @@
 What every column means and where each row comes from is said in ``data/measurements/README.md``.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
-from volvelle.applications.table_cells import number, whole
+from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_columns
+from volvelle.applications.table_cells import column
 
 __all__ = ["CollectiveMeasurement", "collective_measurements"]
 
@@ -18,46 +17,24 @@ class CollectiveMeasurement:
     """One timed collective, or one timed message between two chips."""
 
     head: RowHead
-    operation: str
-    system: str
+    operation: str = column("op", needed=True)
+    system: str = column("system", needed=True)
     accelerator: str
-    chips: int | None
-    nodes: int | None
-    cluster: str
+    chips: int | None = column("chips", needed=True)
+    nodes: int | None = column("nodes", needed=True)
+    cluster: str = column("cluster", needed=True)
     """The catalogue's entry for the system; empty where there is none."""
-    library: str
-    algorithm: str
+    library: str = column("library", needed=True)
+    algorithm: str = column("algorithm", needed=True)
     """As the source says; empty where the library chose."""
-    size: float | None
-    """Bytes, by the convention of :mod:`volvelle.laws.collectives`."""
-    time: float | None
+    size: float | None = column("size_bytes", zero=True, needed=True)
+    """Bytes, by the convention of :mod:`volvelle.laws.collectives`; an empty message has a time."""
+    time: float | None = column("time_us", scale=1e-6, measured=True)
     """Seconds."""
 
 
 def collective_measurements(file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     if file is not None:
-        return _read(file=file)
-    return joined(_read("collectives"), _read("collectives_peers"))
-
-
-def _read(name: str = "collectives", *, file: Path | None = None) -> MeasuredTable[CollectiveMeasurement]:
-    needed = ("row_id", "op", "system", "chips", "nodes", "cluster", "library", "algorithm", "size_bytes")
-    return read_table(name, _measurement, needed=needed, measured=("time_us",), file=file)
-
-
-def _measurement(head: RowHead, row: Mapping[str, str]) -> CollectiveMeasurement:
-    microseconds = number(row, "time_us")
-    return CollectiveMeasurement(
-        head=head,
-        operation=row["op"],
-        system=row["system"],
-        accelerator=row.get("accelerator", ""),
-        chips=whole(row, "chips"),
-        nodes=whole(row, "nodes"),
-        cluster=row["cluster"],
-        library=row["library"],
-        algorithm=row["algorithm"],
-        size=0.0 if row["size_bytes"] in ("0", "0.0") else number(row, "size_bytes"),  # an empty message has a time
-        time=None if microseconds is None else microseconds * 1e-6,
-    )
+        return read_columns("collectives", CollectiveMeasurement, file=file)
+    return joined(*(read_columns(name, CollectiveMeasurement) for name in ("collectives", "collectives_peers")))

@@ -4,18 +4,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
-from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmEstimate, DlrmModel, DlrmStep
 from volvelle.applications.dlrm.fit import fit_dlrm
-from volvelle.applications.dlrm.measurements import DlrmMeasurement, dlrm_measurements
 from volvelle.applications.dlrm.models import named_dlrm
 from volvelle.applications.dlrm.plan import candidates
-from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
+from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_measurements, dlrm_question
 from volvelle.applications.dlrm.tables import TableElements
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Ranking
 from volvelle.interchange.dlrm_file import read_dlrm
@@ -58,13 +56,8 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
     )
     plan_words: ClassVar[tuple[str, ...]] = ("tables",)
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[DlrmMeasurement]:
-        """Published runs, or a file's."""
-        return dlrm_measurements(file)
-
-    def question(self, row: DlrmMeasurement, catalogue: Catalogue) -> DlrmQuestion | str:
-        """A step, its machine and software; the placement is the best found."""
-        return dlrm_question(row, catalogue)
+    rows = staticmethod(dlrm_measurements)
+    question = staticmethod(dlrm_question)
 
     def estimator(self, calibration: str) -> DlrmModel:
         """With the constants of one kind of software."""
@@ -74,8 +67,7 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
         """The best placement, as sure as the model is of the machine."""
         key = (question.calibration, question.system.name, question.work)
         if key not in _ANSWERED:
-            model = dlrm_model(question.calibration, question.system)
-            _ANSWERED[key] = model.rank(question.candidates, question.system, top=1)
+            _ANSWERED[key] = super().answer(question)
         return _ANSWERED[key]
 
     def measured(self, row: DlrmMeasurement) -> float | None:
@@ -92,7 +84,7 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[DlrmStep, TablePlacement, str]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> DlrmQuestion:
         """Tables whole, by rows, by columns, copied, and mixtures of these."""
         name, element = options.get("model", "dcnv2-mlperf"), options.get("element", "fp16")
         shape = read_dlrm(Path(name)) if name.endswith(".json") else named_dlrm(name)
@@ -104,20 +96,18 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
         )
         software = options.get("software", "hugectr")
         parameters = sum(tables.parameters for tables in shape.tables)
-        return Asked(
-            question=Question(
-                candidates=candidates(step, system.accelerators),
-                system=system,
-                calibration=software,
-                outside=dlrm_model_error(software).outside(system),
-            ),
+        return Question(
+            candidates=candidates(step, system.accelerators),
+            system=system,
+            calibration=software,
+            outside=dlrm_model_error(software).outside(system),
             title=f"{shape.name}: {parameters / 1e9:.4g} B parameters in tables, {step.batch} samples a step,",
             facts={"model": shape.name, "batch": step.batch},
         )
 
-    def planner(self, asked: Asked[DlrmStep, TablePlacement, str]) -> DlrmModel:
+    def planner(self, asked: DlrmQuestion) -> DlrmModel:
         """As sure as the model is of this machine."""
-        return dlrm_model(asked.question.calibration, asked.question.system)
+        return dlrm_model(asked.calibration, asked.system)
 
     def described(self, work: DlrmStep, decision: TablePlacement) -> Mapping[str, object]:
         """The placement of every kind of table."""

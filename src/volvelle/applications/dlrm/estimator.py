@@ -7,15 +7,14 @@ from math import prod
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.applications.dlrm.tables import TableCosts, TableElements, table_costs
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
-from volvelle.estimators.uncertainty import sampled
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Violation
+from volvelle.estimators.uncertainty import time_range
 from volvelle.laws.footprint import activation_bytes, weight_bytes
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_reduce_time
@@ -24,7 +23,6 @@ from volvelle.laws.overlap import hidden_time
 from volvelle.laws.roofline import kernel_time
 from volvelle.mapping.table_placement import TablePlacement
 from volvelle.quantities import BYTES, Fraction, Number, Seconds, show
-from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.dlrm import Dlrm, dlrm
@@ -145,7 +143,7 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
         found = []
         for step, placement in candidates:
             times = self.times(step, system, _costs(step, system, placement), dense=dense[step])
-            found.append(sum(float(part) for (_, exposed), part in times.items() if exposed))
+            found.append(float(_exposed(times)))
         return found
 
     def violations(self, workload: DlrmStep, system: Cluster, decision: TablePlacement, /) -> tuple[Violation, ...]:
@@ -158,18 +156,8 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
         chips = cluster.accelerators
         costs = _costs(step, cluster, placement)
         parts = self.times(step, cluster, costs)
-        variants, varied = sampled(cluster, samples=self.samples, seed=self.seed)
-        columns = self.times(step, variants, costs)
-        total: NDArray[np.float64] = np.zeros(self.samples)
-        for (_, exposed), time in columns.items():
-            total = total + (np.asarray(time) if exposed else 0.0)
-        generator = np.random.default_rng([self.seed, 1])
-        slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
-        tail = (1 - self.level) / 2
-        low, high = np.quantile(total * LogNormal(1.0, self.error).at(slices), [tail, 1 - tail])
         memory = self.memory(step, chips, costs)
         capacity = float(cluster.chip.memory.capacity)
-        seconds = sum(float(part) for (_, exposed), part in parts.items() if exposed)
         return Estimate(
             workload=step,
             decision=placement,
@@ -191,8 +179,17 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
             work=step_flops(step.shape, step.batch),
             chips=chips,
             peak=float(np.max(cluster.chip.matrix_rate(step.matrix_element))),
-            facts={"samples_per_second": step.batch / seconds},
-            ranges={"time": Range(low=float(low), high=float(high), level=self.level, varied=(*varied, "the model"))},
+            facts={"samples_per_second": step.batch / float(_exposed(parts))},
+            ranges={
+                "time": time_range(
+                    lambda machine: _exposed(self.times(step, machine, costs)),
+                    cluster,
+                    error=self.error,
+                    samples=self.samples,
+                    seed=self.seed,
+                    level=self.level,
+                )
+            },
         )
 
     def memory(self, step: DlrmStep, chips: int, costs: TableCosts) -> tuple[MemoryPart, ...]:
@@ -224,6 +221,11 @@ def _resource(name: str) -> str:
     if "exchanged" in name or "added up" in name:
         return "network"
     return "host" if name == "fixed" else "arithmetic or memory" if name.startswith("dense") else "memory"
+
+
+def _exposed(parts: Mapping[tuple[str, bool], Seconds]) -> Seconds:
+    """The parts that nothing hides, in all."""
+    return sum((part for (_, exposed), part in parts.items() if exposed), start=0.0)
 
 
 def _violations(memory: float, capacity: float) -> tuple[Violation, ...]:

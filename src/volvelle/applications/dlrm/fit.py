@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel
-from volvelle.applications.dlrm.measurements import DlrmMeasurement
-from volvelle.applications.dlrm.rows import DlrmQuestion, dlrm_question
+from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_question
 from volvelle.applications.fitted_constants import Fit, FittedConstant, model_error_constants
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
@@ -33,17 +33,14 @@ _APART = "not fully GPU-resident"
 """Rows flagged so are shown, not fitted; nor are cards joined by PCIe alone, whose exchanges nothing calibrates."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StackFit:
-    """What calibration rows of one software say."""
+class StackFit(NamedTuple):
+    """What calibration rows of one software say; how far off, by rows that were left out one group after another."""
 
-    stack: str
+    rows: int
+    mean_abs_error: float
     gather: float
     fixed: float
     model_error: ModelError
-    """By rows that were left out: a publication, a chip, the larger and the smaller machines."""
-    rows: int
-    mean_abs_error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +71,14 @@ def fit_stack(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Cat
             f"all calibration rows by {stack!r} are one model and batch on one machine, and two constants take two; "
             "add rows of another batch, or of another number of chips"
         )
-    loss, gather, fixed = _constants(stack, cases)
-    return StackFit(
-        stack=stack,
-        gather=gather,
-        fixed=fixed,
-        model_error=_model_error(stack, cases, [case for case in known if not case.fitted]),
-        rows=len(cases),
-        mean_abs_error=loss,
-    )
+    error = _model_error(stack, cases, [case for case in known if not case.fitted])
+    return StackFit(len(cases), *_constants(stack, cases), error)
 
 
 def _constants(stack: str, cases: Sequence[_Case]) -> tuple[float, float, float]:
     """The loss, and the two constants that have the least of it."""
-    weights = _weights(cases)
+    repeats = Counter(case.configuration for case in cases)
+    weights = np.array([1.0 / repeats[case.configuration] for case in cases])
 
     def loss(gather: float, fixed: float) -> float:
         return float(weights @ np.abs(_errors(cases, gather, fixed)) / weights.sum())
@@ -97,11 +88,6 @@ def _constants(stack: str, cases: Sequence[_Case]) -> tuple[float, float, float]
 
 def _errors(cases: Sequence[_Case], gather: float, fixed: float) -> NDArray[np.float64]:
     return np.array([np.log((case.base + case.scattered / gather + fixed) / case.seconds) for case in cases])
-
-
-def _weights(cases: Sequence[_Case]) -> NDArray[np.float64]:
-    repeats = Counter(case.configuration for case in cases)
-    return np.array([1.0 / repeats[case.configuration] for case in cases])
 
 
 def _model_error(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelError:

@@ -31,7 +31,9 @@ def criteo_tables(width: int = 128, *, several: bool, scale: float = 1.0) -> tup
 def named_dlrm(name: str) -> Dlrm:
     """A model by its name."""
     if name == "dlrm-793b":
-        return _published(name)
+        shape = dfmodel().workload(name).shape
+        assert isinstance(shape, Dlrm), "DFModel's recommendation model"
+        return shape
     if name not in DLRM_NAMES:
         raise UnknownNameError.among("recommendation model", name, DLRM_NAMES)
     several = name == "dcnv2-mlperf"
@@ -43,23 +45,4 @@ def named_dlrm(name: str) -> Dlrm:
         tables=criteo_tables(several=several),
         interaction="cross" if several else "dot",
         element="fp16",
-    )
-
-
-def _published(name: str) -> Dlrm:
-    """DFModel's model of 793 billion parameters."""
-    found = dfmodel().workload(name)
-    wide = found.layer_width or 1
-    tables = EmbeddingTables(
-        count=found.tables or 1, rows=found.rows or 1, width=found.width or 1, pooling=found.pooling or 1
-    )
-    return Dlrm(
-        name=name,
-        dense=wide,
-        bottom=(wide,) * (found.bottom_layers or 1),
-        top=(wide,) * (found.top_layers or 1),
-        tables=(tables,),
-        interaction="apart",
-        activation=False,
-        element="bf16",
     )

@@ -1,12 +1,16 @@
-"""From a measured step of a recommendation model to the question it puts, with what had to be assumed."""
+"""What a measured step of a recommendation model states, and the question it puts, with what had to be assumed."""
+
+from dataclasses import dataclass
+from pathlib import Path
 
 from volvelle.applications.contract import Question
 from volvelle.applications.dlrm.constants import dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmStep
-from volvelle.applications.dlrm.measurements import DlrmMeasurement
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, criteo_tables
 from volvelle.applications.dlrm.plan import candidates
 from volvelle.applications.dlrm.tables import TableElements
+from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
+from volvelle.applications.table_cells import column
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.loader import Catalogue
 from volvelle.mapping.table_placement import TablePlacement
@@ -14,7 +18,46 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import Switch
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
-__all__ = ["DlrmQuestion", "dlrm_question"]
+__all__ = ["DlrmMeasurement", "DlrmQuestion", "dlrm_measurements", "dlrm_question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DlrmMeasurement:
+    """One measured configuration, as its source states it."""
+
+    head: RowHead
+    model: str = column("model", needed=True)
+    billion_parameters: float | None = column("params_b")
+    tables: int | None = column("n_tables", needed=True)
+    width: int | None = column("emb_dim", needed=True)
+    lookups: int | None = column("lookups_per_sample")
+    """Of one sample, over all tables."""
+    bottom: tuple[int, ...] = column("bottom_mlp", needed=True)
+    """Widths of the bottom stack, its input first."""
+    top: tuple[int, ...] = column("top_mlp", needed=True)
+    interaction: str
+    accelerator: str = column("accel", needed=True)
+    chips: int | None = column("n_accel", needed=True)
+    chips_per_node: int | None = column("accel_per_node")
+    network: str
+    framework: str
+    precision: str
+    batch: int | None = column("global_batch", needed=True)
+    step_time: float | None = column("step_time_ms", scale=1e-3, measured=True)
+    samples_per_second: float | None = column("samples_per_s", measured=True)
+
+    @property
+    def seconds(self) -> float | None:
+        """A step: as stated, or from samples per second."""
+        if self.step_time is not None or self.batch is None or self.samples_per_second is None:
+            return self.step_time
+        return self.batch / self.samples_per_second
+
+
+def dlrm_measurements(file: Path | None = None) -> MeasuredTable[DlrmMeasurement]:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    return read_columns("dlrm", DlrmMeasurement, file=file)
+
 
 DlrmQuestion = Question[DlrmStep, TablePlacement, str]
 """A step on a machine, by every placement; its constants are those of the software that ran: ``hugectr`` or other."""

@@ -1,7 +1,9 @@
 """What embedding tables cost the busiest chip, by where they lie: bytes of memory, of traffic and on the network."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import add
 
 from volvelle.errors import MappingError
 from volvelle.laws.recommendation import distinct_count, gather_traffic, update_traffic
@@ -43,15 +45,10 @@ class TableCosts:
     reduced: Bytes
     """Gradients of copied tables, added up over all chips."""
 
-    def __add__(self, other: "TableCosts") -> "TableCosts":
-        return TableCosts(
-            memory=self.memory + other.memory,
-            gathered=self.gathered + other.gathered,
-            updated=self.updated + other.updated,
-            indices=self.indices + other.indices,
-            vectors=self.vectors + other.vectors,
-            reduced=self.reduced + other.reduced,
-        )
+
+def _each(how: Callable[..., Bytes], *costs: TableCosts) -> TableCosts:
+    """Field by field."""
+    return TableCosts(**{name: how(*(getattr(one, name) for one in costs)) for name in TableCosts.__slots__})
 
 
 _NOTHING = TableCosts(memory=0.0, gathered=0.0, updated=0.0, indices=0.0, vectors=0.0, reduced=0.0)
@@ -73,33 +70,14 @@ def table_costs(
         if way is Placement.TABLE:
             whole += [one] * tables.count
         else:
-            found = found + _times(one, tables.count)
+            found = _each(lambda held, more, count=tables.count: held + count * more, found, one)
     if not whole:
         return found
     places = spread_tables([float(each.gathered + each.updated) for each in whole], chips)
     on_chip: dict[int, TableCosts] = {}
     for chip, each in zip(places, whole, strict=True):
-        on_chip[chip] = on_chip.get(chip, _NOTHING) + each
-    busiest = TableCosts(
-        memory=max(each.memory for each in on_chip.values()),
-        gathered=max(each.gathered for each in on_chip.values()),
-        updated=max(each.updated for each in on_chip.values()),
-        indices=max(each.indices for each in on_chip.values()),
-        vectors=max(each.vectors for each in on_chip.values()),
-        reduced=0.0,
-    )
-    return found + busiest
-
-
-def _times(one: TableCosts, count: int) -> TableCosts:
-    return TableCosts(
-        memory=count * one.memory,
-        gathered=count * one.gathered,
-        updated=count * one.updated,
-        indices=count * one.indices,
-        vectors=count * one.vectors,
-        reduced=count * one.reduced,
-    )
+        on_chip[chip] = _each(add, on_chip.get(chip, _NOTHING), each)
+    return _each(add, found, _each(lambda *held: max(held), *on_chip.values()))
 
 
 def _one(tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, elements: TableElements) -> TableCosts:

@@ -1,18 +1,15 @@
 """Three-dimensional Fourier transforms as an application."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
-from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.fit import fit_fft
-from volvelle.applications.fft.measurements import FftMeasurement, fft_measurements
-from volvelle.applications.fft.rows import FftQuestion, fft_question
+from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_measurements, fft_question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
@@ -40,22 +37,12 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
     )
     plan_words: ClassVar[tuple[str, ...]] = ("layout",)
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[FftMeasurement]:
-        """Published timings, or a file's."""
-        return fft_measurements(file)
-
-    def question(self, row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str:
-        """A transform, its machine, and the layouts that the row's words allow."""
-        return fft_question(row, catalogue)
+    rows = staticmethod(fft_measurements)
+    question = staticmethod(fft_question)
 
     def estimator(self, calibration: ModelError) -> FftModel:
         """As sure as the model is of machines like those fitted."""
         return FftModel(error=calibration.inside)
-
-    def answer(self, question: FftQuestion) -> Any:
-        """The best that a row's words allow, as sure as the model is of its machine."""
-        model = FftModel(error=question.calibration.on(question.system))
-        return model.rank(question.candidates, question.system, top=1)
 
     def measured(self, row: FftMeasurement) -> float | None:
         """Seconds of one transform."""
@@ -71,7 +58,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[FftProblem, FftLayout, ModelError]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> FftQuestion:
         """Slabs, and every grid of pencils."""
         x, y, z = _sides(str(options["grid"]))
         problem = FftProblem(
@@ -82,20 +69,18 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
         )
         error = fft_model_error()
         kind = "real to complex" if problem.real else "complex to complex"
-        return Asked(
-            question=Question(
-                candidates=tuple((problem, layout) for layout in fft_layouts(system.accelerators)),
-                system=system,
-                calibration=error,
-                outside=error.outside(system),
-            ),
+        return Question(
+            candidates=tuple((problem, layout) for layout in fft_layouts(system.accelerators)),
+            system=system,
+            calibration=error,
+            outside=error.outside(system),
             title=f"Transform of {x} x {y} x {z}, {kind}, {problem.element},",
             facts={"shape": list(problem.shape), "element": problem.element, "real": problem.real},
         )
 
-    def planner(self, asked: Asked[FftProblem, FftLayout, ModelError]) -> FftModel:
+    def planner(self, asked: FftQuestion) -> FftModel:
         """As sure as the model is of this machine."""
-        return FftModel(error=asked.question.calibration.on(asked.question.system))
+        return FftModel(error=asked.calibration.on(asked.system))
 
     def described(self, work: FftProblem, decision: FftLayout) -> Mapping[str, object]:
         """How the grid is cut."""

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
-from volvelle.estimators.uncertainty import sampled
+from volvelle.estimators.uncertainty import time_range
 from volvelle.laws.fourier import half_spectrum, transform_passes, transform_work
 from volvelle.laws.roofline import kernel_time
 from volvelle.quantities import BYTES, Bytes, Count, FlopPerSecond, Number, Seconds, show
@@ -126,14 +125,24 @@ class FftModel(Estimator[FftProblem, FftLayout]):
     level: float = 0.8
 
     def times(
-        self, problem: FftProblem, cluster: Cluster, *, rows: Count, columns: Count, slab: bool
+        self,
+        problem: FftProblem,
+        cluster: Cluster,
+        *,
+        rows: Count,
+        columns: Count,
+        slab: bool,
+        exchange: tuple[int, int] | None = None,
     ) -> Mapping[str, Seconds]:
-        """Seconds by part; rows and columns may be tables of layouts, and the machine's numbers samples."""
+        """Seconds by part; rows and columns may be tables of layouts, and the machine's numbers samples.
+
+        With `exchange` one transposition alone, with its packing: among so many ranks, and how far apart these are.
+        """
         machine = SustainedRates.of(cluster, _matrix_element(cluster.chip))
         local = problem.points / (rows * columns)
         size = local * problem.point_bytes
         found: dict[str, Seconds] = {}
-        if problem.transforms:
+        if problem.transforms and exchange is None:
             rate = _vector_rate(cluster.chip, problem.element)
             share = 0.5 if problem.real else 1.0
             transforms: Number = 0.0
@@ -149,7 +158,9 @@ class FftModel(Estimator[FftProblem, FftLayout]):
         moved: Number = 0.0
         packed: Number = 0.0
         groups: list[tuple[Count, Count]] = [(rows, 1.0)] if slab else [(rows, 1.0), (columns, rows)]
-        if problem.bricks:
+        if exchange is not None:
+            groups = [exchange]
+        elif problem.bricks:
             # From bricks to pencils and back, along the longest side of their grid, whose ranks lie furthest apart.
             sides = nearly_cubic(cluster.accelerators, 3)
             groups += [(float(sides[2]), float(sides[0] * sides[1]))] * 2
@@ -160,13 +171,6 @@ class FftModel(Estimator[FftProblem, FftLayout]):
         found["packing and transposition"] = packed
         return found
 
-    def exchange(self, problem: FftProblem, cluster: Cluster, *, group: Count, stride: Count) -> Mapping[str, Seconds]:
-        """One transposition alone, with its packing: among `group` ranks, every `stride`-th."""
-        machine = SustainedRates.of(cluster, _matrix_element(cluster.chip))
-        size = problem.points * problem.point_bytes / cluster.accelerators
-        moved = exchange_time(size, machine, group=group, stride=stride, pipelined=self.pipelined)
-        return {"exchanges": moved, "packing and transposition": _packing_time(size, machine, group)}
-
     def ranked_by(self, candidates: Sequence[tuple[FftProblem, FftLayout]], system: Cluster, /) -> Sequence[float]:
         """Seconds, those of all layouts of one kind computed at once."""
         times = np.full(len(candidates), np.nan)
@@ -176,10 +180,7 @@ class FftModel(Estimator[FftProblem, FftLayout]):
         for (problem, slab, exchange), places in kinds.items():
             rows = np.array([candidates[place][1].rows for place in places], dtype=float)
             columns = np.array([candidates[place][1].columns for place in places], dtype=float)
-            if exchange is None:
-                parts = self.times(problem, system, rows=rows, columns=columns, slab=slab)
-            else:
-                parts = self.exchange(problem, system, group=exchange[0], stride=exchange[1])
+            parts = self.times(problem, system, rows=rows, columns=columns, slab=slab, exchange=exchange)
             times[places] = np.zeros(len(places)) + sum(np.asarray(part) for part in parts.values())
         return [float(time) for time in times]
 
@@ -189,31 +190,24 @@ class FftModel(Estimator[FftProblem, FftLayout]):
 
     def estimate(self, problem: FftProblem, cluster: Cluster, layout: FftLayout) -> FftEstimate:
         """One layout, with the range of its time."""
-        if layout.exchange is not None:
-            parts = self.exchange(problem, cluster, group=layout.exchange[0], stride=layout.exchange[1])
-            low, high = LogNormal(float(sum(parts.values())), self.error).bounds(self.level)
-            return self._answer(problem, cluster, layout, parts, low, high, ())
-        parts = self.times(problem, cluster, rows=layout.rows, columns=layout.columns, slab=layout.slab)
-        variants, varied = sampled(cluster, samples=self.samples, seed=self.seed)
-        columns = self.times(problem, variants, rows=layout.rows, columns=layout.columns, slab=layout.slab)
-        total: NDArray[np.float64] = np.zeros(self.samples) + sum(np.asarray(part) for part in columns.values())
-        generator = np.random.default_rng([self.seed, 1])
-        slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
-        total = total * LogNormal(1.0, self.error).at(slices)
-        tail = (1 - self.level) / 2
-        low, high = np.quantile(total, [tail, 1 - tail])
-        return self._answer(problem, cluster, layout, parts, float(low), float(high), varied)
 
-    def _answer(
-        self,
-        problem: FftProblem,
-        cluster: Cluster,
-        layout: FftLayout,
-        parts: Mapping[str, Seconds],
-        low: float,
-        high: float,
-        varied: Sequence[str],
-    ) -> FftEstimate:
+        def times(machine: Cluster) -> Mapping[str, Seconds]:
+            rows, columns, exchange = layout.rows, layout.columns, layout.exchange
+            return self.times(problem, machine, rows=rows, columns=columns, slab=layout.slab, exchange=exchange)
+
+        parts = times(cluster)
+        if layout.exchange is not None:
+            low, high = LogNormal(float(sum(parts.values())), self.error).bounds(self.level)
+            found = Range(low=low, high=high, level=self.level, varied=("the model",))
+        else:
+            found = time_range(
+                lambda machine: sum(times(machine).values(), start=0.0),
+                cluster,
+                error=self.error,
+                samples=self.samples,
+                seed=self.seed,
+                level=self.level,
+            )
         laws = {"transforms": "kernel_time", "exchanges": "nested_all_to_all_time"}
         memory = problem.chip_bytes(layout.ranks)
         return Estimate(
@@ -236,7 +230,7 @@ class FftModel(Estimator[FftProblem, FftLayout]):
             work=problem.work,
             chips=layout.ranks,
             peak=float(np.max(cluster.chip.vector_rates.get(problem.element, np.nan))),
-            ranges={"time": Range(low=low, high=high, level=self.level, varied=(*varied, "the model"))},
+            ranges={"time": found},
         )
 
 

@@ -10,13 +10,12 @@ from itertools import product
 
 import numpy as np
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftModel
-from volvelle.applications.fft.measurements import FftMeasurement
-from volvelle.applications.fft.rows import FftQuestion, fft_question
+from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_question
 from volvelle.applications.fitted_constants import Fit, FittedConstant, model_error_constants
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError

@@ -1,19 +1,74 @@
-"""From a measured transform to the question it puts to the model, with what had to be assumed."""
+"""What a measured transform states, and the question it puts to the model, with what had to be assumed."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import log2
+from pathlib import Path
 
 from volvelle.applications.contract import Question
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftProblem, fft_layouts
-from volvelle.applications.fft.measurements import FftMeasurement
+from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.model_error import ModelError
+from volvelle.applications.table_cells import column
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.loader import Catalogue
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 
-__all__ = ["FftQuestion", "fft_question"]
+__all__ = ["FftMeasurement", "FftQuestion", "fft_measurements", "fft_question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FftMeasurement:
+    """One timed transform, or one timed transposition, as its source states it."""
+
+    head: RowHead
+    library: str
+    system: str
+    accelerator: str = column("accel", needed=True)
+    chips: int | None = column("n_accel", needed=True)
+    chips_per_node: int | None = column("accel_per_node")
+    transport: str
+    """How data travel: nccl, host-staged or cuda-aware-mpi; empty where not stated."""
+    nx: int | None = column("nx", needed=True)
+    ny: int | None = column("ny", needed=True)
+    nz: int | None = column("nz", needed=True)
+    stated_points: float | None = column("points")
+    """Of the whole grid, where its sides are not stated."""
+    transform: str = column("transform", needed=True)
+    precision: str = column("precision", needed=True)
+    decomposition: str
+    stated_seconds: float | None = column("time_s_per_transform", measured=True)
+    rate: float | None = column("tflops", scale=1e12, measured=True)
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """Sides of the grid, where all are stated."""
+        return (self.nx, self.ny, self.nz) if self.nx and self.ny and self.nz else None
+
+    @property
+    def points(self) -> float | None:
+        """Of the whole grid."""
+        return float(self.shape[0] * self.shape[1] * self.shape[2]) if self.shape else self.stated_points
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the time was computed from a printed rate."""
+        return self.stated_seconds is None and self.seconds is not None
+
+    @property
+    def seconds(self) -> float | None:
+        """One transform, forward or backward."""
+        if self.stated_seconds is not None or self.rate is None or self.points is None:
+            return self.stated_seconds
+        return 5.0 * self.points * log2(self.points) / self.rate
+
+
+def fft_measurements(file: Path | None = None) -> MeasuredTable[FftMeasurement]:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    return read_columns("fft", FftMeasurement, file=file)
+
 
 _CUBE = 1024
 """Side of a grid whose points alone are stated, for two of its sides."""

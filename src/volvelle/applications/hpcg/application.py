@@ -1,19 +1,16 @@
 """HPCG as an application."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
-from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
-from volvelle.applications.hpcg.measurements import HpcgMeasurement, hpcg_measurements
 from volvelle.applications.hpcg.plan import hpcg_layout
-from volvelle.applications.hpcg.rows import HpcgQuestion, hpcg_question
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding
 from volvelle.catalogue import Catalogue
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show
@@ -38,13 +35,8 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         Option(flag="--memory", default="50 %", help="Share of a device's memory to fill."),
     )
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[HpcgMeasurement]:
-        """Published runs, or a file's."""
-        return hpcg_measurements(file)
-
-    def question(self, row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | str:
-        """Devices, nodes and factors of a run."""
-        return hpcg_question(row, catalogue)
+    rows = staticmethod(hpcg_measurements)
+    question = staticmethod(hpcg_question)
 
     def estimator(self, calibration: HpcgFactors) -> HpcgModel:
         """The product of bandwidth and efficiencies."""
@@ -73,14 +65,16 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Hpcg, HpcgLayout, HpcgFactors]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HpcgQuestion:
         """One run: no other does better."""
         family = catalogue.chip_file(system.chip.name).family
-        factors = hpcg_factors(family, catalogue=catalogue)
+        factors = hpcg_factors(family)
         share = parse(options.get("memory", "50 %"), FRACTION)
         layout = hpcg_layout(system, factors, share=share)
-        return Asked(
-            question=Question(candidates=((Hpcg(), layout),), system=system, calibration=factors),
+        return Question(
+            candidates=((Hpcg(), layout),),
+            system=system,
+            calibration=factors,
             title="HPCG",
             facts={"memory": share},
         )
@@ -119,13 +113,13 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
 
     def notes(self, planned: HpcgPlanned) -> Iterable[str]:
         """Whose factors stand in."""
-        factors = planned.asked.question.calibration
+        factors = planned.asked.calibration
         if not factors.fitted:
             yield f"factors are those of {factors.family}"
 
     def plan_findings(self, planned: HpcgPlanned) -> Iterable[Finding]:
         """Every factor with its ends."""
-        bounds = self.estimator(planned.asked.question.calibration).bounds()
+        bounds = self.estimator(planned.asked.calibration).bounds()
         yield Finding(
             key="factors",
             value={name: {"value": value, "low": low, "high": high} for name, (value, low, high) in bounds.items()},

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from volvelle.economics.step_cost import CostAssumptions
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator
-from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart
+from volvelle.estimators.uncertainty import column_of, range_of
 from volvelle.laws.energy import run_energy
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_memory, hpcg_rate, hpcg_scaling_efficiency
 from volvelle.quantities import Count, Flop, FlopPerSecond
@@ -112,10 +113,8 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
     def estimate(self, workload: Hpcg, cluster: Cluster, layout: HpcgLayout) -> HpcgEstimate:
         """The central rate of one run and its range."""
         generator = np.random.default_rng(self.seed)
-        columns = {name: self._column(figure, generator) for name, figure in self.factors.named().items()}
+        columns = {name: column_of(figure, generator, self.samples) for name, figure in self.factors.named().items()}
         rates = np.asarray(_rate(cluster, layout, columns))
-        tail = (1 - self.level) / 2
-        low, high = np.quantile(rates, [tail, 1 - tail])
         time = float(workload.work) / float(np.max(self.rate(cluster, layout)))
         chip = cluster.chip
         power = None
@@ -148,16 +147,12 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
             peak=float(np.max(chip.matrix_rate("fp64"))) if "fp64" in chip.matrix_rates else np.nan,
             power=power,
             facts={"mean_rate": float(np.mean(rates))},
-            ranges={"rate": Range(low=float(low), high=float(high), level=self.level, varied=tuple(columns))},
+            ranges={"rate": range_of(rates, level=self.level, varied=tuple(columns))},
         )
 
     def bounds(self) -> dict[str, tuple[float, float, float]]:
         """Central value and ends of every factor, at the level of the range."""
         return {name: (figure.value, *figure.bounds(self.level)) for name, figure in self.factors.named().items()}
-
-    def _column(self, figure: Figure, generator: np.random.Generator) -> NDArray[np.float64]:
-        slices = (generator.permutation(self.samples) + generator.random(self.samples)) / self.samples
-        return np.full(self.samples, figure.value) if figure.spread is None else figure.spread.at(slices)
 
 
 def _rate(cluster: Cluster, layout: HpcgLayout, values: Mapping[str, float | NDArray[np.float64]]) -> FlopPerSecond:

@@ -6,18 +6,18 @@ runs tell them to half a per cent, and a search between would only follow the sc
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import REACH, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
-from volvelle.applications.hpcg.measurements import HpcgMeasurement
-from volvelle.applications.hpcg.rows import build_date, device_family, hpcg_question
+from volvelle.applications.hpcg.rows import HpcgMeasurement, build_date, device_family, hpcg_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_rate, hpcg_scaling_efficiency
@@ -30,9 +30,9 @@ __all__ = ["EARLY", "HpcgFit", "fit_hpcg", "hpcg_constants"]
 EARLY = "202112"
 """Ampere runs up to here are a level of their own: they ran builds that later runs, of sites by themselves, did not."""
 
-_STEPS = np.arange(0.0, 0.151, 0.005)
-_DOUBLINGS = np.arange(0.0, 0.0101, 0.001)
-_HALVES = np.arange(0.0, 40.5, 1.0)
+_STEPS = np.arange(0.0, 0.151, 0.005).tolist()
+_DOUBLINGS = np.arange(0.0, 0.0101, 0.001).tolist()
+_HALVES = np.arange(0.0, 40.5, 1.0).tolist()
 Column = NDArray[np.float64]
 
 
@@ -74,63 +74,57 @@ def fit_hpcg(rows: CalibrationRows[HpcgMeasurement]) -> HpcgFit:
     points = _points(rows)
     accelerators = [point for point in points if not point.host]
     hosts = [point for point in points if point.host]
-    step, doubling = _scaling(accelerators)
-    host_step, half = _host_losses(hosts, doubling=doubling)
-    levels = {
-        **_levels(accelerators, step=step, doubling=doubling, half=0.0),
-        **_levels(hosts, step=host_step, doubling=doubling, half=half),
-    }
+    lost = _accelerators_lost(accelerators)
+    held = hpcg_factors("a64fx")
+    host_lost = _least(
+        hosts,
+        [_Lost(step, lost.doubling, half) for step in _STEPS for half in _HALVES],
+        _Lost(held.step.value, lost.doubling, held.few_ranks.value),
+    )
+    levels = _levels(accelerators, lost) | _levels(hosts, host_lost)
     within = _within(accelerators)
-    told = set()
-    if _several_sizes(accelerators):
-        told.add("accelerators")
-    if _several_sizes(hosts):
-        told.add("hosts")
-    seen = np.array([level for name, level in levels.items() if name in _fitted_accelerators()])
+    told = {"accelerators": accelerators, "hosts": hosts}
+    # Families whose level as of today stands for the class.
+    kinds = hpcg_families()
+    seen = np.array([level for name, level in levels.items() if kinds.get(name) == "accelerator"])
     several = len(seen) > 1
     left = [[float((seen.sum() - level) / (len(seen) - 1) - level)] for level in seen] if several else []
     between = groups_error(left)
     return HpcgFit(
-        step=step,
-        doubling=doubling,
-        host_step=host_step,
-        few_ranks=half,
+        step=lost.step,
+        doubling=lost.doubling,
+        host_step=host_lost.step,
+        few_ranks=host_lost.half,
         solver={name: float(np.exp(level)) for name, level in levels.items()},
         within=within,
         population=float(np.exp(np.mean(seen))) if several else None,
         population_spread=float(combined_doubt(within, [(between, 1.0)])) if several else None,
-        told=frozenset(told),
+        told=frozenset(name for name, points in told.items() if _several_sizes(points)),
         runs=len(points),
     )
 
 
-def _scaling(points: Sequence[_Point]) -> tuple[float, float]:
-    """Lost when a run of accelerators first crosses a network, and with every doubling.
+class _Lost(NamedTuple):
+    """What scaling loses: when a run first crosses a network, with every doubling, and with few ranks a device."""
 
-    The catalogue's where all runs are as large, because they do not tell.
-    """
-    if not _several_sizes(points):
-        held = hpcg_factors("hopper")
-        return held.step.value, held.doubling.value
-    _, step, doubling = min(
-        (_loss(points, step=s, doubling=d, half=0.0), float(s), float(d)) for s in _STEPS for d in _DOUBLINGS
-    )
-    return step, doubling
+    step: float
+    doubling: float
+    half: float = 0.0
+
+
+def _least(points: Sequence[_Point], tried: Iterable[_Lost], held: _Lost) -> _Lost:
+    """The losses that fit best; the catalogue's where all runs are as large, because they do not tell."""
+    return min((_loss(points, lost), lost) for lost in tried)[1] if _several_sizes(points) else held
+
+
+def _accelerators_lost(points: Sequence[_Point]) -> _Lost:
+    held = hpcg_factors("hopper")
+    tried = [_Lost(step, doubling) for step in _STEPS for doubling in _DOUBLINGS]
+    return _least(points, tried, _Lost(held.step.value, held.doubling.value))
 
 
 def _several_sizes(points: Sequence[_Point]) -> bool:
     return len({(point.nodes, point.ranks) for point in points}) > 1
-
-
-def _host_losses(points: Sequence[_Point], *, doubling: float) -> tuple[float, float]:
-    """Lost when a run of hosts first crosses a network, and the ranks that saturate one; as for accelerators."""
-    if not _several_sizes(points):
-        held = hpcg_factors("a64fx")
-        return held.step.value, held.few_ranks.value
-    _, step, half = min(
-        (_loss(points, step=s, doubling=doubling, half=h), float(s), float(h)) for s in _STEPS for h in _HALVES
-    )
-    return step, half
 
 
 def _within(points: Sequence[_Point]) -> float:
@@ -143,16 +137,10 @@ def _within(points: Sequence[_Point]) -> float:
     def score(rest: Sequence[_Point], out: Sequence[_Point]) -> list[float] | None:
         if sizes[out[0].level] < 3:
             return None
-        step, doubling = _scaling(rest)
-        levels = _levels(rest, step=step, doubling=doubling, half=0.0)
-        return [float(np.median(_left(out, levels, step=step, doubling=doubling, half=0.0)))]
+        lost = _accelerators_lost(rest)
+        return [float(np.median(_left(out, _levels(rest, lost), lost)))]
 
     return rows_error(cross_validated(points, by_value(points, lambda point: (point.level, point.system)), score))
-
-
-def _fitted_accelerators() -> set[str]:
-    """Families whose level as of today stands for the class."""
-    return {name for name, kind in hpcg_families().items() if kind == "accelerator"}
 
 
 def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
@@ -190,16 +178,17 @@ def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
     return found
 
 
-def _apart(points: Sequence[_Point], *, step: float, doubling: float, half: float) -> Column:
+def _apart(points: Sequence[_Point], lost: _Lost) -> Column:
     """Logarithms with scaling and ranks taken out."""
     nodes = np.array([point.nodes for point in points])
     ranks = np.array([point.ranks for point in points])
-    scaling = hpcg_scaling_efficiency(nodes, step=step, doubling=doubling) * few_ranks_efficiency(ranks, half=half)
-    return np.asarray(np.array([point.logarithm for point in points]) - np.log(scaling))
+    scaling = hpcg_scaling_efficiency(nodes, step=lost.step, doubling=lost.doubling)
+    few = few_ranks_efficiency(ranks, half=lost.half)
+    return np.asarray(np.array([point.logarithm for point in points]) - np.log(scaling * few))
 
 
-def _levels(points: Sequence[_Point], *, step: float, doubling: float, half: float) -> dict[str, float]:
-    values = _apart(points, step=step, doubling=doubling, half=half)
+def _levels(points: Sequence[_Point], lost: _Lost) -> dict[str, float]:
+    values = _apart(points, lost)
     found = {}
     for name in sorted({point.level for point in points}):
         mine = np.array([point.level == name for point in points])
@@ -208,16 +197,12 @@ def _levels(points: Sequence[_Point], *, step: float, doubling: float, half: flo
     return found
 
 
-def _left(
-    points: Sequence[_Point], levels: Mapping[str, float], *, step: float, doubling: float, half: float
-) -> Column:
-    values = _apart(points, step=step, doubling=doubling, half=half)
-    return np.asarray(values - np.array([levels[point.level] for point in points]))
+def _left(points: Sequence[_Point], levels: Mapping[str, float], lost: _Lost) -> Column:
+    return np.asarray(_apart(points, lost) - np.array([levels[point.level] for point in points]))
 
 
-def _loss(points: Sequence[_Point], *, step: float, doubling: float, half: float) -> float:
-    levels = _levels(points, step=step, doubling=doubling, half=half)
-    left = np.abs(_left(points, levels, step=step, doubling=doubling, half=half))
+def _loss(points: Sequence[_Point], lost: _Lost) -> float:
+    left = np.abs(_left(points, _levels(points, lost), lost))
     weights = np.array([point.weight for point in points])
     return float(weights @ left / weights.sum())
 

@@ -1,11 +1,14 @@
-"""From a measured HPCG row to the question it puts to the model, with what had to be assumed."""
+"""What a measured HPCG run states, and the question it puts to the model, with what had to be assumed."""
 
+from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 
 from volvelle.applications.contract import Question
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout
-from volvelle.applications.hpcg.measurements import HpcgMeasurement
+from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
+from volvelle.applications.table_cells import column
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.system.chip import Chip, Memory
@@ -13,7 +16,33 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import FatTree
 
-__all__ = ["HpcgQuestion", "build_date", "device_family", "hpcg_question"]
+__all__ = ["HpcgMeasurement", "HpcgQuestion", "build_date", "device_family", "hpcg_measurements", "hpcg_question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HpcgMeasurement:
+    """One HPCG run, as its source states it."""
+
+    head: RowHead
+    system: str
+    date: str
+    """Year and month, such as 2022-06 or 202206; the year alone where no month is stated."""
+    device: str = column("unit_type", needed=True)
+    """Kind of accelerator or processor."""
+    devices: int | None = column("n_units", needed=True)
+    nodes: int | None
+    ranks_per_node: int | None = column("ranks_per_node", "units")
+    memory_rate: float | None = column("mem_bw_gbs_per_unit", scale=1e9, needed=True)
+    """Peak of one device, bytes per second."""
+    memory_rate_basis: str = column("mem_bw_basis")
+    rate: float | None = column("hpcg_tflops", scale=1e12, measured=True)
+    """FLOP per second of the whole run."""
+
+
+def hpcg_measurements(file: Path | None = None) -> MeasuredTable[HpcgMeasurement]:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    return read_columns("hpcg", HpcgMeasurement, file=file)
+
 
 _HOSTS = ("a64fx", "sparc64", "zen2")
 _IN_A_NODE = 4
@@ -56,7 +85,7 @@ def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | 
     if host:
         # A rank a core is what lists of processors run; it draws all of the memory rate.
         ranks = float(row.ranks_per_node or 10_000)
-    factors = hpcg_factors(family, date=build_date(row), catalogue=catalogue)
+    factors = hpcg_factors(family, date=build_date(row))
     return Question(
         candidates=((Hpcg(), HpcgLayout(nodes=nodes, ranks_per_device=ranks)),),
         system=_machine(row, row.devices, row.memory_rate),
@@ -68,7 +97,8 @@ def hpcg_question(row: HpcgMeasurement, catalogue: Catalogue) -> HpcgQuestion | 
 
 def build_date(row: HpcgMeasurement) -> str:
     """Year and month of a run; the middle of the year where only that is stated, empty where nothing is."""
-    return f"{row.date}06" if len(row.date) == 4 else row.date
+    digits = row.date.replace("-", "")
+    return f"{digits}06" if len(digits) == 4 else digits
 
 
 def _machine(row: HpcgMeasurement, devices: int, memory_rate: float) -> Cluster:

@@ -4,19 +4,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
-from volvelle.applications.contract import Application, Asked, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
-from volvelle.applications.hpl.rows import HplQuestion, hpl_question
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_measurements, hpl_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow, score
 from volvelle.catalogue import Catalogue
 from volvelle.interchange.hpl_dat import hpl_dat
@@ -62,15 +59,8 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     plan_words: ClassVar[tuple[str, ...]] = ()
     plan_width: ClassVar[int] = 100
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[HplMeasurement]:
-        """Single runs and entries of the TOP500, or a file's."""
-        return hpl_measurements(file)
-
-    def question(self, row: HplMeasurement, catalogue: Catalogue) -> HplQuestion | str:
-        """Problem, cluster, grid and constants of a run."""
-        if row.head.split == "excluded":
-            return f"excluded: {row.head.excluded_because}"
-        return hpl_question(row, catalogue)
+    rows = staticmethod(hpl_measurements)
+    question = staticmethod(hpl_question)
 
     def estimator(self, calibration: HplConstants) -> AbstractHplModel:
         """Panel by panel."""
@@ -99,34 +89,31 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             "kim2021_systems": [row for row in validation.rows if row.head.group == "kim2021-tables-1-2"],
             "kim2021_cluster": [row for row in validation.rows if row.head.group == "kim2021-table-5"],
         }
-        names = ("rows", "median_abs_error", "mean_abs_error", "bias")
-        scores = {name: score(rows) for name, rows in sets.items()}
-        yield Finding(
-            key="sets",
-            value={name: {key: getattr(scored, key) for key in names} for name, scored in scores.items()},
-        )
+        yield Finding(key="sets", value={name: score(rows).numbers() for name, rows in sets.items()})
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Asked[Hpl, ProcessGrid, HplConstants]:
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HplQuestion:
         """Every N, NB, P × Q, broadcast and depth worth trying."""
         memory = options.get("memory", 0.85)
         host = 0.0 if options.get("host_memory") is None else parse(options["host_memory"], BYTES)
         machine, runs = hpl_runs(system, memory=memory, host=host, blocks=options.get("nb") or BLOCKS)
         constants = hpl_constants(catalogue.chip_file(system.chip.name).family)
-        return Asked(
-            question=Question(candidates=runs, system=machine, calibration=constants),
+        return Question(
+            candidates=runs,
+            system=machine,
+            calibration=constants,
             title="HPL",
             facts={"memory": memory, "host_memory": host, "method": options.get("method", "panels")},
         )
 
-    def planner(self, asked: Asked[Hpl, ProcessGrid, HplConstants]) -> AbstractHplModel:
+    def planner(self, asked: HplQuestion) -> AbstractHplModel:
         """The model that was asked for."""
-        constants = asked.question.calibration
-        if asked.facts["method"] == "original":
+        constants = asked.calibration
+        if asked.facts.get("method") == "original":
             return OriginalHpl(efficiency=constants.efficiency)
-        if asked.facts["method"] == "layered":
-            core = equivalent_core(asked.question.system.chip.name)
+        if asked.facts.get("method") == "layered":
+            core = equivalent_core(asked.system.chip.name)
             return LayeredHpl(core=core, efficiency=constants.efficiency)
         return PanelByPanel(constants=constants)
 
@@ -147,13 +134,16 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
 
     def headline(self, planned: HplPlanned) -> Iterable[str]:
         """The first choice, what to expect of it, where its matrix lies and what that rests on."""
-        first, constants = planned.ranking.first, planned.asked.question.calibration
+        first, constants = planned.ranking.first, planned.asked.calibration
         grid, spread = first.decision, first.rate_range
         yield (
             f"HPL on {planned.system.name}: N {first.workload.order}, NB {first.workload.block}, "
             f"{grid.rows} × {grid.columns}, {grid.broadcast.word}, look-ahead {grid.depth}"
         )
-        between = "" if spread is None else f"{_between(spread.low, spread.high)} ({spread.level:.0%} range), "
+        between = ""
+        if spread is not None:
+            ends = (show(end, FLOP_PER_SECOND) for end in (spread.low, spread.high))
+            between = f"{' … '.join(ends)} ({spread.level:.0%} range), "
         yield (
             f"{show(first.rate, FLOP_PER_SECOND)} expected, {between}{first.utilisation:.1%} of peak, "
             f"in {show(first.time, SECONDS)}"
@@ -202,10 +192,6 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     def emitted(self, planned: HplPlanned) -> str:
         """HPL.dat."""
         return hpl_dat(planned.ranking.first.workload, planned.ranking.first.decision)
-
-
-def _between(low: float, high: float) -> str:
-    return f"{show(low, FLOP_PER_SECOND)} … {show(high, FLOP_PER_SECOND)}"
 
 
 def _per_watt(estimate: HplEstimate) -> str:

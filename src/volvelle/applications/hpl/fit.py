@@ -10,19 +10,17 @@ from dataclasses import dataclass, replace
 from math import exp, log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.cross_validation import REACH
-from volvelle.applications.fit import least_within
-from volvelle.applications.fitted_constants import Fit, FittedConstant
+from volvelle.applications.fit import Column, least_within
+from volvelle.applications.fitted_constants import Fit, searched_fit
 from volvelle.applications.hpl.constants import hpl_constants
-from volvelle.applications.hpl.measurements import HplMeasurement
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.rows import HplQuestion, hpl_question
+from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_question
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.quantities import FRACTION, SECONDS
+from volvelle.quantities import SECONDS
 
 __all__ = ["BOUNDS", "family_runs", "fit_hpl"]
 
@@ -43,7 +41,6 @@ BOUNDS: dict[str, dict[str, tuple[float, float]]] = {
 }
 """What is fitted for each family that has calibration runs; what all families share is fitted with the largest."""
 _KINDS = {"column": SECONDS, "work_per_joule": None, "panel_intensity": None}
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,41 +83,20 @@ def fit_hpl(
         points = [dict(zip(columns, map(float, point), strict=True)) for point in zip(*columns.values(), strict=True)]
         return np.array([np.average(np.abs(_errors(runs, point)), weights=weights) for point in points])
 
-    searches = [
-        least_within(losses, BOUNDS[family], candidates=candidates, rounds=rounds, seed=seed) for seed in range(starts)
-    ]
-    best = min(searches, key=lambda search: search.loss)
-    off, ends = _errors(runs, best.constants), best.nearly(0.03)
-    relative = np.exp(off) - 1.0
-    scores = {
-        "rows": float(len(runs)),
-        "mean_abs_error": float(np.mean(np.abs(relative))),
-        "median_abs_error": float(np.median(np.abs(relative))),
-        "bias": float(np.mean(relative)),
-        "error": exp(float(np.quantile(np.abs(off), 0.8)) / REACH),
-    }
-    held = hpl_constants(family)
-    return Fit(
-        constants=tuple(
-            FittedConstant(
-                of=family,
-                name=name,
-                fitted=value,
-                catalogue=float(getattr(held, name)),
-                kind=_KINDS.get(name, FRACTION),
-                low=ends[name][0],
-                high=ends[name][1],
-            )
-            for name, value in best.constants.items()
-        ),
-        notes=(
-            f"{len(runs)} calibration runs: mean error {scores['mean_abs_error']:.1%}, median "
-            f"{scores['median_abs_error']:.1%}, bias {scores['bias']:+.1%}; four fifths within a factor of "
-            f"{scores['error']:.2f} a standard deviation",
-        ),
-        scores=scores,
-        calibration={family: replace(held, **best.constants)},  # type: ignore[arg-type]
+    best = least_within(losses, BOUNDS[family], candidates=candidates, rounds=rounds, starts=starts)
+    logarithms, held = _errors(runs, best.constants), hpl_constants(family)
+    error = exp(float(np.quantile(np.abs(logarithms), 0.8)) / REACH)
+    fit = searched_fit(
+        best,
+        np.exp(logarithms) - 1.0,
+        of=family,
+        held={name: float(getattr(held, name)) for name in best.constants},
+        kinds=_KINDS,
+        nearly=0.03,
+        calibration=replace(held, **best.constants),  # type: ignore[arg-type]
     )
+    said = f"{fit.notes[0]}; four fifths within a factor of {error:.2f} a standard deviation"
+    return replace(fit, notes=(said,), scores={**fit.scores, "error": error})
 
 
 def _errors(runs: Sequence[_Run], values: Mapping[str, float]) -> Column:

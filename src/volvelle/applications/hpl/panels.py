@@ -1,6 +1,6 @@
 """High-Performance Linpack panel by panel, with look-ahead: what the update hides, and what it cannot."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist
 from typing import final
@@ -26,7 +26,6 @@ from volvelle.laws.hpl.panels import (
 )
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid
 from volvelle.quantities import BytesPerSecond, Count, Fraction, Seconds
-from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -62,7 +61,6 @@ class HplConstants:
     """How far runs were off in calibration, one standard deviation as a factor."""
     fitted: bool
     """Whether calibration runs were on this family."""
-    figures: dict[str, Figure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,49 +167,36 @@ class PanelByPanel(AbstractHplModel):
         )
         host = np.inf if cluster.host_rate is None else cluster.host_rate
         staging = panel_staging_time(steps.rows, steps.columns, float(grid.columns), block=block, host=host)
-        return _split(
-            own, cluster, steps.count, update, streamed, panel, broadcast, swap, staging, ahead=grid.depth > 0
+        # What the update of the panel before hides, and what it cannot.
+        longer, before = np.maximum(update, streamed), panel + broadcast
+        share = (np.maximum(before - longer, 0.0) if grid.depth > 0 else before) / before
+        swap_hidden: Seconds = np.zeros_like(swap)
+        if grid.depth > 0:
+            swap_hidden = hidden_swap_time(swap, longer, before, share=own.swap_hidden)
+        waited, kept = longer - update, own.staged
+        link = cluster.dimensions[-1].link.name
+        lines = (
+            ("update", "compute", update, 0.0 * update, chip.name, "trailing_update_time"),
+            ("host memory", "communication", waited, streamed - waited, "host", "spilled_update_time"),
+            ("panel factorisation", "panel", panel * share, panel * (1 - share), chip.name, "panel_factorisation_time"),
+            (
+                "panel broadcast",
+                "communication",
+                broadcast * share,
+                broadcast * (1 - share),
+                link,
+                "panel_broadcast_time",
+            ),
+            ("row swap", "communication", swap - swap_hidden, swap_hidden, link, "row_swap_time"),
+            ("staging", "communication", kept * staging, (1 - kept) * staging, "host", "panel_staging_time"),
         )
-
-
-def _split(
-    own: HplConstants,
-    cluster: Cluster,
-    count: Column,
-    product: Seconds,
-    streamed: Seconds,
-    panel: Seconds,
-    broadcast: Seconds,
-    swap: Seconds,
-    staging: Seconds,
-    *,
-    ahead: bool,
-) -> tuple[Contribution, ...]:
-    """What of each part is exposed and what is hidden, summed over all panels."""
-    update = np.maximum(product, streamed)
-    before = panel + broadcast
-    uncovered = np.maximum(before - update, 0.0) if ahead else before
-    share = uncovered / before
-    swap_hidden = hidden_swap_time(swap, update, before, share=own.swap_hidden) if ahead else np.zeros_like(swap)
-    waited = update - product
-    chip, link = cluster.chip.name, cluster.dimensions[-1].link.name
-    lines = (
-        ("update", "compute", product, np.zeros_like(product), chip, "trailing_update_time"),
-        ("host memory", "communication", waited, streamed - waited, "host", "spilled_update_time"),
-        ("panel factorisation", "panel", panel * share, panel * (1 - share), chip, "panel_factorisation_time"),
-        ("panel broadcast", "communication", broadcast * share, broadcast * (1 - share), link, "panel_broadcast_time"),
-        ("row swap", "communication", swap - swap_hidden, swap_hidden, link, "row_swap_time"),
-        ("staging", "communication", own.staged * staging, (1 - own.staged) * staging, "host", "panel_staging_time"),
-    )
-    found = []
-    for name, part, shown, hidden, resource, law in lines:
-        for times, exposed in ((shown, True), (hidden, False)):
-            seconds = float(np.sum(times * count))
-            if seconds > 0.0:
-                found.append(
-                    Contribution(name=name, part=part, time=seconds, exposed=exposed, resource=resource, law=law)
-                )
-    return tuple(found)
+        parts = (
+            Contribution(name=name, part=part, time=seconds, exposed=exposed, resource=resource, law=law)
+            for name, part, shown, hidden, resource, law in lines
+            for times, exposed in ((shown, True), (hidden, False))
+            if (seconds := float(np.sum(times * steps.count))) > 0.0
+        )
+        return tuple(parts)
 
 
 def _broadcast_shape(grid: ProcessGrid) -> tuple[float, float]:

@@ -26,16 +26,11 @@ def largest_order(cluster: Cluster, processes: int, *, memory: float, block: int
 def grids_of(cluster: Cluster) -> tuple[tuple[int, int], ...]:
     """Grids worth trying: all that use every accelerator and are not drawn out, and the nearest that idles a few."""
     total = cluster.accelerators
-    found = {(p, total // p) for p in range(1, total + 1) if total % p == 0 and _fair(p, total // p)} or {
-        nearly_square(total)
-    }
+    whole = {(rows, total // rows) for rows in range(1, total + 1) if total % rows == 0}
+    found = {grid for grid in whole if max(grid) <= _ASPECT * min(grid)} or {nearly_square(total)}
     small, large = usable_grid(total)
     found |= {(small, large), (large, small)}
     return tuple(sorted(found))
-
-
-def _fair(rows: int, columns: int) -> bool:
-    return max(rows, columns) <= _ASPECT * min(rows, columns)
 
 
 def hpl_runs(

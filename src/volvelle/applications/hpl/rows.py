@@ -1,4 +1,7 @@
-"""From a measured run of High-Performance Linpack to the question put to a model: problem, cluster, grid, constants.
+"""What a measured run of High-Performance Linpack states, and the question put to a model.
+
+Two sets of columns are understood and told apart by the header: that of ``hpl.csv.gz`` (single runs) and that of
+``hpl_top500.csv.gz`` (entries of the TOP500). What every column means is said in ``data/measurements/README.md``.
 
 What a row states is taken; what it does not state is decided here and in `hpl_servers`, and named in
 `HplQuestion.assumed`. P × Q not stated: not drawn out, for which up to 3 % of the chips may idle; P ≥ Q with the builds
@@ -7,13 +10,15 @@ constants, or for a matrix larger than memory the best up to the largest in use.
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from volvelle.applications.contract import Question
 from volvelle.applications.hpl.constants import hpl_constants
-from volvelle.applications.hpl.measurements import HplMeasurement
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.servers import is_card_server, node_facts, port_rate
+from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, joined, read_table
+from volvelle.applications.table_cells import column, table_text
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.errors import VolvelleError
@@ -26,7 +31,64 @@ from volvelle.system.link import Link
 from volvelle.system.topologies import FatTree, FullyConnected
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["HplQuestion", "hpl_question"]
+__all__ = ["HplMeasurement", "HplQuestion", "hpl_measurements", "hpl_question"]
+
+_TERA = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HplMeasurement:
+    """One measured run, as its source states it; what is not stated is None or empty."""
+
+    head: RowHead
+    system: str = column("system", "name", "site")
+    computer: str = column("computer", "system")
+    """The servers, in words."""
+    processor: str = column("cpu", "processor")
+    accelerator: str = column("accel", "accelerator")
+    date: str = column("date", "list")
+    """Year and month of the run or of the list."""
+    chips: int | None = column("n_accel", "n_accel_derived")
+    nodes: int | None
+    chips_per_node: int | None = column("accel_per_node")
+    total_cores: float | None
+    accelerator_cores: float | None = column("accel_cores", zero=True)
+    inside: str = column("interconnect_l2")
+    """What joins accelerators of a node, in words."""
+    network: str = column("interconnect_l3", "interconnect")
+    order: int | None = column("N")
+    block: int | None = column("NB")
+    rows: int | None = column("P")
+    columns: int | None = column("Q")
+    rate: float | None = column("rmax_tflops", scale=_TERA)
+    """FLOP/s, as measured."""
+    peak: float | None = column("rpeak_tflops", scale=_TERA)
+    paper_layered: float | None = column("paper_layered_tflops", scale=_TERA)
+    """What Kim et al. print for their layered model, FLOP/s."""
+    paper_single: float | None = column("paper_single_layer_tflops", scale=_TERA)
+    paper_original: float | None = column("paper_original_tflops", scale=_TERA)
+
+    @property
+    def host_cores(self) -> float | None:
+        """Of all nodes."""
+        return None if self.total_cores is None else self.total_cores - (self.accelerator_cores or 0.0)
+
+
+def hpl_measurements(file: Path | None = None) -> MeasuredTable[HplMeasurement]:
+    """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
+    if file is not None:
+        return _top500(file) if "n_accel_derived" in table_text(file).partition("\n")[0] else _runs(file)
+    return joined(_runs(None), _top500(None))
+
+
+def _runs(file: Path | None) -> MeasuredTable[HplMeasurement]:
+    needed = ("row_id", "accel", "n_accel", "N")
+    return read_table("hpl", by_columns(HplMeasurement), needed=needed, measured=("rmax_tflops",), file=file)
+
+
+def _top500(file: Path | None) -> MeasuredTable[HplMeasurement]:
+    needed = ("row_id", "accelerator", "n_accel_derived", "interconnect", "N")
+    return read_table("hpl_top500", by_columns(HplMeasurement), needed=needed, measured=("rmax_tflops",), file=file)
 
 
 HplQuestion = Question[Hpl, ProcessGrid, HplConstants]
@@ -71,6 +133,8 @@ _TALL = frozenset({"ampere", "hopper", "blackwell"})
 
 def hpl_question(row: HplMeasurement, catalogue: Catalogue) -> HplQuestion | str:
     """What to ask for a row, or why nothing can be asked."""
+    if row.head.split == "excluded":
+        return f"excluded: {row.head.excluded_because}"
     if row.order is None or row.rate is None:
         return "the row states no N" if row.order is None else "the row states no rate"
     alias = accelerator_alias(row.accelerator)
@@ -92,7 +156,7 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
         name = _AS_CARD[name]
     name = _that_fits(row, name, catalogue)
     chip, family = catalogue.chip(name), catalogue.chip_file(name).family
-    constants = hpl_constants(family, date=row.date)
+    constants = hpl_constants(family, date=row.date.replace("-", ""))
     chips = row.chips if row.chips is not None else round((row.host_cores or 0) / _A64FX_CORES)
     if name == "a64fx" and row.peak is not None:  # runs in boost mode are listed with its peak
         chip = replace(chip, matrix_rates={**chip.matrix_rates, "fp64": row.peak / chips})

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import ClassVar, final
 
 from volvelle.applications.contract import Application, Question
-from volvelle.applications.measured_table import MeasuredTable
-from volvelle.applications.memory.measurements import MemoryMeasurement, memory_measurements
+from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
+from volvelle.applications.table_cells import column
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator, TrainingEstimator
 from volvelle.estimators.result import Estimate
@@ -22,7 +22,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["MEMORY", "Memory", "MemoryOf", "Remembered"]
+__all__ = ["MEMORY", "Memory", "MemoryMeasurement", "MemoryOf", "Remembered", "memory_measurements"]
 
 _GIB = 2.0**30
 _STATES = ("weights", "gradients", "optimiser state")
@@ -45,6 +45,49 @@ _VARIANTS = {
     "seqsel": (Recompute.SELECTIVE, True),
     "full": (Recompute.FULL, False),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryMeasurement:
+    """One measured amount of memory."""
+
+    head: RowHead
+    model: str
+    layers: int | None = column("n_layers")
+    hidden: int | None
+    sequence: int | None = column("seq")
+    tensor: int | None = column("TP")
+    pipeline: int | None = column("PP")
+    data: int | None = column("DP")
+    micro_batch: int | None
+    recompute: str
+    value: float
+    """In the unit that the quantity names."""
+
+    @property
+    def quantity(self) -> str:
+        """What was measured; amounts of one quantity are scored together."""
+        return self.head.group
+
+
+def memory_measurements(file: Path | None = None) -> MeasuredTable[MemoryMeasurement]:
+    """All rows. Those of shares state no layout; it is that of the same model's other rows."""
+    table = read_table(
+        "llm_memory", _measurement, needed=("row_id", "model", "recompute", "quantity"), measured=("value",), file=file
+    )
+    stating = {row.model: row for row in table.rows if row.tensor is not None}
+    names = ("layers", "hidden", "sequence", "tensor", "pipeline", "data", "micro_batch")
+    rows = (
+        row
+        if row.tensor is not None or row.model not in stating
+        else replace(row, **{name: getattr(stating[row.model], name) for name in names})
+        for row in table.rows
+    )
+    return MeasuredTable(rows=tuple(rows), unread=table.unread)
+
+
+def _measurement(head: RowHead, row: Mapping[str, str]) -> MemoryMeasurement:
+    return by_columns(MemoryMeasurement)(replace(head, group=row["quantity"]), row)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +135,7 @@ class Memory(Application[MemoryMeasurement, Remembered, ParallelMapping, None]):
     quantity: ClassVar[Quantity | None] = None
     figure: ClassVar[str] = "amount"
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[MemoryMeasurement]:
-        """Published amounts, or a file's."""
-        return memory_measurements(file)
+    rows = staticmethod(memory_measurements)
 
     def question(
         self, row: MemoryMeasurement, catalogue: Catalogue

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.calibration_rows import CalibrationRows
 from volvelle.applications.contract import Application, Option
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.measured_table import MeasuredTable
+from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.applications.training.fit import FAMILIES, fit_training
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_findings
@@ -37,13 +36,8 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
         Option(flag="--family", choices=tuple(sorted(FAMILIES)), default="ampere", help="Family of chips."),
     )
 
-    def rows(self, file: Path | None = None) -> MeasuredTable[TrainingMeasurement]:
-        """Published runs, or a file's."""
-        return training_measurements(file)
-
-    def question(self, row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:
-        """Step, cluster and mapping of a run."""
-        return training_question(row, catalogue)
+    rows = staticmethod(training_measurements)
+    question = staticmethod(training_question)
 
     def estimator(self, calibration: None = None) -> Estimator[TrainingStep, ParallelMapping]:
         """The closed form, with its range."""

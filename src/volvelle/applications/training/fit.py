@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from volvelle.applications.calibration_rows import CalibrationRows
-from volvelle.applications.fit import least_within
-from volvelle.applications.fitted_constants import Fit, FittedConstant
+from volvelle.applications.fit import Column, least_within
+from volvelle.applications.fitted_constants import Fit, searched_fit
+from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
@@ -20,7 +19,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants as with_fitted
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
-from volvelle.quantities import FRACTION, SECONDS
+from volvelle.quantities import SECONDS
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -41,7 +40,6 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 FAMILIES = {"ampere": ("a100-sxm4-80gb", "infiniband-hdr200"), "hopper": ("h100-sxm", "infiniband-ndr400")}
 """Families with calibration runs, each with the chip and the network that stand for it."""
 _KINDS = {"kernel_launch_time": SECONDS, "host_dispatch_time": SECONDS, "attention_kv_half": None}
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,50 +65,20 @@ def fit_training(
 ) -> Fit:
     """Fit one family's constants to its calibration runs; the best of several searches counts."""
     cases = training_cases(family, rows, catalogue)
-    searches = [
-        least_within(
-            lambda constants: training_losses(cases, constants),
-            BOUNDS,
-            candidates=candidates,
-            rounds=rounds,
-            polish=polish,
-            seed=seed,
-        )
-        for seed in range(starts)
-    ]
-    best = min(searches, key=lambda search: search.loss)
-    ends = best.nearly(0.05)
+    best = least_within(
+        lambda constants: training_losses(cases, constants),
+        BOUNDS,
+        candidates=candidates,
+        rounds=rounds,
+        polish=polish,
+        starts=starts,
+    )
     errors = _errors(cases, {name: np.array([value]) for name, value in best.constants.items()})[:, 0]
     chip, network = catalogue.chip(FAMILIES[family][0]), catalogue.link(FAMILIES[family][1])
     known = catalogue.calibrations(chip.name).constants(chip, "bf16")
     held = {name: float(getattr(known, name)) for name in BOUNDS if name != "contention"}
     held["contention"] = float(network.contention)
-    scores = {
-        "rows": float(len(errors)),
-        "mean_abs_error": float(np.mean(np.abs(errors))),
-        "median_abs_error": float(np.median(np.abs(errors))),
-        "bias": float(np.mean(errors)),
-    }
-    return Fit(
-        constants=tuple(
-            FittedConstant(
-                of=family,
-                name=name,
-                fitted=value,
-                catalogue=held[name],
-                kind=_KINDS.get(name, FRACTION),
-                low=ends[name][0],
-                high=ends[name][1],
-            )
-            for name, value in best.constants.items()
-        ),
-        notes=(
-            f"{len(errors)} calibration runs: mean error {scores['mean_abs_error']:.1%}, median "
-            f"{scores['median_abs_error']:.1%}, bias {scores['bias']:+.1%}",
-        ),
-        scores=scores,
-        calibration={family: best.constants},
-    )
+    return searched_fit(best, errors, of=family, held=held, kinds=_KINDS, nearly=0.05, calibration=best.constants)
 
 
 def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue) -> list[_Case]:
@@ -123,14 +91,8 @@ def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], cata
         if isinstance(asked, str) or run.seconds is None or families.get(asked.system.chip.name) != family:
             continue
         step = asked.work
-        key = (
-            id(step.model),
-            step.batch,
-            step.element,
-            step.gradient_element,
-            asked.system.name,
-            _links(asked.system),
-        )
+        links = tuple((each.link.name, float(np.max(each.link.rate))) for each in asked.system.dimensions)
+        key = (id(step.model), step.batch, step.element, step.gradient_element, asked.system.name, links)
         found[key].append((asked, run.seconds, run.head.group))
         sizes[run.head.group] += 1
     if not found:
@@ -145,10 +107,6 @@ def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], cata
         )
         for alike in found.values()
     ]
-
-
-def _links(cluster: Cluster) -> tuple[object, ...]:
-    return tuple((dimension.link.name, float(np.max(dimension.link.rate))) for dimension in cluster.dimensions)
 
 
 def _errors(cases: Sequence[_Case], constants: Mapping[str, Column]) -> Column:

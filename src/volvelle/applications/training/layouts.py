@@ -29,6 +29,10 @@ __all__ = [
 LAYOUT_GROUPS = ("vtrain-single", "vtrain-multi")
 """Publications that time one model in many layouts."""
 _LEAST = 3
+_SHARED = (
+    *("model", "layers", "hidden", "heads", "kv_heads", "ffn", "vocabulary", "experts", "sequence"),
+    *("accelerator", "chips", "network", "framework", "precision", "global_batch"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +115,8 @@ def validate_layouts(
     for run in validation.rows:
         if (groups is None or run.head.group in groups) and (wanted is None or run.head.split in wanted):
             found.setdefault(_shared(run), []).append(run)
-    contests = [Contest(runs=tuple(runs)) for runs in found.values() if len(_layouts(runs)) >= _LEAST]
+    # A layout timed twice is one.
+    contests = [Contest(runs=tuple(runs)) for runs in found.values() if len({*map(_mapping, runs)}) >= _LEAST]
     return tuple(sorted(contests, key=lambda contest: -contest.regret))
 
 
@@ -203,26 +208,4 @@ def _numbers(score: LayoutScore) -> dict[str, object]:
 def _shared(run: ScoredRow) -> tuple[object, ...]:
     """All that must be equal for two runs to differ only in their layout."""
     row = _measurement(run)
-    return (
-        row.head.group,
-        row.model,
-        row.layers,
-        row.hidden,
-        row.heads,
-        row.kv_heads,
-        row.ffn,
-        row.vocabulary,
-        row.experts,
-        row.sequence,
-        row.accelerator,
-        row.chips,
-        row.network,
-        row.framework,
-        row.precision,
-        row.global_batch,
-    )
-
-
-def _layouts(runs: Iterable[ScoredRow]) -> set[object]:
-    """The mappings that occur; a layout timed twice is one."""
-    return {_mapping(run) for run in runs}
+    return row.head.group, *(getattr(row, name) for name in _SHARED)

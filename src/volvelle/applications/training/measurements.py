@@ -5,33 +5,17 @@ Two sets of columns are understood and told apart by the header: that of ``llm_t
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
-from volvelle.applications.table_cells import number, table_text, whole
+from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_columns
+from volvelle.applications.table_cells import column, table_text
 from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
 __all__ = ["TrainingMeasurement", "training_measurements"]
 
-_NEEDED = (
-    "row_id",
-    "accel",
-    "n_accel",
-    "n_layers",
-    "hidden",
-    "n_heads",
-    "seq_len",
-    "TP",
-    "PP",
-    "DP",
-    "micro_batch",
-    "global_batch",
-)
-_MEASURED = ("step_time_s", "tokens_per_s_per_accel")
 _SHORT_GROUP = "vtrain-single"
 
 
@@ -41,44 +25,48 @@ class TrainingMeasurement:
 
     head: RowHead
     model: str = ""
-    mixture: bool = False
-    """Whether the source calls the model a mixture of experts."""
-    layers: int | None = None
-    hidden: int | None = None
-    heads: int | None = None
-    kv_heads: int | None = None
+    architecture: str = column("arch", default="")
+    layers: int | None = column("n_layers", needed=True)
+    hidden: int | None = column("hidden", needed=True)
+    heads: int | None = column("n_heads", needed=True)
+    kv_heads: int | None = column("n_kv_heads")
     head_dim: int | None = None
-    ffn: int | None = None
-    gated: bool | None = None
-    vocabulary: int | None = None
-    sequence: int | None = None
-    billion_parameters: float | None = None
-    experts: int | None = None
-    chosen_experts: int | None = None
-    accelerator: str = ""
-    chips: int | None = None
-    chips_per_node: int | None = None
-    network: str = ""
+    ffn: int | None = column("ffn_hidden")
+    gated: bool | None = column("glu")
+    vocabulary: int | None = column("vocab", "vocab_assumed")
+    sequence: int | None = column("seq_len", needed=True)
+    billion_parameters: float | None = column("params_b")
+    experts: int | None = column("n_experts")
+    chosen_experts: int | None = column("top_k")
+    accelerator: str = column("accel", default="", needed=True)
+    chips: int | None = column("n_accel", needed=True)
+    chips_per_node: int | None = column("accel_per_node")
+    network: str = column("scaleout", default="")
     """The network between nodes, in words."""
     framework: str = ""
     precision: str = ""
-    tensor: int | None = None
-    pipeline: int | None = None
-    interleave: int | None = None
-    data: int | None = None
-    context: int | None = None
-    expert: int | None = None
-    sequence_parallel: str = ""
-    sharding: str = ""
+    tensor: int | None = column("TP", needed=True)
+    pipeline: int | None = column("PP", needed=True)
+    interleave: int | None = column("VPP")
+    data: int | None = column("DP", needed=True)
+    context: int | None = column("CP")
+    expert: int | None = column("EP")
+    sequence_parallel: str = column("SP", default="")
+    sharding: str = column("zero_fsdp", default="")
     """ZeRO or FSDP, in words."""
-    micro_batch: int | None = None
-    global_batch: int | None = None
-    accumulation: int | None = None
+    micro_batch: int | None = column("micro_batch", needed=True)
+    global_batch: int | None = column("global_batch", needed=True)
+    accumulation: int | None = column("grad_accum")
     """Micro-batches a replica works on in a step."""
     recompute: str = ""
-    step_time: float | None = None
+    step_time: float | None = column("step_time_s", measured=True)
     """Seconds a step, as stated."""
-    tokens_per_second_per_chip: float | None = None
+    tokens_per_second_per_chip: float | None = column("tokens_per_s_per_accel", measured=True)
+
+    @property
+    def mixture(self) -> bool:
+        """Whether the source calls the model a mixture of experts."""
+        return self.architecture == "moe"
 
     @property
     def seconds(self) -> float | None:
@@ -155,60 +143,7 @@ def training_measurements(file: Path | None = None) -> MeasuredTable[TrainingMea
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     if file is not None:
         short = "vocab_assumed" in table_text(file).partition("\n")[0]
-        return _read(file=file, group=_SHORT_GROUP if short else file.name.partition(".")[0])
-    return joined(_read("llm_training"), _read("llm_training_vtrain_single_node", group=_SHORT_GROUP))
-
-
-def _read(
-    name: str = "llm_training", *, file: Path | None = None, group: str = ""
-) -> MeasuredTable[TrainingMeasurement]:
-    return read_table(name, _measurement, needed=_NEEDED, measured=_MEASURED, file=file, group=group)
-
-
-def _measurement(head: RowHead, row: Mapping[str, str]) -> TrainingMeasurement:
-    return TrainingMeasurement(
-        head=head,
-        model=row.get("model", ""),
-        mixture=row.get("arch", "") == "moe",
-        layers=whole(row, "n_layers"),
-        hidden=whole(row, "hidden"),
-        heads=whole(row, "n_heads"),
-        kv_heads=whole(row, "n_kv_heads"),
-        head_dim=whole(row, "head_dim"),
-        ffn=whole(row, "ffn_hidden"),
-        gated=_truth(row, "glu"),
-        vocabulary=whole(row, "vocab") or whole(row, "vocab_assumed"),
-        sequence=whole(row, "seq_len"),
-        billion_parameters=number(row, "params_b"),
-        experts=whole(row, "n_experts"),
-        chosen_experts=whole(row, "top_k"),
-        accelerator=row["accel"],
-        chips=whole(row, "n_accel"),
-        chips_per_node=whole(row, "accel_per_node"),
-        network=row.get("scaleout", ""),
-        framework=row.get("framework", ""),
-        precision=row.get("precision", ""),
-        tensor=whole(row, "TP"),
-        pipeline=whole(row, "PP"),
-        interleave=whole(row, "VPP"),
-        data=whole(row, "DP"),
-        context=whole(row, "CP"),
-        expert=whole(row, "EP"),
-        sequence_parallel=row.get("SP", ""),
-        sharding=row.get("zero_fsdp", ""),
-        micro_batch=whole(row, "micro_batch"),
-        global_batch=whole(row, "global_batch"),
-        accumulation=whole(row, "grad_accum"),
-        recompute=row.get("recompute", ""),
-        step_time=number(row, "step_time_s"),
-        tokens_per_second_per_chip=number(row, "tokens_per_s_per_accel"),
-    )
-
-
-def _truth(row: Mapping[str, str], column: str) -> bool | None:
-    text = row.get(column, "").lower()
-    if not text:
-        return None
-    if text not in ("0", "1", "true", "false", "yes", "no"):
-        raise ValueError(f"{column} is {text!r}; it must be 0 or 1")
-    return text in ("1", "true", "yes")
+        group = _SHORT_GROUP if short else file.name.partition(".")[0]
+        return read_columns("llm_training", TrainingMeasurement, file=file, group=group)
+    single = read_columns("llm_training_vtrain_single_node", TrainingMeasurement, group=_SHORT_GROUP)
+    return joined(read_columns("llm_training", TrainingMeasurement), single)

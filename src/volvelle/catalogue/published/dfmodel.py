@@ -5,15 +5,19 @@ SI units, as everywhere; the files keep those of the source.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from volvelle.catalogue.published.rows import Row, column, read_rows
-from volvelle.catalogue.published.sources import listed_files
-from volvelle.errors import SourceError, UnknownNameError
+from volvelle.catalogue.published.sources import listed_file
+from volvelle.errors import UnknownNameError
+from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
+from volvelle.workload.families.fft import Fft
+from volvelle.workload.families.gpt_layer import GptLayer
+from volvelle.workload.families.hpl import Hpl
 
 __all__ = [
     "DesignPoint",
@@ -33,6 +37,7 @@ __all__ = [
 Study = Literal["LLM", "DLRM", "HPL", "FFT"]
 """Workloads of the design-space study."""
 _GIGA, _NANO = 1e9, 1e-9
+_ELEMENTS = {2: "bf16"}
 _TopologyKind = Literal["ring", "switch", "fully-connected"]
 
 
@@ -133,6 +138,34 @@ class PublishedWorkload:
     text: str
     """What the paper's text says otherwise, or where it is used."""
     source: str
+
+    @property
+    def shape(self) -> GptLayer | Dlrm | Hpl | Fft:
+        """Its sizes, as those of the family that it is of."""
+        if self.workload == "DLRM":
+            return self._recommender
+        family: Any = {"LLM": GptLayer, "HPL": Hpl, "FFT": Fft}[self.workload]
+        sizes = {each.name: getattr(self, each.name, None) for each in fields(family)}
+        stated = {name: size for name, size in sizes.items() if size is not None}
+        found: GptLayer | Hpl | Fft = family(name=self.key, element=_ELEMENTS[self.word_bytes], **stated)
+        return found
+
+    @property
+    def _recommender(self) -> Dlrm:
+        wide = self.layer_width or 1
+        tables = EmbeddingTables(
+            count=self.tables or 1, rows=self.rows or 1, width=self.width or 1, pooling=self.pooling or 1
+        )
+        return Dlrm(
+            name=self.key,
+            dense=wide,
+            bottom=(wide,) * (self.bottom_layers or 1),
+            top=(wide,) * (self.top_layers or 1),
+            tables=(tables,),
+            interaction="apart",
+            activation=False,
+            element=_ELEMENTS[self.word_bytes],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,12 +318,9 @@ class DfModel:
 def dfmodel(folder: Traversable | None = None) -> DfModel:
     """DFModel's data, those of the package or those of a folder with files of the same names."""
     root = folder or resources.files("volvelle.catalogue") / "data" / "published" / "dfmodel"
-    listed = listed_files(root)
 
     def rows(name: str, kind: type[Row]) -> tuple[Row, ...]:
-        if name not in listed:
-            raise SourceError(f"{name} is not listed in sources.yaml; say there what it holds and where it comes from")
-        return read_rows(root / name, kind)
+        return read_rows(listed_file(root, name), kind)
 
     return DfModel(
         accelerators=rows("accelerators.csv", PublishedAccelerator),

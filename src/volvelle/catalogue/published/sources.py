@@ -1,5 +1,6 @@
 """Which files of a published study may be read: those that its ``sources.yaml`` accounts for."""
 
+from functools import cache
 from importlib.resources.abc import Traversable
 
 from ruamel.yaml import YAML
@@ -7,11 +8,18 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError, SourceError
 
-__all__ = ["listed_files"]
+__all__ = ["listed_file"]
 
 
-def listed_files(root: Traversable) -> frozenset[str]:
-    """Names of the files that `sources.yaml` accounts for."""
+def listed_file(root: Traversable, name: str) -> Traversable:
+    """A file that `sources.yaml` accounts for."""
+    if name not in _listed(root):  # type: ignore[arg-type]
+        raise SourceError(f"{name} is not listed in sources.yaml; say there what it holds and where it comes from")
+    return root / name
+
+
+@cache
+def _listed(root: Traversable) -> frozenset[str]:
     file = root / "sources.yaml"
     if not file.is_file():
         raise SourceError(f"{str(root)!r} has no sources.yaml; a study without sources is not read")

@@ -93,7 +93,7 @@ def fit_document(application: Application[Any, Any, Any, Any], fit: Fit) -> dict
 
 def plan_document(application: Application[Any, Any, Any, Any], planned: Planned[Any, Any, Any]) -> dict[str, object]:
     """The question, the candidates that can run in order, and the fastest that cannot."""
-    question = planned.asked.question
+    question = planned.asked
     return {
         "application": application.word,
         "system": planned.system.name,

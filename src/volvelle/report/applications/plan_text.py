@@ -26,8 +26,8 @@ def print_plan(application: Application[Any, Any, Any, Any], planned: Planned[An
             words = ", ".join(application.cells(ranking.first)[word] for word in application.plan_words)
             console.print(f"{words}: {violation.problem}; try {' or '.join(violation.cures)}")
         return
-    if planned.asked.question.outside:
-        console.print(f"note: the range is wider, because {'; '.join(planned.asked.question.outside)}", style="yellow")
+    if planned.asked.outside:
+        console.print(f"note: the range is wider, because {'; '.join(planned.asked.outside)}", style="yellow")
     if ranking.considered > 1:
         rows = [application.cells(estimate) for estimate in ranking.best]
         numbers = tuple(name for name in rows[0] if name not in application.plan_words)

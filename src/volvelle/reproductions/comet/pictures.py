@@ -1,7 +1,5 @@
 """Pictures of COMET's Figures 5 and 7 to 12."""
 
-from collections.abc import Sequence
-
 from volvelle.catalogue.published.comet import Comet
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.engine import Chart
@@ -79,14 +77,11 @@ def _slot(swept: Sweep, row: int, nodes: int, *, share: bool) -> Slot:
     return Slot(label=f"MP{mp:.0f}\nDP{nodes / mp:.0f}", bars=(bar,))
 
 
-def _rows(swept: Sweep) -> Sequence[int]:
-    return [row for row, mp in enumerate(swept.columns["mp"]) if mp <= _HIGHEST]
-
-
 def _panel(swept: Sweep, data: Comet, key: str, title: str, y_title: str, *, share: bool = False) -> BarPanel:
     cluster = data.cluster(key)
     capacity = cluster.memory_capacity / GIGA
-    slots = tuple(_slot(swept, row, cluster.nodes, share=share) for row in _rows(swept))
+    rows = (row for row, mp in enumerate(swept.columns["mp"]) if mp <= _HIGHEST)
+    slots = tuple(_slot(swept, row, cluster.nodes, share=share) for row in rows)
     return BarPanel(
         title=title if share else f"{title} (dashed: the {capacity:g} GB of a node)",
         groups=(BarGroup(label="", slots=slots),),
@@ -213,7 +208,7 @@ def network_picture(many: Sweep, few: Sweep, *, width: float = WIDE) -> Chart:
 def clusters_picture(data: Comet, *, width: float = WIDE) -> Chart:
     """Figures 6 and 11."""
     return cluster_sketch(
-        data.clusters,
+        tuple(data.clusters.values()),
         title="Figures 6 and 11: the three clusters",
         about="1024 A100 in pods of eight, 4096 TPU v4 in a torus of three dimensions, 64 Dojo trays under a switch.",
         width=width,

@@ -56,7 +56,6 @@ class Verdict:
     """By its own rule alone."""
     ordered: bool = True
     """Whether two printed numbers that go together come out in the printed order."""
-    strictly_holds: bool
 
     @property
     def reproduced(self) -> bool:
@@ -66,7 +65,7 @@ class Verdict:
     @property
     def strictly(self) -> bool:
         """Likewise, with changes compared as changes."""
-        return self.strictly_holds and self.ordered
+        return self.reproduced and (self.change_error is None or abs(self.change_error) <= WITHIN)
 
     @property
     def error(self) -> float | None:
@@ -129,7 +128,7 @@ def _verdict(target: CometTarget, found: dict[str, Found]) -> Verdict:
     value = target.value
     if target.rule == "order":
         assert ours.holds is not None, f"{target.measure} is held against an order and has none"
-        return Verdict(target=target, ours=ours.value, holds=ours.holds, strictly_holds=ours.holds)
+        return Verdict(target=target, ours=ours.value, holds=ours.holds)
     assert value is not None, f"{target.name} states no value"
     rules: dict[str, Callable[[float], bool]] = {
         "near": lambda x: abs(x / value - 1.0) <= WITHIN,
@@ -138,16 +137,13 @@ def _verdict(target: CometTarget, found: dict[str, Found]) -> Verdict:
         "above": lambda x: x > value,
         "below": lambda x: x < value,
     }
-    holds = rules[target.rule](ours.value)
-    one = Verdict(
+    return Verdict(
         target=target,
         ours=ours.value,
-        holds=holds,
+        holds=rules[target.rule](ours.value),
         ordered=(not target.more_than or ours.value > found[target.more_than].value)
         and (not target.less_than or ours.value < found[target.less_than].value),
-        strictly_holds=holds,
     )
-    return one if one.change_error is None else replace(one, strictly_holds=holds and abs(one.change_error) <= WITHIN)
 
 
 def measures(data: Comet, *, reading: Reading = OURS) -> dict[str, Found]:

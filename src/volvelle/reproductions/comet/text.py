@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from volvelle.catalogue.published.comet import Comet
+from volvelle.report.page import Drawing
 from volvelle.report.sheet import Sheet
 from volvelle.reproductions.comet import pictures
 from volvelle.reproductions.comet.figures import (
@@ -16,7 +17,7 @@ from volvelle.reproductions.comet.figures import (
     strategies,
 )
 from volvelle.reproductions.comet.targets import WITHIN, Verdict, target_document, verdicts, verdicts_by_reading
-from volvelle.reproductions.item import Item
+from volvelle.reproductions.item import Document, Item, Number, sheet_of
 
 __all__ = ["ITEMS", "RULE", "comet_document", "comet_item", "count_of"]
 
@@ -194,52 +195,37 @@ _SPLIT = (
 )
 
 
+def _figure(swept: Sweep, lead: str, columns: tuple[str, ...], draw: Drawing) -> Item:
+    """A figure of one sweep."""
+    sheets, document = (_sheet(swept, columns),), _document(swept)
+    return Item(name=swept.key, title=swept.title, lead=lead, picture=draw, sheets=sheets, document=document)
+
+
 def _memory(data: Comet) -> Item:
     swept = per_node_memory(data)
-    return Item(
-        name="fig5",
-        title=swept.title,
-        lead="GB of model states and of activations between two checkpoints, on each of 1024 nodes.",
-        picture=lambda width: pictures.memory_picture(swept, data, width=width),
-        sheets=(_sheet(swept, ("zero", "mp", "dp", "footprint_gb")),),
-        document=_document(swept),
-    )
+    lead = "GB of model states and of activations between two checkpoints, on each of 1024 nodes."
+    columns = ("zero", "mp", "dp", "footprint_gb")
+    return _figure(swept, lead, columns, lambda width: pictures.memory_picture(swept, data, width=width))
 
 
 def _strategies(data: Comet) -> Item:
     swept = strategies(data, "dgx-a100")
-    return Item(
-        name="fig7",
-        title=swept.title,
-        lead="Run time a sequence, relative to the fastest configuration, by phase; compute and exposed communication.",
-        picture=lambda width: pictures.strategies_picture(swept, data, width=width),
-        sheets=(_sheet(swept, _SPLIT),),
-        document=_document(swept),
-    )
+    lead = "Run time a sequence, relative to the fastest configuration, by phase; compute and exposed communication."
+    return _figure(swept, lead, _SPLIT, lambda width: pictures.strategies_picture(swept, data, width=width))
 
 
 def _expanded(data: Comet) -> Item:
     swept = expanded_memory(data)
-    return Item(
-        name="fig8",
-        title=swept.title,
-        lead="Run time relative to MP64_DP16, with what exceeds 80 GB in a second memory of some rate.",
-        picture=lambda width: pictures.expanded_picture(swept, data, width=width),
-        sheets=(_sheet(swept, ("mp", "expanded_gbs", "run_time", "footprint_gb")),),
-        document=_document(swept),
-    )
+    lead = "Run time relative to MP64_DP16, with what exceeds 80 GB in a second memory of some rate."
+    columns = ("mp", "expanded_gbs", "run_time", "footprint_gb")
+    return _figure(swept, lead, columns, lambda width: pictures.expanded_picture(swept, data, width=width))
 
 
 def _compute(data: Comet) -> Item:
     swept = scaled_compute(data)
-    return Item(
-        name="fig9",
-        title=swept.title,
-        lead="Run time relative to compute × 1 with expanded memory as fast as a node's own.",
-        picture=lambda width: pictures.compute_picture(swept, width=width),
-        sheets=(_sheet(swept, ("expanded_gbs", "compute", "run_time")),),
-        document=_document(swept),
-    )
+    lead = "Run time relative to compute × 1 with expanded memory as fast as a node's own."
+    columns = ("expanded_gbs", "compute", "run_time")
+    return _figure(swept, lead, columns, lambda width: pictures.compute_picture(swept, width=width))
 
 
 def _network(data: Comet) -> Item:
@@ -256,42 +242,35 @@ def _network(data: Comet) -> Item:
 
 
 def _clusters(data: Comet) -> Item:
-    columns = ("nodes", "compute, TFLOP/s", "memory, GB", "memory, GB/s", "on chip, MB", "network, GB/s each way")
+    names = ("nodes", "compute_rate", "memory_capacity", "memory_rate", "buffer")
+    document: Document = {
+        key: {
+            **{name: getattr(cluster, name) for name in names},
+            "dimensions": [{"size": each.size, "rate": each.rate} for each in cluster.dimensions],
+        }
+        for key, cluster in data.clusters.items()
+    }
+    rates = {key: " / ".join(f"{each.rate / 1e9:g}" for each in one.dimensions) for key, one in data.clusters.items()}
+    table = sheet_of(
+        "Clusters",
+        [{**row, "title": data.cluster(key).title, "rates": rates[key]} for key, row in document.items()],
+        {
+            "cluster": "title",
+            "nodes": Number("nodes", "d"),
+            "compute, TFLOP/s": Number("compute_rate", ",.0f", per=1e12),
+            "memory, GB": Number("memory_capacity", ".0f", per=1e9),
+            "memory, GB/s": Number("memory_rate", ".0f", per=1e9),
+            "on chip, MB": Number("buffer", ",.0f", per=1e6),
+            "network, GB/s each way": Number("rates", ""),
+        },
+    )
     return Item(
         name="fig11",
         title="Figures 6 and 11, Tables 3 to 5: the clusters",
         lead="As the paper models them. 624 TFLOP/s of an A100 is the figure with sparsity; dense it is 312.",
         picture=lambda width: pictures.clusters_picture(data, width=width),
-        sheets=(
-            Sheet(
-                title="Clusters",
-                columns=("cluster", *columns),
-                rows=tuple(
-                    (
-                        one.title,
-                        f"{one.nodes}",
-                        f"{one.compute_rate / 1e12:,.0f}",
-                        f"{one.memory_capacity / 1e9:.0f}",
-                        f"{one.memory_rate / 1e9:.0f}",
-                        f"{one.buffer / 1e6:,.0f}",
-                        " / ".join(f"{each.rate / 1e9:g}" for each in one.dimensions),
-                    )
-                    for one in data.clusters
-                ),
-                numbers=frozenset(columns),
-            ),
-        ),
-        document={
-            one.key: {
-                "nodes": one.nodes,
-                "compute_rate": one.compute_rate,
-                "memory_capacity": one.memory_capacity,
-                "memory_rate": one.memory_rate,
-                "buffer": one.buffer,
-                "dimensions": [{"size": each.size, "rate": each.rate} for each in one.dimensions],
-            }
-            for one in data.clusters
-        },
+        sheets=(table,),
+        document=document,
     )
 
 

@@ -84,11 +84,13 @@ def _rails(data: DfModel) -> tuple[Constant, ...]:
 
 
 def _sweeps(data: DfModel, item: str) -> tuple[Constant, ...]:
+    allowed = sorted({run.partitions for run in data.study("figure 19") if run.partitions is not None})
+    most = f"{allowed[0]} to {allowed[-1]}"
     common = (
         Constant(name="all-reduce", used="(p − 1)/p of the tensor: one pass, no latency"),
         Constant(name="weights larger than SRAM", used="in pieces, the kernel's traffic paid once for each piece"),
         Constant(name="tile sizes", used="every size; powers of two apart", origin="ours"),
-        Constant(name="partitions", used=f"as many as are best; the inputs allow {_most(data)}", origin="ours")
+        Constant(name="partitions", used=f"as many as are best; the inputs allow {most}", origin="ours")
         if item == "fig19"
         else Constant(name="partitions", used="a kernel each"),
         _EDGES,
@@ -106,12 +108,6 @@ def _sweeps(data: DfModel, item: str) -> tuple[Constant, ...]:
         ),
         *common,
     )
-
-
-def _most(data: DfModel) -> str:
-    """Partitions that the inputs of Figure 19 allow."""
-    allowed = sorted({run.partitions for run in data.study("figure 19") if run.partitions is not None})
-    return f"{allowed[0]} to {allowed[-1]}"
 
 
 def _edited(data: DfModel) -> tuple[Constant, ...]:

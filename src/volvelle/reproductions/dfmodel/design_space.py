@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from time import perf_counter
+from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DesignPoint, DfModel, Study
 from volvelle.estimators.dataflow.on_chip import FusionProblem, Overlap
-from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
 from volvelle.laws.onchip_dataflow import array_peak
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.reproductions.dfmodel.kernels import design_problem, design_workload, layer_of, whole_work
 from volvelle.reproductions.dfmodel.machine import DesignMachine, machine_of
+from volvelle.reproductions.dfmodel.runs import PipelinedBatch
 from volvelle.search.fusion.solve import FusionAnswer, fuse
 
 __all__ = ["WITHIN", "Departure", "DesignSpace", "FoundPoint", "PointSolver", "design_document", "solve_design_space"]
@@ -175,11 +176,6 @@ class DesignSpace:
         return Departure(found=found, kind="solver stopped early", gap=twin.gap, reason=reason)
 
 
-def _peak(machine: DesignMachine) -> float:
-    chip = machine.accelerator
-    return float(array_peak(machine.cores, width=chip.lane_width, height=chip.stage_width, clock=chip.clock))
-
-
 @dataclass(frozen=True, slots=True)
 class PointSolver:
     """Maps workloads of the design space on its machines; points that share a problem share its answer."""
@@ -234,23 +230,18 @@ def _utilisation(point: DesignPoint, machine: DesignMachine, data: DfModel, inte
         found = design_workload(point, data)
         layers, batch = found.layers or 1, found.global_batch or 1
         stages, samples = machine.degree("PP"), batch / machine.degree("DP")
-        held = -(-layers // stages)
-        shape = layer_of(found)
-        handed = 2.0 * shape.hidden * shape.sequence * found.word_bytes * layers
-        time = float(
-            pipelined_batch_time(
-                interval,
-                layers=held,
-                samples=samples,
-                factor=fill_factor(float(stages), micro_batches=samples, layers=float(held)),
-                transfer=point_to_point_time(handed, rate=machine.rate("PP"), latency=0.0) if stages > 1 else 0.0,
-            )
+        rate = machine.rate("PP") if stages > 1 else inf
+        whole = PipelinedBatch.of(
+            layer_of(found), layers=layers, stages=stages, samples=samples, micro_batch=1, rate=rate
         )
+        time = whole.time(interval)
         work *= layers * batch
-    return float(model_flops_utilisation(work, time, chips=float(machine.chips), peak=_peak(machine)))
+    chip = machine.accelerator
+    peak = float(array_peak(machine.cores, width=chip.lane_width, height=chip.stage_width, clock=chip.clock))
+    return float(model_flops_utilisation(work, time, chips=float(machine.chips), peak=peak))
 
 
-def design_document(found: DesignSpace) -> dict[str, object]:
+def design_document(found: DesignSpace) -> dict[str, Any]:
     """What JSON says of it."""
     workloads = tuple(dict.fromkeys(one.point.workload for one in found.points))
     return {

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem
-from volvelle.laws.collectives import point_to_point_time, ring_reduce_scatter_time
-from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
+from volvelle.laws.collectives import ring_reduce_scatter_time
 from volvelle.reproductions.dfmodel.kernels import training_problem
 from volvelle.reproductions.dfmodel.machine import all_reduce
 from volvelle.reproductions.dfmodel.runs import (
     OVERLAPS,
     MappedRun,
+    PipelinedBatch,
     all_tiles,
     chip_of,
     degrees,
@@ -32,7 +33,6 @@ __all__ = [
     "training_run_document",
 ]
 
-_BYTES = 2
 _Advance = Callable[[], None]
 
 
@@ -47,21 +47,12 @@ class TrainingRun:
     run: MappingRun
     problem: FusionProblem
     answer: FusionAnswer
-    samples: float
-    """Of one replica."""
-    held: int
-    """Layers of a stage."""
-    factor: float
-    transfer: float
+    batch: PipelinedBatch
 
     @property
     def time(self) -> float:
         """Seconds of a batch."""
-        return float(
-            pipelined_batch_time(
-                self.answer.time, layers=self.held, samples=self.samples, factor=self.factor, transfer=self.transfer
-            )
-        )
+        return self.batch.time(self.answer.time)
 
     @property
     def difference(self) -> float | None:
@@ -82,13 +73,13 @@ class TrainingRun:
     @property
     def breakdown(self) -> dict[str, float]:
         """Seconds of the batch by what they are for."""
-        often = self.held * self.samples
+        often = self.batch.held * self.batch.samples
         return {
             "forward": often * (self.interval("compute", forward=True) + self.interval("memory", forward=True)),
             "backward": often * (self.interval("compute", forward=False) + self.interval("memory", forward=False)),
             "communication": often * self.interval("network"),
-            "pipeline bubble": often * self.answer.time * (self.factor - 1.0),
-            "between stages": self.transfer,
+            "pipeline bubble": often * self.answer.time * (self.batch.factor - 1.0),
+            "between stages": self.batch.transfer,
         }
 
 
@@ -96,25 +87,19 @@ def _train(run: MappingRun, tensor: Callable[[float, int], float], data: Callabl
     """A training run; `tensor` and `data` give seconds of an all-reduce over so many chips."""
     along = degrees(run)
     (tp, _), (pp, slow), (dp, _) = along["TP"], along["PP"], along["DP"]
-    samples, held = run.global_batch / dp, -(-run.layers // pp)
+    shape, samples = shape_of(run), run.global_batch / dp
     problem = training_problem(
-        shape_of(run),
+        shape,
         chip_of(run, sram=False),
         degree=tp,
         exchange=lambda _, size: tensor(size, tp),
         replicas=lambda _, size: data(size, dp) / samples,
         choices=FusionChoices(fuse=False, overlap=OVERLAPS[run.overlap]),
     )
-    handed = 2.0 * run.hidden * run.sequence * _BYTES * run.layers
-    return TrainingRun(
-        run=run,
-        problem=problem,
-        answer=fuse(problem),
-        samples=samples,
-        held=held,
-        factor=float(fill_factor(float(pp), micro_batches=samples / run.micro_batch, layers=float(held))),
-        transfer=float(point_to_point_time(handed, rate=slow, latency=0.0)) if pp > 1 else 0.0,
+    batch = PipelinedBatch.of(
+        shape, layers=run.layers, stages=pp, samples=samples, micro_batch=run.micro_batch, rate=slow
     )
+    return TrainingRun(run=run, problem=problem, answer=fuse(problem), batch=batch)
 
 
 def solve_calculon(data: DfModel) -> tuple[TrainingRun, ...]:
@@ -151,7 +136,7 @@ def _on_rails(run: MappingRun) -> TrainingRun:
     return _train(run, exchange, exchange)
 
 
-def training_run_document(found: tuple[TrainingRun, ...]) -> dict[str, object]:
+def training_run_document(found: tuple[TrainingRun, ...]) -> dict[str, Any]:
     """What JSON says of Figures 7 and 8."""
     return {
         "rows": [
@@ -222,7 +207,7 @@ def solve_three_dimensional(data: DfModel, *, advance: _Advance = _unseen) -> tu
     return _sweep(data.study("figure 22"), advance, exchanged=True)
 
 
-def sweep_document(found: tuple[SweptRun, ...]) -> dict[str, object]:
+def sweep_document(found: tuple[SweptRun, ...]) -> dict[str, Any]:
     """What JSON says of Figures 19 and 22."""
     return {
         "rows": [

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from math import prod
+from typing import TypeVar
 
 from volvelle.catalogue.published.dfmodel import DesignPoint, DfModel, PublishedWorkload
 from volvelle.errors import DescriptionError
@@ -12,7 +13,7 @@ from volvelle.estimators.dataflow.on_chip import ChipKernel, FusionChoices, Fusi
 from volvelle.laws.collectives import pipelined_broadcast_time, point_to_point_time
 from volvelle.mapping.sharding import by_dimension, shard
 from volvelle.reproductions.dfmodel.machine import DesignMachine
-from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables, dlrm
+from volvelle.workload.families.dlrm import Dlrm, dlrm
 from volvelle.workload.families.fft import Fft, fft
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
 from volvelle.workload.families.hpl import Hpl, hpl
@@ -30,10 +31,10 @@ __all__ = [
     "whole_work",
 ]
 
+Shape = TypeVar("Shape", GptLayer, Dlrm, Hpl, Fft)
 INPUT_GRADIENT = "q_bwd"
 """Carries the all-reduce of the gradient handed to the layer before. Queries, keys and values each leave summands of
 it; the graph has no kernel that adds them, and the study's runs pay for one all-reduce, not three."""
-_ELEMENTS = {2: "bf16"}
 _UPDATE_RATE = 1e9
 """Bytes a second at which DLRM's weight updates are exchanged in the study, whatever the link: its inputs never divide
 the 1458 bytes of an update by a bandwidth, so they count as nanoseconds."""
@@ -43,12 +44,16 @@ _DATAFLOW = "sn30"
 _MOST_PARTITIONS = 6
 
 
-def layer_of(found: PublishedWorkload, *, layers: int = 1) -> GptLayer:
+def _shape(found: PublishedWorkload, family: type[Shape]) -> Shape:
+    shape = found.shape
+    if not isinstance(shape, family):
+        raise DescriptionError(f"workload {found.key!r} of DFModel is no {family.__name__}")
+    return shape
+
+
+def layer_of(found: PublishedWorkload) -> GptLayer:
     """The shape of a language model's layer."""
-    sizes = {name: getattr(found, name) for name in ("hidden", "heads", "head_dim", "ffn", "sequence")}
-    if None in sizes.values():
-        raise DescriptionError(f"workload {found.key!r} of DFModel is no language model")
-    return GptLayer(name=found.key, layers=layers, element=_ELEMENTS[found.word_bytes], **sizes)
+    return replace(_shape(found, GptLayer), layers=1)
 
 
 @cache
@@ -165,11 +170,11 @@ def _design_block(point: DesignPoint, data: DfModel) -> tuple[Block, Mapping[str
     if point.workload == "LLM":
         workload = _workload(layer_of(found), training=True)
     elif point.workload == "DLRM":
-        workload = _dense_layers(_dlrm_shape(found), found.local_batch or 1)
+        workload = _dense_layers(_shape(found, Dlrm), found.local_batch or 1)
     elif point.workload == "HPL":
-        workload = hpl(_hpl_shape(found))
+        workload = hpl(_shape(found, Hpl))
     else:
-        workload = fft(_fft_shape(found))
+        workload = fft(_shape(found, Fft))
     return workload.blocks[0], workload.sizes
 
 
@@ -189,27 +194,6 @@ def _llm_problem(
     )
 
 
-def _dlrm_shape(found: PublishedWorkload) -> Dlrm:
-    wide = _required(found.layer_width)
-    return Dlrm(
-        name=found.key,
-        dense=wide,
-        bottom=(wide,) * _required(found.bottom_layers),
-        top=(wide,) * _required(found.top_layers),
-        tables=(
-            EmbeddingTables(
-                count=_required(found.tables),
-                rows=_required(found.rows),
-                width=_required(found.width),
-                pooling=_required(found.pooling),
-            ),
-        ),
-        interaction="apart",
-        activation=False,
-        element=_ELEMENTS[found.word_bytes],
-    )
-
-
 @cache
 def _dense_layers(shape: Dlrm, batch: int) -> Workload:
     """The dense layers with their backward pass: tables are charged to the layer where their rows are needed."""
@@ -223,7 +207,7 @@ def _dlrm_problem(
     point: DesignPoint, machine: DesignMachine, data: DfModel, chip: OnChip, choices: FusionChoices
 ) -> FusionProblem:
     found = design_workload(point, data)
-    shape, batch = _dlrm_shape(found), _required(found.local_batch)
+    shape, batch = _shape(found, Dlrm), _required(found.local_batch)
     workload = _dense_layers(shape, batch)
     (block,) = workload.blocks
     last = f"bottom_{len(shape.bottom)}"
@@ -242,28 +226,14 @@ def _alone(workload: Workload, chip: OnChip, choices: FusionChoices) -> FusionPr
     """A workload of which one chip has what is given."""
     (block,) = workload.blocks
     sharded = shard(block, by_dimension(block, ()))
-    graph = ChipGraph(sharded=sharded, sizes=workload.sizes, degree=1, stream=None, exchange=_nothing)
+    graph = ChipGraph(sharded=sharded, sizes=workload.sizes, degree=1, stream=None, exchange=lambda _, __: 0.0)
     return graph.problem(chip, choices=choices)
-
-
-def _nothing(_: Collective, __: float) -> float:
-    return 0.0
-
-
-def _hpl_shape(found: PublishedWorkload) -> Hpl:
-    return Hpl(
-        name=found.key,
-        order=_required(found.order),
-        block=_required(found.block),
-        steps=found.steps,
-        element=_ELEMENTS[found.word_bytes],
-    )
 
 
 def _hpl_problem(
     point: DesignPoint, machine: DesignMachine, data: DfModel, chip: OnChip, choices: FusionChoices
 ) -> FusionProblem:
-    shape = _hpl_shape(design_workload(point, data))
+    shape = _shape(design_workload(point, data), Hpl)
     *rows, columns = machine.topology.dims
     down = prod(rows)
     share = dict[str, float]()
@@ -281,15 +251,10 @@ def _hpl_problem(
     return _with(_alone(part, chip, choices), network=network)
 
 
-def _fft_shape(found: PublishedWorkload) -> Fft:
-    length, element = _required(found.length), _ELEMENTS[found.word_bytes]
-    return Fft(name=found.key, length=length, radix=found.radix, element=element)
-
-
 def _fft_problem(
     point: DesignPoint, machine: DesignMachine, data: DfModel, chip: OnChip, choices: FusionChoices
 ) -> FusionProblem:
-    workload, chips = fft(_fft_shape(design_workload(point, data))), machine.chips
+    workload, chips = fft(_shape(design_workload(point, data), Fft)), machine.chips
     (block,) = workload.blocks
     # Each transform needs its own dimension whole, so the all-to-all between them follows from the split.
     graph = ChipGraph(

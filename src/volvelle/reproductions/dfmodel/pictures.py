@@ -155,6 +155,10 @@ _SHORT = {
 """Names of mappings, as short as the axis needs them."""
 
 
+def _alone(groups: Sequence[BarGroup], y_title: str) -> tuple[BarPanel]:
+    return (BarPanel(title="", groups=tuple(groups), y_title=y_title),)
+
+
 def table6_picture(found: Table6, *, width: float = WIDE) -> Chart:
     """Table VI as bars."""
     groups = []
@@ -178,7 +182,7 @@ def table6_picture(found: Table6, *, width: float = WIDE) -> Chart:
         whose = "the authors' inputs" if constants == "repository" else "the paper's text"
         groups.append(BarGroup(label=f"DRAM of {rate:g} GB/s, as in {whose}", slots=slots))
     return bar_chart(
-        (BarPanel(title="", groups=tuple(groups), y_title="time, ms"),),
+        _alone(groups, "time, ms"),
         title="Table VI: GPT-3 175B on eight SN10, a layer and sample",
         about="Time of a layer and sample for five mappings and two sets of constants.",
         colours={"ours, proven optimal": BLUE},
@@ -225,13 +229,7 @@ def rail_picture(found: Sequence[TrainingRun], *, width: float = WIDE) -> Chart:
     """Figure 7."""
     slots = tuple(_training_slot(one, str(one.run.fast_domain)) for one in found)
     return bar_chart(
-        (
-            BarPanel(
-                title="",
-                groups=(BarGroup(label="chips with fast links between them", slots=slots),),
-                y_title="time of a batch, s",
-            ),
-        ),
+        _alone([BarGroup(label="chips with fast links between them", slots=slots)], "time of a batch, s"),
         title="Figure 7: GPT-3 1T on 16384 H100 in a rail-only network",
         about="Time of a batch by the size of the fast domain, with what it is spent on.",
         colours=_PARTS,
@@ -252,13 +250,7 @@ def layout_picture(found: Sequence[TrainingRun], *, width: float = WIDE) -> Char
         kind, layout = one.run.run.split("/")
         groups.setdefault(fixed[kind], []).append(_training_slot(one, layout.replace("_", "·")))
     return bar_chart(
-        (
-            BarPanel(
-                title="",
-                groups=tuple(BarGroup(label=name, slots=tuple(groups[name])) for name in fixed.values()),
-                y_title="time of a batch, s",
-            ),
-        ),
+        _alone([BarGroup(label=name, slots=tuple(groups[name])) for name in fixed.values()], "time of a batch, s"),
         title="Figure 8: GPT-3 1T on 4096 A100, layout by layout",
         about="Time of a batch for each layout, with what it is spent on.",
         colours=_PARTS,
@@ -317,7 +309,7 @@ def three_dimensional_picture(found: Sequence[SweptRun], *, width: float = WIDE)
         )
         groups.append(BarGroup(label=name, slots=slots))
     return bar_chart(
-        (BarPanel(title="", groups=tuple(groups), y_title="rate of a chip, TFLOP/s"),),
+        _alone(groups, "rate of a chip, TFLOP/s"),
         title="Figure 22: a GPT of 100 T parameters, by memory and share of compute",
         about="Rate of a chip by memory technology and by the share of its area that computes.",
         colours=colours,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +15,10 @@ from volvelle.studies.design_space.published_space import StudiedPoints
 __all__ = ["SPACE", "PublishedPoints"]
 
 _PARTS = ("workload", "chip", "topology", "memory", "link")
-_Part = Literal["workload", "accelerator", "topology", "memory", "link"]
-_NAMES: dict[str, _Part] = {
-    "workload": "workload",
-    "chip": "accelerator",
-    "topology": "topology",
-    "memory": "memory",
-    "link": "link",
-}
+
+
+def _part(point: DesignPoint, name: str) -> str:
+    return str(getattr(point, "accelerator" if name == "chip" else name))
 
 
 class PublishedPoints:
@@ -45,7 +40,7 @@ class PublishedPoints:
 
     @cached_property
     def _known(self) -> dict[tuple[str, ...], DesignPoint]:
-        return {tuple(str(getattr(one, _NAMES[part])) for part in _PARTS): one for one in dfmodel().design_space}
+        return {tuple(_part(one, part) for part in _PARTS): one for one in dfmodel().design_space}
 
     def rows(self, start: int, stop: int) -> Slice:
         """Rows from `start` to `stop` of the study."""
@@ -89,11 +84,11 @@ class _Space:
 
     def values(self, path: str, values: Sequence[object] | None, where: str) -> tuple[str, ...]:
         """Values of an axis, checked against what was published."""
-        if path not in _NAMES:
+        if path not in _PARTS:
             raise DescriptionError(f"{where}: {UnknownNameError.among('part of the published machines', path, _PARTS)}")
         if values is None:
             raise DescriptionError(f"{where}: give its values as a list of names")
-        known = dict.fromkeys(str(getattr(point, _NAMES[path])) for point in dfmodel().design_space)
+        known = dict.fromkeys(_part(point, path) for point in dfmodel().design_space)
         for value in values:
             if value not in known:
                 raise DescriptionError(f"{where}: {UnknownNameError.among(path, str(value), known)}")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
+from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, PublishedRatio
 from volvelle.reproductions.dfmodel.design_space import DesignSpace, FoundPoint
@@ -98,7 +99,7 @@ def _mean(points: Sequence[FoundPoint], name: str, *, logged: bool) -> float:
     return exp(sum(log(one.measure(name, logged=logged)) for one in points) / len(points))
 
 
-def ratio_document(found: Iterable[FoundRatio]) -> dict[str, object]:
+def ratio_document(found: Iterable[FoundRatio]) -> dict[str, Any]:
     """What JSON says of them."""
     return {
         "rows": [

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun, PublishedIntensity
 from volvelle.reproductions.dfmodel.runs import MappedRun, map_run, powers_of_two
@@ -150,7 +151,7 @@ def _speed_ups(data: DfModel, rows: list[FoundMapping]) -> tuple[SpeedUp, ...]:
     return tuple(found)
 
 
-def table6_document(found: Table6) -> dict[str, object]:
+def table6_document(found: Table6) -> dict[str, Any]:
     """What JSON says of it."""
     return {
         "rows": [
@@ -239,7 +240,7 @@ def solve_intensities(data: DfModel) -> tuple[FoundIntensity, ...]:
     return tuple(found)
 
 
-def intensity_document(found: tuple[FoundIntensity, ...]) -> dict[str, object]:
+def intensity_document(found: tuple[FoundIntensity, ...]) -> dict[str, Any]:
     """What JSON says of Figure 18."""
     return {
         "rows": [

@@ -1,6 +1,8 @@
 """A reproduction of the DFModel paper, piece by piece: pictures, tables, JSON, and words around them."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
 
 from volvelle.catalogue.published.dfmodel import DfModel, Study
 from volvelle.report.figures.engine import Chart
@@ -8,8 +10,6 @@ from volvelle.reproductions.dfmodel import pictures, sheets
 from volvelle.reproductions.dfmodel.constants import constants_of
 from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, design_document, solve_design_space
 from volvelle.reproductions.dfmodel.figures import (
-    SweptRun,
-    TrainingRun,
     solve_calculon,
     solve_rail_only,
     solve_sram_sweep,
@@ -25,7 +25,7 @@ from volvelle.reproductions.dfmodel.table6 import (
     solve_table6,
     table6_document,
 )
-from volvelle.reproductions.item import Item
+from volvelle.reproductions.item import Columns, Document, Item, sheet_of
 
 __all__ = ["Advance", "Reproduction"]
 
@@ -56,7 +56,6 @@ class Reproduction:
 
     def __init__(self, data: DfModel, *, advance: Advance = lambda: None) -> None:
         self._data, self._advance = data, advance
-        self._space: DesignSpace | None = None
 
     @staticmethod
     def steps(names: tuple[str, ...]) -> int:
@@ -66,10 +65,8 @@ class Reproduction:
 
     def item(self, name: str) -> Item:
         """One piece, with its constants."""
-        if name in _HEAT:
-            found = self._heat(name, _HEAT[name])
-        elif name in _BREAKDOWN:
-            found = self._breakdown(name, _BREAKDOWN[name])
+        if name in _HEAT or name in _BREAKDOWN:
+            found = self._of_workload(name)
         else:
             found = {
                 "table6": self._table6,
@@ -84,40 +81,35 @@ class Reproduction:
         self._advance()
         constants = constants_of(self._data, name)
         stated = [{"name": one.name, "used": one.used, "text": one.printed, "origin": one.origin} for one in constants]
-        return Item(
-            name=found.name,
-            title=found.title,
-            lead=found.lead,
-            picture=found.picture,
+        return replace(
+            found,
             sheets=(*found.sheets, sheets.constants_sheet(constants)),
             document={**found.document, "stated_constants": stated},
         )
 
-    @property
+    @cached_property
     def space(self) -> DesignSpace:
         """The design space, solved when first asked for."""
-        if self._space is None:
-            self._space = solve_design_space(self._data, advance=self._advance)
-        return self._space
+        return solve_design_space(self._data, advance=self._advance)
 
     def _table6(self) -> Item:
         found = solve_table6(self._data)
-        why = _why_text(found)
+        why, document = _why_text(found), table6_document(found)
         return Item(
             name="table6",
             title="Table VI: mappings of GPT-3 175B on eight SN10",
             lead=why,
             picture=lambda width: pictures.table6_picture(found, width=width),
             sheets=(
-                sheets.table6_sheet(found, "repository"),
-                sheets.table6_sheet(found, "text"),
-                sheets.speed_up_sheet(found.speed_ups),
+                sheets.table6_sheet(document, "repository"),
+                sheets.table6_sheet(document, "text"),
+                sheets.speed_up_sheet(document),
             ),
-            document={**table6_document(found), "why_text_differs": why},
+            document={**document, "why_text_differs": why},
         )
 
     def _dse(self) -> Item:
-        space = self.space
+        space, document = self.space, design_document(self.space)
         lead = (
             f"{space.within_half_percent} of {len(space.points)} points within 0.5 % of the log in utilisation, cost "
             f"and power; {space.better_than_logged} better than logged, {space.unexplained} unexplained. All "
@@ -127,63 +119,48 @@ class Reproduction:
             name="dse",
             title="Design space: 80 machines, four workloads",
             lead=lead,
-            sheets=(sheets.summary_sheet(space), sheets.departures_sheet(space)),
-            document=design_document(space),
+            sheets=(sheets.summary_sheet(space, document), sheets.departures_sheet(document)),
+            document=document,
         )
 
     def _ratios(self) -> Item:
-        found, table = find_ratios(self._data, self.space), solve_table6(self._data)
+        speed_ups = {"speed_ups": table6_document(solve_table6(self._data))["speed_ups"]}
+        document = {**ratio_document(find_ratios(self._data, self.space)), **speed_ups}
         return Item(
             name="ratios",
             title="Ratios that the paper prints",
             lead="Geometric means over the design points of each kind.",
-            sheets=(sheets.ratio_sheet(found), sheets.speed_up_sheet(table.speed_ups)),
-            document={**ratio_document(found), "speed_ups": table6_document(table)["speed_ups"]},
+            sheets=(sheets.ratio_sheet(document), sheets.speed_up_sheet(document)),
+            document=document,
         )
 
-    def _heat(self, name: str, workload: Study) -> Item:
-        document = design_document(self.space)
+    def _of_workload(self, name: str) -> Item:
+        """A figure of one workload in the design space."""
+        heat = name in _HEAT
+        workload = (_HEAT if heat else _BREAKDOWN)[name]
+        rows = [row for row in design_document(self.space)["rows"] if row["workload"] == workload]
+        draw = pictures.heat_picture if heat else pictures.breakdown_picture
         return Item(
             name=name,
-            title=f"Figure {name[3:]}: {pictures.WORKLOADS[workload]}",
-            lead="Utilisation, power efficiency and cost efficiency of 80 machines.",
-            picture=lambda width: pictures.heat_picture(self.space, workload, width=width),
-            sheets=(sheets.heat_sheet(self.space, workload),),
-            document={"rows": _of(document["rows"], workload)},
-        )
-
-    def _breakdown(self, name: str, workload: Study) -> Item:
-        document = design_document(self.space)
-        return Item(
-            name=name,
-            title=f"Figure {name[3:]}: where the time goes, {pictures.WORKLOADS[workload]}",
-            lead="Shares of compute, memory and network with nothing overlapped; utilisation beside what was logged.",
-            picture=lambda width: pictures.breakdown_picture(self.space, workload, width=width),
-            sheets=(sheets.breakdown_sheet(self.space, workload),),
-            document={"rows": _of(document["rows"], workload)},
+            title=f"Figure {name[3:]}: {'' if heat else 'where the time goes, '}{pictures.WORKLOADS[workload]}",
+            lead="Utilisation, power efficiency and cost efficiency of 80 machines."
+            if heat
+            else "Shares of compute, memory and network with nothing overlapped; utilisation beside what was logged.",
+            picture=lambda width: draw(self.space, workload, width=width),
+            sheets=((sheets.heat_sheet if heat else sheets.breakdown_sheet)(rows, workload),),
+            document={"rows": rows},
         )
 
     def _intensities(self) -> Item:
         found = solve_intensities(self._data)
+        document = intensity_document(found)
         return Item(
             name="fig18",
             title="Figure 18: hierarchical roofline",
             lead="Each mapping at its operations for every byte of DRAM and of network traffic.",
             picture=lambda width: pictures.roofline_picture(found, width=width),
-            sheets=(sheets.intensity_sheet(found),),
-            document=intensity_document(found),
-        )
-
-    def _training(
-        self, name: str, title: str, found: tuple[TrainingRun, ...], note: str, draw: Callable[..., Chart]
-    ) -> Item:
-        return Item(
-            name=name,
-            title=title,
-            lead=note,
-            picture=lambda width: draw(found, width=width),
-            sheets=(sheets.training_sheet(found, title, note),),
-            document=training_run_document(found),
+            sheets=(sheets.intensity_sheet(document),),
+            document=document,
         )
 
     def _rails(self) -> Item:
@@ -198,22 +175,15 @@ class Reproduction:
             "the batch is faster than logged."
         )
         title = "Figure 7: GPT-3 1T on 16384 H100, rail-only"
-        return self._training("fig7", title, found, note, pictures.rail_picture)
+        draw = partial(pictures.rail_picture, found)
+        return _runs("fig7", title, note, draw, training_run_document(found), sheets.TRAINING)
 
     def _layouts(self) -> Item:
+        found = solve_calculon(self._data)
         note = "Kernel by kernel, nothing overlapped; one of the authors' runs has no log."
         title = "Figure 8: GPT-3 1T on 4096 A100, as compared with Calculon"
-        return self._training("fig8", title, solve_calculon(self._data), note, pictures.layout_picture)
-
-    def _sweep(self, name: str, title: str, found: tuple[SweptRun, ...], note: str, draw: Callable[..., Chart]) -> Item:
-        return Item(
-            name=name,
-            title=title,
-            lead=note,
-            picture=lambda width: draw(found, width=width),
-            sheets=(sheets.sweep_sheet(found, title, note),),
-            document=sweep_document(found),
-        )
+        draw = partial(pictures.layout_picture, found)
+        return _runs("fig8", title, note, draw, training_run_document(found), sheets.TRAINING)
 
     def _sram(self) -> Item:
         found = solve_sram_sweep(self._data, advance=self._advance)
@@ -221,7 +191,8 @@ class Reproduction:
             "Utilisation. Ours is the exact optimum over every tile size (beside it over powers of two); the logged "
             "runs cap the number of partitions, and most stopped with a gap."
         )
-        return self._sweep("fig19", "Figure 19: SRAM and DRAM", found, note, pictures.sram_picture)
+        draw = partial(pictures.sram_picture, found)
+        return _runs("fig19", "Figure 19: SRAM and DRAM", note, draw, sweep_document(found), sheets.SWEEP)
 
     def _three_dimensional(self) -> Item:
         found = solve_three_dimensional(self._data, advance=self._advance)
@@ -231,9 +202,17 @@ class Reproduction:
             f"Ours is below the log in {len(below)} of {len(found)} runs, by {-min(below, default=0.0):.1%} at most, "
             "why is not known; elsewhere it is the same or better."
         )
-        return self._sweep("fig22", "Figure 22: 3-D memory", found, note, pictures.three_dimensional_picture)
+        draw = partial(pictures.three_dimensional_picture, found)
+        return _runs("fig22", "Figure 22: 3-D memory", note, draw, sweep_document(found), sheets.SWEEP)
 
 
-def _of(rows: object, workload: Study) -> list[object]:
-    assert isinstance(rows, list), "a document lists its rows"
-    return [row for row in rows if row["workload"] == workload]
+def _runs(name: str, title: str, note: str, draw: Callable[..., Chart], document: Document, columns: Columns) -> Item:
+    """Runs of one study, logged and ours."""
+    return Item(
+        name=name,
+        title=title,
+        lead=note,
+        picture=lambda width: draw(width=width),
+        sheets=(sheet_of(title, document["rows"], columns, note=note),),
+        document=document,
+    )

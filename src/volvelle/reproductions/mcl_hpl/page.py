@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from volvelle.applications.calibration_rows import calibration_rows
 from volvelle.applications.hpl.application import HPL
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.fit import BOUNDS, family_runs
-from volvelle.applications.hpl.layered import LayeredHpl
-from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
-from volvelle.applications.scores import RowScore, RowValidation, ScoredRow, score
+from volvelle.applications.hpl.rows import HplMeasurement, hpl_measurements
+from volvelle.applications.measured_table import calibration_rows
+from volvelle.applications.scores import RowValidation, ScoredRow, score
 from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.process_grid import ProcessGrid
@@ -75,9 +74,13 @@ def accelerator_table(rows: Iterable[ScoredRow]) -> str:
     for row in rows:
         name = next(name for name, pattern in _ACCELERATORS if re.fullmatch(pattern, _chip(row)))
         grouped[name].append(row)
+    scores = {name: score(group) for name, group in grouped.items() if group}
     return _markdown(
         ("held-out TOP500 rows", "rows", "median error", "mean error", "bias"),
-        ((name, *_numbers(score(group))) for name, group in grouped.items() if group),
+        (
+            (name, str(of.rows), _percent(of.median_abs_error), _percent(of.mean_abs_error), _signed(of.bias))
+            for name, of in scores.items()
+        ),
     )
 
 
@@ -105,7 +108,7 @@ def _targets(
     """What was asked for and what is found."""
     core = next(curve for curve in figure_3(catalogue) if curve.name == "one equivalent core").rates[-1]
     alone = [abs(line.against_paper or 0.0) for line in tables["table-5"].lines if line.name in _ALONE]
-    systems, cluster = _group(found, "kim2021-tables-1-2"), _group(found, "kim2021-table-5")
+    systems, cluster = found.only("kim2021-tables-1-2").overall(), found.only("kim2021-table-5").overall()
     entries, inside = score(listed), found.overall("heldout").coverage
     apart = _apart(catalogue)
     lines: tuple[tuple[str, str, str, bool | None], ...] = (
@@ -217,7 +220,7 @@ def _of_the_paper(found: RowValidation, tables: dict[str, Reproduction]) -> dict
     runs = sorted(tables["table-5"].lines, key=lambda line: abs(_off(line)))
     first = [line.against_paper or 0.0 for line in tables["table-1"].lines]
     texts = {
-        "systems_mean": _percent(_group(found, "kim2021-tables-1-2").mean_abs_error),
+        "systems_mean": _percent(found.only("kim2021-tables-1-2").overall().mean_abs_error),
         "systems_paper": _percent(tables["table-2"].mean("paper")),
         "systems_layered": _percent(tables["table-2"].mean("ours")),
         "cluster_good": str(len(runs) - 2),
@@ -242,18 +245,9 @@ def _off(line: Line) -> float:
     return line.panels / line.measured - 1.0
 
 
-def _group(found: RowValidation, group: str) -> RowScore:
-    return score([row for row in found.rows if row.head.group == group])
-
-
 def _chip(row: ScoredRow) -> str:
     """The catalogue's name of the accelerator, which ends a label."""
     return row.label.rsplit(" ", 1)[-1]
-
-
-def _numbers(found: RowScore) -> tuple[str, str, str, str]:
-    errors = _percent(found.median_abs_error), _percent(found.mean_abs_error)
-    return str(found.rows), *errors, _signed(found.bias)
 
 
 def _percent(share: float) -> str:

@@ -6,13 +6,11 @@ catalogue and from the rows' own question, so that only the single P100 has the 
 
 from dataclasses import dataclass, replace
 
+from volvelle.applications.hpl.closed_forms import EquivalentCore, LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel
-from volvelle.applications.hpl.layered import EquivalentCore, LayeredHpl
-from volvelle.applications.hpl.measurements import HplMeasurement, hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.rows import hpl_question
+from volvelle.applications.hpl.rows import HplMeasurement, hpl_measurements, hpl_question
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster
@@ -25,6 +23,14 @@ _BLOCK = 384
 _P100_BLOCK = 192
 _P100_RATE = 4.7e12
 """FLOP/s of a P100 card as its data sheet rounds it, which is what gives the paper's figures."""
+_CLUSTER = "kim2021-table-5"
+_TABLES = (
+    ("table-1", "Table 1: the original model", "kim2021-tables-1-2", "paper_original"),
+    ("table-2-single", "Table 2: one communication layer", "kim2021-tables-1-2", "paper_single"),
+    ("table-2", "Table 2: several communication layers", "kim2021-tables-1-2", "paper_layered"),
+    ("table-5", "Table 5: the P100 cluster", _CLUSTER, "paper_layered"),
+)
+"""Key and title of each, the rows it is about, and the column of theirs that has what the paper prints."""
 FIGURE_3 = tuple(range(4000, 44001, 2000))
 """Problem sizes of the figure."""
 
@@ -76,29 +82,13 @@ def reproduce_mcl_hpl(catalogue: Catalogue | None = None) -> tuple[Reproduction,
     """Tables 1, 2 (single layer and several) and 5."""
     catalogue = catalogue or Catalogue()
     rows = hpl_measurements().rows
-    systems = [row for row in rows if row.head.group == "kim2021-tables-1-2"]
-    cluster = [row for row in rows if row.head.group == "kim2021-table-5"]
-    return (
+    return tuple(
         Reproduction(
-            key="table-1",
-            title="Table 1: the original model",
-            lines=tuple(_line(row, "paper_original", catalogue) for row in systems),
-        ),
-        Reproduction(
-            key="table-2-single",
-            title="Table 2: one communication layer",
-            lines=tuple(_line(row, "paper_single", catalogue) for row in systems),
-        ),
-        Reproduction(
-            key="table-2",
-            title="Table 2: several communication layers",
-            lines=tuple(_line(row, "paper_layered", catalogue) for row in systems),
-        ),
-        Reproduction(
-            key="table-5",
-            title="Table 5: the P100 cluster",
-            lines=tuple(_line(row, "paper_layered", catalogue) for row in cluster),
-        ),
+            key=key,
+            title=title,
+            lines=tuple(_line(row, column, catalogue) for row in rows if row.head.group == group),
+        )
+        for key, title, group, column in _TABLES
     )
 
 
@@ -106,9 +96,9 @@ def _line(row: HplMeasurement, column: str, catalogue: Catalogue) -> Line:
     asked = hpl_question(row, catalogue)
     assert not isinstance(asked, str), f"{row.head.row_id} puts no question: {asked}"
     assert row.rate is not None, f"{row.head.row_id} states no rate"
-    block = _P100_BLOCK if row.head.group == "kim2021-table-5" else _BLOCK
+    block = _P100_BLOCK if row.head.group == _CLUSTER else _BLOCK
     problem = Hpl(name=asked.work.name, order=asked.work.order, block=block)
-    machine = _rounded(asked.system) if row.head.group == "kim2021-table-5" else asked.system
+    machine = _rounded(asked.system) if row.head.group == _CLUSTER else asked.system
     core = equivalent_core(machine.chip.name)
     models: dict[str, AbstractHplModel] = {
         "paper_original": OriginalHpl(),

@@ -55,7 +55,7 @@ def _planned(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue) -> Esti
     planning = application(form.run)
     try:
         asked = planning.space(cluster, catalogue, **_OPTIONS[form.run](form))
-        ranking = planning.planner(asked).rank(asked.question.candidates, asked.question.system, top=1)
+        ranking = planning.planner(asked).rank(asked.candidates, asked.system, top=1)
     except VolvelleError as error:
         raise type(error)(f"workload {form.called!r}: {error}") from None
     return ranking.best[0] if ranking.best else None

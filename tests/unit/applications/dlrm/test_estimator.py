@@ -10,10 +10,9 @@ import pytest
 from volvelle import Catalogue, DescriptionError, MappingError, UnknownNameError, with_backward
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel, DlrmStep, dense_parameters
-from volvelle.applications.dlrm.measurements import dlrm_measurements
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, named_dlrm
 from volvelle.applications.dlrm.plan import candidates, placements
-from volvelle.applications.dlrm.rows import dlrm_question
+from volvelle.applications.dlrm.rows import dlrm_measurements, dlrm_question
 from volvelle.applications.dlrm.tables import TableElements, table_costs
 from volvelle.interchange.dlrm_file import read_dlrm
 from volvelle.laws.recommendation import distinct_count, gather_traffic, update_traffic

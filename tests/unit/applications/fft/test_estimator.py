@@ -9,8 +9,7 @@ from tests.conftest import small_chip, small_cluster
 from volvelle import Catalogue, Cluster, DescriptionError
 from volvelle.applications.fft.constants import fft_model_error
 from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem, fft_layouts
-from volvelle.applications.fft.measurements import fft_measurements
-from volvelle.applications.fft.rows import fft_question
+from volvelle.applications.fft.rows import fft_measurements, fft_question
 from volvelle.estimators.contract import Ranking
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates

@@ -13,9 +13,8 @@ from volvelle import Catalogue, DescriptionError, UnknownNameError
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgEstimate, HpcgLayout, HpcgModel
 from volvelle.applications.hpcg.fit import EARLY
-from volvelle.applications.hpcg.measurements import hpcg_measurements
 from volvelle.applications.hpcg.plan import hpcg_layout, local_grid
-from volvelle.applications.hpcg.rows import hpcg_question
+from volvelle.applications.hpcg.rows import hpcg_measurements, hpcg_question
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_memory, hpcg_rate, hpcg_scaling_efficiency
 
 MACHINE, LAYOUT = small_cluster(256), HpcgLayout(nodes=256)

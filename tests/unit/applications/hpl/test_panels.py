@@ -2,26 +2,27 @@
 
 import csv
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from ruamel.yaml import YAML
 
 from volvelle import Catalogue, Cluster
-from volvelle.applications.calibration_rows import calibration_rows
-from volvelle.applications.hpl.constants import equivalent_core, hpl_constants, hpl_data, hpl_families
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl, layers_of
+from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel
 from volvelle.applications.hpl.fit import family_runs, fit_hpl
-from volvelle.applications.hpl.layered import LayeredHpl, layers_of
-from volvelle.applications.hpl.measurements import hpl_measurements
-from volvelle.applications.hpl.original import OriginalHpl
 from volvelle.applications.hpl.panels import PanelByPanel, panel_groups
 from volvelle.applications.hpl.plan import hpl_runs, largest_order
-from volvelle.applications.hpl.rows import hpl_question
+from volvelle.applications.hpl.rows import hpl_measurements, hpl_question
 from volvelle.applications.hpl.servers import node_facts, port_rate
+from volvelle.applications.measured_table import calibration_rows
 from volvelle.cli import _volvelle
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.contract import Ranking
@@ -215,12 +216,22 @@ def test_layers_end_with_the_whole_matrix() -> None:
 # -- constants, rows, fit ------------------------------------------------------------------------------------
 
 
+def numbers(written: dict[str, Any], where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every number of a file by its place."""
+    for name, part in written.items():
+        if isinstance(part, dict):
+            yield from ((f"{where}{name}", part),) if "value" in part else numbers(part, f"{where}{name}.")
+
+
 def test_every_constant_has_a_known_source_and_assumed_ones_a_reason() -> None:
-    references = Catalogue().references
-    for place, datum in hpl_data().items():
-        assert datum.source in references, place
-        assert datum.kind != "assumed" or datum.note, place
-    for family in hpl_families():
+    file = resources.files("volvelle.catalogue") / "data" / "benchmarks" / "hpl.yaml"
+    written, references = YAML(typ="safe", pure=True).load(file.read_text("utf-8")), Catalogue().references
+    data = dict(numbers(written))
+    assert len(data) > 50
+    for place, datum in data.items():
+        assert datum["source"] in references, place
+        assert datum["kind"] != "assumed" or datum["note"], place
+    for family in written["families"]:
         assert hpl_constants(family).error > 1.0
     with pytest.raises(UnknownNameError, match="ampere"):
         hpl_constants("amperes")

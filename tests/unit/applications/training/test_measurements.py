@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from volvelle.applications.measured_table import RowHead
-from volvelle.applications.memory.measurements import memory_measurements
+from volvelle.applications.memory.application import memory_measurements
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
 from volvelle.errors import DescriptionError
 

@@ -188,7 +188,14 @@ def test_replicas_are_what_the_chips_leave_where_degrees_disagree(catalogue: Cat
 
 def test_a_mixture_has_its_experts_and_a_folded_one_says_so(catalogue: Catalogue) -> None:
     row = replace(
-        MODERN, experts=8, chosen_experts=2, gated=True, expert=8, mixture=True, precision="bf16", sequence_parallel="1"
+        MODERN,
+        experts=8,
+        chosen_experts=2,
+        gated=True,
+        expert=8,
+        architecture="moe",
+        precision="bf16",
+        sequence_parallel="1",
     )
     found = asked(catalogue, row)
     assert found.decision.expert == 8
@@ -217,7 +224,7 @@ def test_gated_models_are_llamas_and_others_are_gpts(catalogue: Catalogue) -> No
         ({"tensor": 48}, "do not make 64 accelerators"),
         ({"precision": "NVFP4"}, "no dense matrix rate for fp4"),
         ({"recompute": "sometimes"}, "recomputation 'sometimes' is not known"),
-        ({"mixture": True}, "experts of the mixture"),
+        ({"architecture": "moe"}, "experts of the mixture"),
     ],
 )
 def test_what_cannot_be_known_is_a_reason(catalogue: Catalogue, changes: dict[str, object], reason: str) -> None:

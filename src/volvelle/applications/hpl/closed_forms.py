@@ -1,12 +1,14 @@
-"""High-Performance Linpack over any number of communication layers; the first may be an accelerator's memory."""
+"""High-Performance Linpack in closed form: one process and one link, or any number of communication layers."""
 
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Contribution
-from volvelle.laws.hpl.closed_form import hpl_calculation_time
+from volvelle.laws.hpl.closed_form import hpl_calculation_time, hpl_latency_time, hpl_transfer_time
 from volvelle.laws.hpl.layers import (
     equivalent_core_rate,
     layer_boundary,
@@ -20,7 +22,51 @@ from volvelle.quantities import Count, Fraction, Seconds
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["EquivalentCore", "Layer", "LayeredHpl", "layers_of"]
+__all__ = ["EquivalentCore", "Layer", "LayeredHpl", "OriginalHpl", "layers_of"]
+
+
+def _calculation(cluster: Cluster, time: Seconds) -> Contribution:
+    return Contribution(
+        name="calculation",
+        part="compute",
+        time=float(time),
+        exposed=True,
+        resource=cluster.chip.name,
+        law="hpl_calculation_time",
+    )
+
+
+def _sent(name: str, time: Seconds, link: str, law: str) -> Contribution:
+    return Contribution(name=name, part="communication", time=float(time), exposed=True, resource=link, law=law)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalHpl(AbstractHplModel):
+    """Equation 3 of Kim et al., after Dongarra, Luszczek and Petitet; the outermost network is the only link."""
+
+    efficiency: Fraction = 1.0
+    """Share of the peak that matrix products reach."""
+    lower_order: bool = False
+    """Whether terms of lower order in N count (equations 25 and 27 to 29 with one layer)."""
+
+    def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
+        """How one run does."""
+        check_grid(cluster, grid)
+        order, block = float(problem.order), float(problem.block)
+        rows, columns = float(grid.rows), float(grid.columns)
+        link = cluster.dimensions[-1].link
+        rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
+        element = 8.0 / link.sustained
+        calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=self.lower_order)
+        latency = hpl_latency_time(order, rows, block=block, latency=link.latency)
+        transfer = hpl_transfer_time(order, rows, columns, block=block, element=element, lower_order=self.lower_order)
+        parts = (
+            _calculation(cluster, calculation),
+            _sent("latency", latency, link.name, "hpl_latency_time"),
+            _sent("transfer", transfer, link.name, "hpl_transfer_time"),
+        )
+        return self.answer(problem, cluster, grid, parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +114,7 @@ class LayeredHpl(AbstractHplModel):
         order = padded_order(float(problem.order), block=block)
         rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
         calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=True)
-        parts = [
-            Contribution(
-                name="calculation",
-                part="compute",
-                time=float(calculation),
-                exposed=True,
-                resource=cluster.chip.name,
-                law="hpl_calculation_time",
-            )
-        ]
+        parts = [_calculation(cluster, calculation)]
         layers = layers_of(cluster, grid, self.core)
         if self.outermost_only:
             layers = layers[-1:]
@@ -92,16 +129,7 @@ class LayeredHpl(AbstractHplModel):
                 ("broadcast", "layer_broadcast_time", layer_broadcast_time(down, rows, **link)),
                 ("row update", "layer_update_time", layer_update_time(across, rows, columns, **link)),
             ):
-                parts.append(
-                    Contribution(
-                        name=f"{name}, {layer.name}",
-                        part="communication",
-                        time=max(float(time), 0.0),
-                        exposed=True,
-                        resource=layer.name,
-                        law=law,
-                    )
-                )
+                parts.append(_sent(f"{name}, {layer.name}", np.maximum(time, 0.0), layer.name, law))
             above, beside = tall, wide
         return self.answer(problem, cluster, grid, tuple(parts))
 
