@@ -100,6 +100,11 @@ class BlockBuilder:
         """Products summed over what the output lacks."""
         return self.add(name, Contraction(Signature.parse(signature), window=window), (first, second))
 
+    def project(self, name: str, signature: str, x: str) -> str:
+        """The product with a weight of its own, which the signature names second."""
+        dims = " ".join(Signature.parse(signature).inputs[1])
+        return self.contract(name, signature, x, self.weight(f"{name}_weight", dims))
+
     def convolve(self, name: str, signature: str, signal: str, window: str, *, along: str) -> str:
         """A window slid over a signal."""
         kind = Convolution(Signature.parse(signature), along=tuple(along.split()))

@@ -96,8 +96,7 @@ def _chunk_flops(space: Mamba2) -> float:
 
 def _project(b: BlockBuilder, name: str, x: str, taken: str, given: str, dims: str) -> str:
     """A projection of a tensor of `dims`, which end in `taken`."""
-    weight = b.weight(f"{name}_weight", f"{taken} {given}")
-    return b.contract(name, f"{dims}, {taken} {given} -> batch position {given}", x, weight)
+    return b.project(name, f"{dims}, {taken} {given} -> batch position {given}", x)
 
 
 def _convolved(b: BlockBuilder, name: str, width: str, x: str) -> str:
