@@ -173,7 +173,7 @@ def test_a_folder_with_reports_can_be_started_afresh(answers: Answers, tmp_path:
 def test_layouts_found_anew_are_shown(tmp_path: Path) -> None:
     study = best_layouts()
     found = answer(finished(study, tmp_path / "results"), study)
-    assert "laid out as tp" in printed(found)
+    assert re.search(r"laid out as +tp", printed(found))
     assert "layouts found anew" in explore_page(found)
 
 

@@ -1,7 +1,9 @@
 """Prices and other assumptions of cost in their units, by their names in the price book."""
 
+import re
 from collections.abc import Mapping
 
+from volvelle.economics.price_book import End
 from volvelle.quantities import (
     DOLLARS,
     DOLLARS_PER_BYTE,
@@ -15,8 +17,9 @@ from volvelle.quantities import (
     Quantity,
     show,
 )
+from volvelle.spread import Figure
 
-__all__ = ["YEAR", "price_kind", "price_text", "without_unit"]
+__all__ = ["YEAR", "price_cells", "price_kind"]
 
 YEAR = 31_557_600.0
 """Seconds."""
@@ -45,13 +48,26 @@ def price_kind(name: str) -> Quantity:
     return _KINDS.get(name.rpartition(".")[2], DOLLARS)
 
 
-def price_text(name: str, value: float) -> str:
+def _price_text(name: str, value: float) -> str:
     """A figure of the price book, as a person reads it."""
     kind = price_kind(name)
     return f"{value / YEAR:.3g} years" if kind is SECONDS else show(value, kind)
 
 
-def without_unit(text: str, typical: str) -> str:
+def price_cells(name: str, figure: Figure) -> tuple[str, str, str, str]:
+    """A figure of the price book: its name in words, what is typical, from low to high, and when that held."""
+    words = re.sub(r"^(networks|memory|site)\.", "", name).replace("_", " ").replace(".", " ")
+    low, typical, high = (_short(_price_text(name, end.of(figure))) for end in (End.LOW, End.TYPICAL, End.HIGH))
+    ends = "" if figure.spread is None else f"{_without_unit(low, typical)} … {_without_unit(high, typical)}"
+    return words, typical, ends, figure.date
+
+
+def _short(text: str) -> str:
+    """A figure without the noughts at its end."""
+    return re.sub(r"^([\d,]+\.\d*?)0+(?= )", r"\1", text).replace(". ", " ")
+
+
+def _without_unit(text: str, typical: str) -> str:
     """A quantity without its unit where that is the unit of the typical value."""
     number, _, unit = text.partition(" ")
     return number if unit == typical.partition(" ")[2] else text

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 
+from volvelle.interchange.study_file import StudyForm, WorkloadForm
 from volvelle.mapping.parallelism import ParallelMapping as Layout
-from volvelle.quantities import (
-    DOLLARS,
-    show,
-)
+from volvelle.quantities import DOLLARS, show
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, Goal, field_text, kind_of, measure_text
 from volvelle.studies.answers.pareto import Front
@@ -18,7 +16,6 @@ __all__ = [
     "design_words",
     "elasticity_sentences",
     "explored_words",
-    "facet_rows",
     "field_name",
     "goal_title",
     "kept_words",
@@ -26,8 +23,10 @@ __all__ = [
     "limit_words",
     "measure_name",
     "measures_words",
+    "policy_words",
     "step_sentence",
     "value_sentences",
+    "work_words",
 ]
 
 _NAMES = {
@@ -89,39 +88,35 @@ def layout_words(layout: Layout) -> str:
     return " ".join([*words, f"recompute {layout.recompute.word}"])
 
 
+def policy_words(study: DesignStudy) -> str:
+    """How a study lays work out."""
+    if study.form.published is not None:
+        return "each mapped to a proven optimum"
+    return (
+        "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
+    )
+
+
+def work_words(work: WorkloadForm, form: StudyForm) -> str:
+    """A workload of a study in one line."""
+    batch = f": {work.batch:,} sequences or samples a step" if work.batch else ""
+    tokens = f", {work.tokens:.3g} tokens in all" if work.tokens else ""
+    weight = f", weight {work.weight:g}" if len(form.workloads) > 1 else ""
+    return f"{work.called}{batch}{tokens}{weight}"
+
+
 def explored_words(answers: Answers) -> str:
     """What was explored, in one sentence."""
     study, counted = answers.study, answers.census
     drawn = f" drawn from {study.grid.combinations:,}" if study.grid.drawn else ""
-    policy = (
-        "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
-    )
-    policy = "each mapped to a proven optimum" if study.form.published is not None else policy
     rate = ""
     if answers.seconds:
         rate = f", in {answers.seconds:.3g} s ({counted.points / answers.seconds:,.0f} a second)"
     met = f", {counted.met:,} meet the constraints" if study.constraints else ""
     return (
         f"{counted.points:,} points{drawn} over {len(study.axes)} ax{'es' if len(study.axes) > 1 else 'is'}, "
-        f"{policy}{rate}: {counted.runs:,} run{met}"
+        f"{policy_words(study)}{rate}: {counted.runs:,} run{met}"
     )
-
-
-def facet_rows(answers: Answers) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows of a table: the best design for every value of the study's facet."""
-    study, facet = answers.study, answers.study.form.facet or ""
-    names = [one.name for one in study.objectives]
-    paths = [path for axis in study.axes if axis.name != facet for path in axis.columns]
-    rows = []
-    for value, best in answers.facets:
-        shown = field_text(facet, value, study)
-        design = best.design
-        if design is None:
-            rows.append([shown, "none", *("" for _ in (*names[1:], *paths))])
-        else:
-            figures = [measure_text(name, design.measures[name]) for name in names]
-            rows.append([shown, *figures, *(field_text(path, design.fields[path], study) for path in paths)])
-    return [field_name(facet), *map(measure_name, names), *map(field_name, paths)], rows
 
 
 def kept_words(front: Front) -> str:

@@ -72,6 +72,12 @@ class Answers:
     seconds: float | None
     """What the sweep took, if it is known."""
 
+    @property
+    def taken_apart(self) -> Breakdown | None:
+        """Where the time of the best design goes; None: there is none, or it is not known."""
+        best = self.best.design
+        return next((one for one in self.breakdowns if best is not None and one.design.number == best.number), None)
+
 
 def answer(results: Results, study: DesignStudy, *, seconds: float | None = None, compiled: bool = False) -> Answers:
     """Ask the results everything a report shows; `seconds` is what the sweep took."""
