@@ -17,7 +17,7 @@ from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
 from volvelle.studies.answers.answers import Answers
-from volvelle.studies.answers.designs import Design, field_text, kind_of, measure_text
+from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.grids import FacetGrid
 from volvelle.studies.answers.sensitivity import Swing
 from volvelle.studies.design_space.axes import Axis, Value
@@ -43,7 +43,7 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     if len(front.objectives) < 2 or not len(front):
         return None
     y, x = front.objectives[0], front.objectives[1]
-    axes = [FrontAxis(name=measure_name(one.name), kind=kind_of(one.name, study), less=one.less) for one in (x, y)]
+    axes = [FrontAxis(name=measure_name(one.name), kind=study.kind_of(one.name), less=one.less) for one in (x, y)]
 
     def mark(label: str, design: Design | None) -> list[FrontMark]:
         if design is None:
@@ -80,7 +80,7 @@ def tornado_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
         at=at,
         at_text=f"best design: {measure_text(goal.name, at)}",
         name=measure_name(goal.name),
-        kind=kind_of(goal.name, study),
+        kind=study.kind_of(goal.name),
         less=goal.less,
         title="Each axis alone, from end to end",
         about=f"How far {measure_name(goal.name)} moves when one axis goes from its lowest to its highest value.",
@@ -109,7 +109,7 @@ def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     heat, study = answers.heat, answers.study
     if heat is None:
         return None
-    kind = kind_of(heat.goal.name, study)
+    kind = study.kind_of(heat.goal.name)
     scale = _scale(heat.best, kind)
     cells = tuple(
         tuple(
@@ -155,7 +155,7 @@ def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> C
     within = list(product(*(names[axis.name] for axis in grid.within)))
     panels = []
     for goal, values in grid.panels:
-        word, size = _unit(values, kind_of(goal.name, study))
+        word, size = _unit(values, study.kind_of(goal.name))
         unit = f", {word}" if word else ""
         cells = tuple(
             tuple(
@@ -213,7 +213,7 @@ def _short(value: float) -> str:
 
 def _labels(path: str, parts: tuple[tuple[Value, ...], ...], study: DesignStudy) -> tuple[str, list[str]]:
     """Name of an axis with its unit, and its values in that; of several taken together the first, and a sign of it."""
-    kind = kind_of(path, study)
+    kind = study.kind_of(path)
     if kind is None:
         return field_name(path), [_first(field_text(path, part[0], study), part) for part in parts]
     values = [float(value) for part in parts for value in part]
@@ -263,7 +263,7 @@ def break_even_picture(answers: Answers, *, width: float = WIDE) -> Chart | None
         return None
     study = answers.study
     across, up = (
-        Measure.over(span, name=field_name(path), kind=kind_of(path, study), margin=0.03)
+        Measure.over(span, name=field_name(path), kind=study.kind_of(path), margin=0.03)
         for span, path in ((line.x_span, line.x), (line.y_span, line.y))
     )
     worth = measure_text(line.goal.name, line.reference)

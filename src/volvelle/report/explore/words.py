@@ -6,11 +6,11 @@ from volvelle.interchange.study_file import StudyForm, WorkloadForm
 from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import DOLLARS, show
 from volvelle.studies.answers.answers import Answers
-from volvelle.studies.answers.designs import Design, Goal, field_text, kind_of, measure_text
+from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.pareto import Front
 from volvelle.studies.answers.sensitivity import Elasticity, Sensitivity, Step
 from volvelle.studies.design_space.design_study import DesignStudy
-from volvelle.studies.design_space.measures import MEASURES
+from volvelle.studies.design_space.measures import MEASURES, Objective
 
 __all__ = [
     "design_words",
@@ -130,7 +130,7 @@ def limit_words(parts: Mapping[str, float], *, most: int = 4) -> str:
     return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in list(parts.items())[:most])
 
 
-def _bought(goal: Goal, gain: float) -> str:
+def _bought(goal: Objective, gain: float) -> str:
     """``0.47 % fewer days``, ``0.3 % more mfu``, ``0.2 % worse``."""
     name = measure_name(goal.name)
     less = goal.less == (gain > 0)
@@ -139,7 +139,7 @@ def _bought(goal: Goal, gain: float) -> str:
     return f"{abs(gain):.2g} % {'less' if less else 'more'} {name}"
 
 
-def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
+def elasticity_sentences(found: Sensitivity, goal: Objective) -> list[str]:
     """What 1 % more of each resource does, the largest effect first; what does nothing in one line."""
     lines, nothing = [], []
     for one in found.of(goal):
@@ -155,7 +155,7 @@ def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     return lines
 
 
-def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
+def value_sentences(found: Sensitivity, goal: Objective) -> list[str]:
     """What 1 % of the objective costs at the margin, spent on each resource, the cheapest first."""
     if not found.priced:
         return ["No price of a part alone is known to this cost model; take costs: {model: parts} for one."]
@@ -170,7 +170,7 @@ def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     return lines
 
 
-def _value(one: Elasticity, goal: Goal) -> str:
+def _value(one: Elasticity, goal: Objective) -> str:
     value, name = one.per_million or 0.0, field_name(one.path)
     if one.gain is None or abs(one.gain) < _NEGLIGIBLE:
         return f"{name}: more of it buys nothing."
@@ -198,10 +198,10 @@ def step_sentence(step: Step, study: DesignStudy) -> str:
     return f"{said} {'buys' if gain > 0 else 'costs'} {_bought(step.goal, gain)}{price}."
 
 
-def goal_title(goal: Goal, study: DesignStudy) -> str:
+def goal_title(goal: Objective, study: DesignStudy) -> str:
     """``least days (until all tokens are trained on)``."""
     says = MEASURES[goal.name].says if goal.name in MEASURES else ""
-    kind = kind_of(goal.name, study)
+    kind = study.kind_of(goal.name)
     return f"{'least' if goal.less else 'most'} {measure_name(goal.name)}" + (f" ({says})" if says and not kind else "")
 
 

@@ -10,7 +10,7 @@ from volvelle.studies.answers.best import Best, best_by_facet, best_design
 from volvelle.studies.answers.break_even import BreakEven, break_even, plane_axes
 from volvelle.studies.answers.breakdown import Breakdown, breakdown
 from volvelle.studies.answers.census import Census, census
-from volvelle.studies.answers.designs import Design, Goal, fetch, field_text, quoted, where
+from volvelle.studies.answers.designs import Design, fetch, field_text, quoted, where
 from volvelle.studies.answers.grids import FacetGrid, facet_grids
 from volvelle.studies.answers.pareto import Front, pareto_front
 from volvelle.studies.answers.pivot import Pivot, Profile, pivot, profile, spread_of
@@ -19,6 +19,7 @@ from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensi
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
@@ -176,9 +177,9 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
     )
 
 
-def _steps(evaluator: Evaluator, design: Design, goal: Goal) -> tuple[Step, ...]:
+def _steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, ...]:
     try:
-        return steps(evaluator, design, goal=goal)
+        return steps(evaluator, design, goal)
     except OutsideDomainError:
         return ()
 

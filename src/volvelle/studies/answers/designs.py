@@ -2,31 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from volvelle.quantities import FRACTION, Quantity, show
+from volvelle.quantities import FRACTION, show
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.measures import MEASURES
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Design", "Goal", "designs_of", "fetch", "field_text", "kind_of", "measure_text", "quoted", "where"]
+__all__ = ["Design", "designs_of", "fetch", "field_text", "measure_text", "quoted", "where"]
 
 _MANY = 2_000
 """Points fetched by one query."""
-
-
-class Goal(Protocol):
-    """Something to judge by: a column, and which way is better."""
-
-    @property
-    def name(self) -> str:
-        """Of the column."""
-
-    @property
-    def less(self) -> bool:
-        """Whether less of it is better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +73,9 @@ def fetch(query: Query, study: DesignStudy, numbers: Sequence[int]) -> tuple[Des
     return tuple(found[int(number)] for number in numbers)
 
 
-def kind_of(name: str, study: DesignStudy) -> Quantity | None:
-    """The kind of quantity that a column holds; None: plain numbers or words."""
-    return study.kind_of(name)
-
-
 def field_text(path: str, value: Value, study: DesignStudy) -> str:
     """A value of an axis, as a person reads it."""
-    kind = kind_of(path, study)
+    kind = study.kind_of(path)
     if isinstance(value, str | bool):
         return str(value)
     return _plain(float(value)) if kind is None else show(float(value), kind)

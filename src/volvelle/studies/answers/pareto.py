@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
-from volvelle.studies.answers.designs import Design, Goal, fetch, quoted, where
+from volvelle.studies.answers.designs import Design, fetch, quoted, where
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
 
 __all__ = ["Front", "FrontSoFar", "pareto_front"]
@@ -33,7 +34,7 @@ Integers = NDArray[np.int64]
 class Front:
     """Points than which no other is better in one objective without being worse in another."""
 
-    objectives: tuple[Goal, ...]
+    objectives: tuple[Objective, ...]
     numbers: Integers
     """Points, by the first objective, best first."""
     values: Floats
@@ -173,7 +174,7 @@ def _beats(these: Floats, those: Floats) -> NDArray[np.bool_]:
 
 
 def pareto_front(
-    query: Query, study: DesignStudy, *, objectives: Sequence[Goal] | None = None, shown: int = _SHOWN
+    query: Query, study: DesignStudy, *, objectives: Sequence[Objective] | None = None, shown: int = _SHOWN
 ) -> Front:
     """The exact front of a study's results, by its own objectives or others that were written."""
     goals = tuple(study.objectives if objectives is None else objectives)

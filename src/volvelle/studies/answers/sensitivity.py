@@ -11,11 +11,12 @@ import numpy as np
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import Number
-from volvelle.studies.answers.designs import Design, Goal
+from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.fields import dimension_names, numeric_field, value_of
+from volvelle.studies.design_space.measures import Objective
 
 __all__ = ["Elasticity", "Sensitivity", "Step", "Swing", "sensitivity", "steps", "tornado", "varied_fields"]
 
@@ -32,7 +33,7 @@ class Elasticity:
     """What a hundredth more of one resource does to one objective."""
 
     path: str
-    goal: Goal
+    goal: Objective
     up: float | None
     """Change of the objective in % for 1 % more; None: it then cannot run."""
     down: float | None
@@ -64,12 +65,12 @@ class Sensitivity:
         """Whether the price model prices variants of any number."""
         return any(one.price is not None for one in self.elasticities)
 
-    def telling(self, goals: Sequence[Goal]) -> Goal:
+    def telling(self, goals: Sequence[Objective]) -> Objective:
         """The first objective that more of some resource improves; a price, for one, it only raises."""
         helped = (goal for goal in goals if any((one.gain or 0.0) >= _FELT for one in self.of(goal)))
         return next(helped, goals[0])
 
-    def of(self, goal: Goal) -> tuple[Elasticity, ...]:
+    def of(self, goal: Objective) -> tuple[Elasticity, ...]:
         """Those of one objective, the largest gain first."""
         found = [one for one in self.elasticities if one.goal.name == goal.name]
         return tuple(sorted(found, key=lambda one: -(abs(one.gain) if one.gain is not None else -1.0)))
@@ -82,7 +83,7 @@ class Step:
     path: str
     before: Value
     after: Value
-    goal: Goal
+    goal: Objective
     change: float | None
     """Of the objective in %; None: it then cannot run."""
     price: float | None
@@ -95,7 +96,7 @@ class Swing:
     """How far one axis alone moves an objective."""
 
     path: str
-    goal: Goal
+    goal: Objective
     values: tuple[Value, ...]
     """Values looked at, from one end of the axis to the other."""
     found: tuple[float | None, ...]
@@ -127,7 +128,7 @@ def varied_fields(study: DesignStudy) -> tuple[str, ...]:
 
 
 def sensitivity(
-    evaluator: Evaluator, design: Design, *, goals: Sequence[Goal] | None = None, step: float = _STEP
+    evaluator: Evaluator, design: Design, *, goals: Sequence[Objective] | None = None, step: float = _STEP
 ) -> Sensitivity:
     """Elasticities at a design, by evaluating the model a hundredth to either side."""
     study = evaluator.study
@@ -158,7 +159,7 @@ def _differences(
     evaluator: Evaluator,
     number: int,
     now: Mapping[str, float],
-    goals: Sequence[Goal],
+    goals: Sequence[Objective],
     measures: tuple[str, ...],
     step: float,
 ) -> list[Elasticity]:
@@ -197,10 +198,9 @@ def _differences(
     return found
 
 
-def steps(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> tuple[Step, ...]:
+def steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, ...]:
     """One step up along every numeric axis that makes another machine."""
     study = evaluator.study
-    goal = study.objectives[0] if goal is None else goal
     found = []
     for axis in study.axes:
         path, values = next(iter(axis.columns.items()))
@@ -234,10 +234,10 @@ def steps(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> 
     return tuple(found)
 
 
-def tornado(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> tuple[Swing, ...]:
+def tornado(evaluator: Evaluator, design: Design) -> tuple[Swing, ...]:
     """Every axis from end to end, all others as chosen; the widest swing first."""
     study = evaluator.study
-    goal = study.objectives[0] if goal is None else goal
+    goal = study.objectives[0]
     numbers: list[int] = []
     spans: list[tuple[Axis, list[int], slice]] = []
     for axis in study.axes:
