@@ -1,5 +1,7 @@
 """What ``volvelle catalogue --json`` prints; one entry alone is printed as its file states it."""
 
+from typing import Any
+
 from pydantic import create_model
 
 from volvelle.catalogue import Catalogue
@@ -9,12 +11,8 @@ from volvelle.report.documents.document import Document
 __all__ = ["EntriesDocument", "RoomsDocument", "catalogue_document"]
 
 
-RoomsDocument: type[Document] = create_model(
-    "RoomsDocument",
-    __base__=Document,
-    __doc__="Names of all entries, by room.",
-    **dict.fromkeys(ROOMS, (list[str], ...)),
-)
+_NAMES: dict[str, Any] = dict.fromkeys(ROOMS, (list[str], ...))
+RoomsDocument = create_model("RoomsDocument", __base__=Document, __doc__="Names of all entries, by room.", **_NAMES)
 
 
 class EntriesDocument(Document):

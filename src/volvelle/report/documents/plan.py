@@ -2,9 +2,10 @@
 
 from pydantic import create_model
 
+from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import RangeEntry
 from volvelle.report.documents.layout import layout_fields
+from volvelle.search.sensitivity import Sensitivity
 
 __all__ = ["PlanDocument"]
 
@@ -20,13 +21,6 @@ RankedEntry = create_model(
 )
 
 
-class SensitivityEntry(Document):
-    """A resource, a tenth more of it, and the share of the step that this saves."""
-
-    name: str
-    gain: float
-
-
 class PlanDocument(Document):
     """Layouts of a model on a machine, fastest first. Times in seconds, memory in bytes."""
 
@@ -40,7 +34,7 @@ class PlanDocument(Document):
     feasible: int = at("ranking.feasible")
     search_seconds: float = at("seconds")
     layouts: list[RankedEntry]  # type: ignore[valid-type]
-    range: RangeEntry | None = at("best.time_range", None)
+    range: Range | None = at("best.time_range", None)
     nearest: RankedEntry | None  # type: ignore[valid-type]
-    sensitivity: list[SensitivityEntry]
+    sensitivity: list[Sensitivity]
     notes: list[str]
