@@ -56,7 +56,8 @@ def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     Each workload is built by its family, sharded, fused to a proven optimum and priced by the laws; nothing of the
     results is stored. Beside each stands what the authors logged, and which constants were used.
     """
-    from volvelle.reproductions.item import print_sheet, write_item  # noqa: PLC0415 - short start-up
+    from volvelle.report.terminal import print_sheet  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.item import write_item  # noqa: PLC0415 - short start-up
 
     names = tuple(dict.fromkeys(only)) or _ITEMS
     items = _solved(names)

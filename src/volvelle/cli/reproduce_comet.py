@@ -26,8 +26,9 @@ def comet(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     those of figures that are asked for by name.
     """
     from volvelle.catalogue.published.comet import comet as published  # noqa: PLC0415 - short start-up
+    from volvelle.report.terminal import print_sheet  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.comet.text import comet_document, comet_item  # noqa: PLC0415 - short start-up
-    from volvelle.reproductions.item import print_sheet, write_item  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.item import write_item  # noqa: PLC0415 - short start-up
 
     items = [comet_item(published(), name) for name in dict.fromkeys(only or _ITEMS)]
     if out is not None:

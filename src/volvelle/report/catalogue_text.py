@@ -5,25 +5,25 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Datum, Entry, LinkFile, ModelFile
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
+from volvelle.report.terminal import plain_table
 
 __all__ = ["print_entry", "print_room", "print_rooms"]
 
 
 def print_rooms(catalogue: Catalogue) -> None:
     """What rooms there are and how much each holds."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("room", style="bold")
-    table.add_column("entries", justify="right")
-    table.add_column("for example")
+    rows = []
     for room in ROOMS:
         names = catalogue.names(room)
-        table.add_row(room, str(len(names)), ", ".join(names[:: max(1, len(names) // 4)][:4]))
+        rows.append((room, str(len(names)), ", ".join(names[:: max(1, len(names) // 4)][:4])))
     console = Console(highlight=False)
-    console.print(table)
+    columns = ("room", "entries", "for example")
+    console.print(plain_table("", columns, rows, numbers=("entries",), folded=("for example",)))
     console.print("\nvolvelle catalogue chips            one line a chip", style="dim")
     console.print("volvelle catalogue chips h100-sxm   every number with its source", style="dim")
 
@@ -119,12 +119,8 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         for index, d in enumerate(entry.dimensions):
             size = f"size {d.size}" + (f" ({d.size_source})" if d.size_source else "")
             console.print(f"dimension {index}: {d.name}, {d.topology}, {size}, link {d.link}")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("number", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("spread", no_wrap=True)
-    table.add_column("evidence", no_wrap=True)
-    table.add_column("source, note", overflow="fold", style="dim")
+    columns = ("number", "value", "spread", "evidence", "source, note")
+    table = plain_table("", columns, numbers=("value",), folded=("source, note",))
     for path, datum in _numbers(entry):
         spread = datum.spread
         if spread is None:
@@ -135,7 +131,7 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
             around = f"×/÷ {spread.lognormal}" if spread.lognormal else f"± {spread.normal}"
         used.add(datum.source)
         note = f": {datum.note}" if datum.note else ""
-        table.add_row(path, str(datum.value), around, datum.kind, datum.source + note)
+        table.add_row(path, str(datum.value), around, datum.kind, Text(datum.source + note, style="dim"))
     console.print(table)
     if entry.notes:
         console.print(entry.notes)

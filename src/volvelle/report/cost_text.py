@@ -14,8 +14,9 @@ from volvelle.quantities import (
     Quantity,
     show,
 )
-from volvelle.report.applications.scores_text import PLAN_WIDTH, wide_console
+from volvelle.report.applications.scores_text import PLAN_WIDTH
 from volvelle.report.price_words import YEAR, price_cells
+from volvelle.report.terminal import wide_console
 from volvelle.verbs.cost import Account
 
 __all__ = ["print_cost"]

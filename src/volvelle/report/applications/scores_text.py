@@ -1,30 +1,23 @@
 """A validation of rows as a person reads it: by split, by publication, worst rows first."""
 
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
 from volvelle.applications.contract import Application
 from volvelle.applications.scores import Finding, RowScore, RowValidation
 from volvelle.quantities import Quantity, show
+from volvelle.report.terminal import WIDTH, show_table, wide_console
 
 __all__ = [
     "PLAN_WIDTH",
     "print_finding",
     "print_validation",
     "score_cells",
-    "show_table",
     "shown_figure",
     "validation_markdown",
-    "wide_console",
 ]
 
-_WIDTH = 100
 PLAN_WIDTH = 80
 """Columns of a plan, and of its tables."""
 SCORE_COLUMNS = ("rows", "skipped", "median error", "mean error", "bias", "in range")
@@ -32,28 +25,7 @@ _SCORE = ("rows", "skipped", "median", "mean", "bias", "in range")
 _NAMES = {"heldout": "Held-out", "calibration": "Calibration", "given": "Given"}
 
 
-def wide_console(width: int = _WIDTH) -> Console:
-    """A console that is at most so wide."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else width)
-    console.width = min(console.width, width)
-    return console
-
-
-def show_table(
-    title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]], *, width: int = _WIDTH
-) -> None:
-    """Print a table: columns of words, then columns of numbers."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    for name in words:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    wide_console(width).print(table)
-
-
-def print_finding(finding: Finding, *, rows: int | None = None, width: int = _WIDTH) -> None:
+def print_finding(finding: Finding, *, rows: int | None = None, width: int = WIDTH) -> None:
     """Its table, if it has one; the first rows of it where not all are asked for."""
     if finding.title and finding.cells:
         show_table(finding.title, finding.words, finding.numbers, finding.cells[:rows], width=width)

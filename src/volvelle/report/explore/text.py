@@ -92,7 +92,7 @@ def _duration(seconds: float) -> str:
 
 def print_answers(answers: Answers, console: Console | None = None) -> None:
     """Print the best design, the front, what limits it, what matters, what pays, and what money rests on."""
-    console, study = wide_console(console=console), answers.study
+    console, study = wide_console(console=console or Console(highlight=False)), answers.study
     console.print(Text(study.form.name, style="bold"))
     if study.form.question:
         console.print(Text(study.form.question, style="italic"))
@@ -174,7 +174,7 @@ def _print_front(answers: Answers, console: Console) -> None:
 
 def print_inversion(inversion: Inversion, console: Console | None = None) -> None:
     """Print what meets a requirement best, or why nothing does."""
-    console = wide_console(console=console)
+    console = wide_console(console=console or Console(highlight=False))
     best = inversion.best
     console.print(Text(inversion.requirement.text, style="bold"))
     if best.design is not None:
