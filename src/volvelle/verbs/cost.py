@@ -134,13 +134,7 @@ def cost(
         asked["interest"] = _read(interest, FRACTION)
 
     def prices(end: End) -> AbstractPrices:
-        match model:
-            case "parts":
-                return book.parts(cluster, at=end, since=since, until=until, chip_price=own)
-            case "market":
-                return book.market(cluster, at=end, since=since, until=until, chip_price=own)
-            case _:
-                return book.dfmodel(cluster)
+        return book.model(model, cluster, at=end, since=since, until=until, chip_price=own)
 
     breakdowns = {}
     for end in End:
