@@ -117,7 +117,8 @@ def test_every_picture_is_well_formed_and_as_wide_as_asked(name: str, width: flo
 
 def test_maps_of_every_point_are_well_formed(tmp_path: Path) -> None:
     study = small_study(facet="accelerators")
-    drawn = explore_pictures.grid_pictures(answer(finished(study, tmp_path / "results"), study))
+    found = answer(finished(study, tmp_path / "results"), study)
+    drawn = [explore_pictures.grid_picture(grid, found) for grid in found.grids]
     assert len(drawn) == 2
     for picture in drawn:
         as_wide_as_asked(svg(picture), WIDE)

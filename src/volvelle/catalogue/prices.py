@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -49,7 +49,7 @@ from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory, Reach
 
-__all__ = ["PriceBook", "PriceModel", "price_kind"]
+__all__ = ["Offers", "PriceBook", "PriceModel", "price_kind"]
 
 PriceModel = Literal["market", "parts", "dfmodel"]
 
@@ -109,6 +109,14 @@ def _file(text: str) -> _File:
         raise DescriptionError(f"prices/parts.yaml does not load: {error}") from None
 
 
+class Offers(TypedDict, total=False):
+    """Which offers of accelerators count: between two dates; or a price in place of all."""
+
+    since: str
+    until: str
+    chip_price: Dollars | None
+
+
 @dataclass(frozen=True)
 class PriceBook:
     """Prices by part, each with its date, interval and source; price models made of them at either end."""
@@ -137,39 +145,22 @@ class PriceBook:
 
     # -- models ------------------------------------------------------------------------------------------------
 
-    def model(
-        self,
-        name: str,
-        cluster: Cluster,
-        *,
-        at: End = End.TYPICAL,
-        since: str = "",
-        until: str = "",
-        chip_price: Dollars | None = None,
-    ) -> AbstractPrices:
-        """A price model of a machine by its name; the dates and the price are of offers of accelerators."""
+    def model(self, name: str, cluster: Cluster, *, at: End = End.TYPICAL, **offers: Unpack[Offers]) -> AbstractPrices:
+        """A price model of a machine by its name."""
         match name:
             case "market":
-                return self.market(cluster, at=at, since=since, until=until, chip_price=chip_price)
+                return self.market(cluster, at=at, **offers)
             case "parts":
-                return self.parts(cluster, at=at, since=since, until=until, chip_price=chip_price)
+                return self.parts(cluster, at=at, **offers)
             case "dfmodel":
                 return self.dfmodel(cluster)
             case _:
                 raise UnknownNameError.among("cost model", name, (*get_args(PriceModel), "list"))
 
-    def market(
-        self,
-        cluster: Cluster,
-        *,
-        at: End = End.TYPICAL,
-        since: str = "",
-        until: str = "",
-        chip_price: Dollars | None = None,
-    ) -> MarketPrices:
+    def market(self, cluster: Cluster, *, at: End = End.TYPICAL, **offers: Unpack[Offers]) -> MarketPrices:
         """Accelerators as they were offered between two dates; hosts and scale-out network on top."""
         inventory = Inventory.of(cluster)
-        whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
+        whole, with_host, on_board, rests = self._accelerator(cluster, at, **offers)
         return MarketPrices(
             name=f"market, {cluster.chip.name}",
             accelerator=whole,
@@ -185,15 +176,7 @@ class PriceBook:
             rests_on=rests | self._used(inventory, parts=False, on_board=on_board, with_host=with_host),
         )
 
-    def parts(
-        self,
-        cluster: Cluster,
-        *,
-        at: End = End.TYPICAL,
-        since: str = "",
-        until: str = "",
-        chip_price: Dollars | None = None,
-    ) -> PartPrices:
+    def parts(self, cluster: Cluster, *, at: End = End.TYPICAL, **offers: Unpack[Offers]) -> PartPrices:
         """Bottom up, anchored to a machine that is sold.
 
         What its accelerator costs, less the memory and (on boards) the scale-up network of that machine, is the price
@@ -202,7 +185,7 @@ class PriceBook:
         memory and links are taken off, so that every part is in order from end to end.
         """
         inventory = Inventory.of(cluster)
-        whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
+        whole, with_host, on_board, rests = self._accelerator(cluster, at, **offers)
         share = at.of(self.figures["hosts.price"])
         host = whole * share / (1.0 + share) if with_host else whole * share
         kept, drawn = self._beside_logic(inventory, on_board=on_board)
@@ -280,7 +263,7 @@ class PriceBook:
     # -- pieces ------------------------------------------------------------------------------------------------
 
     def _accelerator(
-        self, cluster: Cluster, at: End, since: str, until: str, chip_price: Dollars | None
+        self, cluster: Cluster, at: End, *, since: str = "", until: str = "", chip_price: Dollars | None = None
     ) -> tuple[Dollars, bool, bool, dict[str, Figure]]:
         """Price of one, whether with its server, whether with its scale-up network, and what that rests on."""
         if chip_price is not None:

@@ -1,6 +1,7 @@
 """A graph by name: a file, a model of the catalogue, or a workload that DFModel published."""
 
 from pathlib import Path
+from typing import Any
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.published.dfmodel import PublishedWorkload, dfmodel
@@ -49,15 +50,15 @@ def _model(shape: Transformer, *, forward: bool, gpt_layer_only: bool) -> GraphF
     if not gpt_layer_only:
         whole = transformer(shape)
         return _streamed(whole if forward else with_backward(whole), "position")
-    layer = GptLayer(
-        name=shape.name,
-        hidden=shape.hidden,
-        heads=shape.heads,
-        head_dim=shape.head_dim,
-        ffn=shape.ffn,
-        sequence=shape.sequence,
-        layers=shape.layers,
-    )
+    return _gpt_layer(shape.name, shape, forward=forward)
+
+
+def _gpt_layer(name: str, sizes: Transformer | PublishedWorkload, *, forward: bool) -> GraphFile:
+    """The layer of a GPT of these sizes, as DFModel draws it."""
+    stated: dict[str, Any] = {
+        size: getattr(sizes, size) or 1 for size in ("hidden", "heads", "head_dim", "sequence", "layers")
+    }
+    layer = GptLayer(name=name, ffn=sizes.ffn or 4 * stated["hidden"], **stated)
     return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
 
 
@@ -68,16 +69,7 @@ def _streamed(workload: Workload, stream: str | None) -> GraphFile:
 def _published(stated: PublishedWorkload, *, forward: bool) -> GraphFile:
     """One of DFModel's workloads, by the families of ours."""
     if stated.hidden is not None:
-        layer = GptLayer(
-            name=stated.key,
-            hidden=stated.hidden,
-            heads=stated.heads or 1,
-            head_dim=stated.head_dim or 1,
-            ffn=stated.ffn or 4 * stated.hidden,
-            sequence=stated.sequence or 1,
-            layers=stated.layers or 1,
-        )
-        return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
+        return _gpt_layer(stated.key, stated, forward=forward)
     if stated.layer_width is not None:
         tables = EmbeddingTables(
             count=stated.tables or 1, rows=stated.rows or 1, width=stated.width or 1, pooling=stated.pooling or 1

@@ -13,22 +13,7 @@ from volvelle.report.explore.pictures import (
     time_picture,
     tornado_picture,
 )
-from volvelle.report.explore.sheets import (
-    axis_sheet,
-    balanced_words,
-    best_facts,
-    chosen_numbers,
-    facet_sheet,
-    fallen_out_sheet,
-    front_designs,
-    front_sheet,
-    matters_lines,
-    matters_sheet,
-    price_sheet,
-    range_sheet,
-    setting,
-    unmet_lines,
-)
+from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, setting, unmet_lines
 from volvelle.report.explore.words import explored_words, goal_title, kept_words, limit_words, measure_name
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.theme import WIDE, dark_rules
@@ -78,29 +63,22 @@ def explore_page(answers: Answers) -> str:
 
 def _said(answers: Answers) -> dict[str, Any]:
     """What stands around the pictures."""
-    study, best, local = answers.study, answers.best, answers.local
+    study, best = answers.study, answers.best
     return {
+        "answers": answers,
         "study": study,
+        "tables": Tables(answers),
         "explored": explored_words(answers),
         "goal": goal_title(best.goal, study),
         "best": best,
         "figures": [] if best.design is None else _figures(answers, best.design),
         "facts": [] if best.design is None else best_facts(best.design, study, answers.taken_apart),
-        "limits": {name: limit_words(getattr(answers.taken_apart, name)) for name in ("parts", "resources")}
-        if answers.taken_apart is not None
-        else {},
-        "facets": facet_sheet(answers) if answers.facets else None,
-        "balanced": balanced_words(answers),
+        "limit_words": limit_words,
         "unmet": unmet_lines(best.unmet, study) if best.unmet is not None else [],
         "anew": ", layouts found anew" if study.form.mapping.policy == "best" else ", the layout as given",
-        "matters": None if local is None else matters_sheet(answers, local),
-        "lines": [] if local is None else [line for lines in matters_lines(answers, local) for line in lines],
         "break_even_says": _break_even(answers),
-        "ranges": None if local is None or not local.ranges else range_sheet(local),
         "setting": setting(study),
         "axes": axis_sheet(study, answers),
-        "fallen_out": fallen_out_sheet(answers),
-        "prices": None if local is None or not local.assumptions else price_sheet(answers, local),
     }
 
 
@@ -122,11 +100,11 @@ def _front(answers: Answers) -> dict[str, Any] | None:
     front = answers.front
     if not len(front) or len(front.objectives) < 2:
         return None
-    designs = front_designs(answers, _ROWS)
-    sheet = front_sheet(answers, designs, list(designs[0].fields))
+    tables = Tables(answers)
+    designs = tables.front_designs(_ROWS)
+    sheet, chosen = tables.front(designs, list(designs[0].fields)), tables.chosen()
     names = [one.name for one in front.objectives]
     values = [[one.number, *(one.measures[name] for name in names), *one.fields.values()] for one in designs]
-    chosen = chosen_numbers(answers)
     return {
         "sheet": sheet,
         "rows": [

@@ -27,7 +27,6 @@ __all__ = [
     "break_even_picture",
     "front_picture",
     "grid_picture",
-    "grid_pictures",
     "heat_picture",
     "time_picture",
     "tornado_picture",
@@ -141,11 +140,6 @@ def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
         note="The stronger a colour, the better; –: no point meets the constraints.",
         width=width,
     )
-
-
-def grid_pictures(answers: Answers, *, width: float = WIDE) -> list[Chart]:
-    """Every point of a small study, one map for each value of its facet."""
-    return [grid_picture(grid, answers, width=width) for grid in answers.grids]
 
 
 def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> Chart:

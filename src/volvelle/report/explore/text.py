@@ -6,20 +6,7 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
-from volvelle.report.explore.sheets import (
-    axis_sheet,
-    balanced_words,
-    best_facts,
-    chosen_numbers,
-    facet_sheet,
-    fallen_out_sheet,
-    front_designs,
-    front_sheet,
-    matters_lines,
-    price_sheet,
-    range_sheet,
-    unmet_lines,
-)
+from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, unmet_lines
 from volvelle.report.explore.words import (
     explored_words,
     goal_title,
@@ -92,27 +79,28 @@ def _duration(seconds: float) -> str:
 
 def print_answers(answers: Answers, console: Console | None = None) -> None:
     """Print the best design, the front, what limits it, what matters, what pays, and what money rests on."""
-    console, study = wide_console(console=console or Console(highlight=False)), answers.study
+    console = wide_console(console=console or Console(highlight=False))
+    study, tables = answers.study, Tables(answers)
     console.print(Text(study.form.name, style="bold"))
     if study.form.question:
         console.print(Text(study.form.question, style="italic"))
     console.print(Text(explored_words(answers) + ".", style="dim"))
-    for name, count, why in fallen_out_sheet(answers).rows:
+    for name, count, why in tables.fallen_out().rows:
         console.print(Text(f"  {count} {name}" + (f": {why}" if why else ""), style="dim"))
     _print_best(answers.best, study, console, answers.taken_apart)
     if answers.facets:
-        console.print(_sheet_table(facet_sheet(answers)))
+        console.print(_sheet_table(tables.facets()))
     if answers.best.design is None:
         return
     if len(answers.front.objectives) > 1:
-        _print_front(answers, console)
+        _print_front(tables, console)
     if answers.local is None:
         return
-    matters, pays = matters_lines(answers, answers.local)
+    matters, pays = tables.matters_lines()
     goal = answers.local.sensitivity.telling(study.objectives)
     _print_list(f"What matters for {measure_name(goal.name)}", matters, console)
     _print_list("What pays", pays, console)
-    ranges, prices = range_sheet(answers.local), price_sheet(answers, answers.local)
+    ranges, prices = tables.ranges(), tables.prices()
     if ranges.rows:
         console.print(_sheet_table(ranges, without=("what was varied",)))
         for line in (
@@ -152,15 +140,15 @@ def _print_best(best: Best, study: DesignStudy, console: Console, taken_apart: B
         _print_list("What it is limited by", lines, console)
 
 
-def _print_front(answers: Answers, console: Console) -> None:
-    front, designs = answers.front, front_designs(answers, _ROWS)
+def _print_front(tables: Tables, console: Console) -> None:
+    front, designs = tables.answers.front, tables.front_designs(_ROWS)
     varied = [path for path in designs[0].fields if len({one.fields[path] for one in front.designs}) > 1]
-    sheet = front_sheet(answers, designs, varied[:_FIELDS])
+    sheet = tables.front(designs, varied[:_FIELDS])
     table = plain_table(
         sheet.title, sheet.columns, numbers=sheet.numbers, folded=sheet.columns[1 + len(front.objectives) :]
     )
     table.collapse_padding = True
-    chosen = chosen_numbers(answers)
+    chosen = tables.chosen()
     for design, row in zip(designs, sheet.rows, strict=True):
         table.add_row(*row, style="bold" if design.number in chosen else "")
     console.print(table)
@@ -168,8 +156,8 @@ def _print_front(answers: Answers, console: Console) -> None:
     if len(front) > len(designs):
         said = f"  {len(designs)} of {len(front):,}, evenly along it; {kept_words(front)} are in front.csv"
         console.print(Text(said, style="dim"))
-    if answers.balanced is not None:
-        console.print(Text(f"  {balanced_words(answers)}"))
+    if tables.answers.balanced is not None:
+        console.print(Text(f"  {tables.balanced()}"))
 
 
 def print_inversion(inversion: Inversion, console: Console | None = None) -> None:

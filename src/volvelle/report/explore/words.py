@@ -124,10 +124,10 @@ def kept_words(front: Front) -> str:
     return "all" if len(front.designs) == len(front) else f"{len(front.designs):,}"
 
 
-def limit_words(parts: Mapping[str, float], *, most: int = 4) -> str:
+def limit_words(parts: Mapping[str, float]) -> str:
     """Shares of a whole, largest first."""
     total = sum(parts.values())
-    return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in list(parts.items())[:most])
+    return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in list(parts.items())[:4])
 
 
 def _bought(goal: Objective, gain: float) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.studies.answers.designs import Design
-from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.evaluate import Evaluator
 
 __all__ = ["Breakdown", "breakdown"]
 
@@ -34,11 +34,9 @@ class Breakdown:
         return sum(self.parts.values())
 
 
-def breakdown(
-    evaluator: Evaluator, design: Design, *, label: str, explained: Explained | None = None
-) -> Breakdown | None:
-    """A design in parts; `explained` where it is known already. None: it does something that is not taken apart."""
-    found = evaluator.explain(design.number) if explained is None else explained
+def breakdown(evaluator: Evaluator, design: Design, *, label: str) -> Breakdown | None:
+    """A design in parts; None: it does something that is not taken apart."""
+    found = evaluator.explain(design.number)
     known = [estimate for estimate in found.estimates if estimate is not None]
     if len(known) < len(found.estimates):
         return None

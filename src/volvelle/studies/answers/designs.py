@@ -81,23 +81,23 @@ def field_text(path: str, value: Value, study: DesignStudy) -> str:
     return _plain(float(value)) if kind is None else show(float(value), kind)
 
 
-def measure_text(name: str, value: float, *, digits: int = 3) -> str:
+def measure_text(name: str, value: float) -> str:
     """A measure, as a person reads it."""
     known = MEASURES.get(name)
     if value != value:  # noqa: PLR0124 - not a number: nobody could say
         return "–"
     if known is None or known.kind is None:
-        return f"{_plain(value, digits)} days" if name == "days" else _plain(value, digits)
+        return f"{_plain(value)} days" if name == "days" else _plain(value)
     if known.kind is FRACTION:
         return f"{100 * value:.1f} %"
-    return show(value, known.kind, digits=digits)
+    return show(value, known.kind)
 
 
-def _plain(value: float, digits: int = 3) -> str:
+def _plain(value: float) -> str:
     if value == int(value) and abs(value) < 1e9:
         return f"{int(value):,}"
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if abs(value) >= size:
-            return f"{value / size:#.{digits}g}".rstrip(".") + f" {letter}"
+            return f"{value / size:#.3g}".rstrip(".") + f" {letter}"
     # Noughts at the end stay, so that columns of such figures line up.
-    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}".rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")

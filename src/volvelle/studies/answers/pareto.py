@@ -173,9 +173,7 @@ def _beats(these: Floats, those: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def pareto_front(
-    query: Query, study: DesignStudy, *, objectives: Sequence[Objective] | None = None, shown: int = _SHOWN
-) -> Front:
+def pareto_front(query: Query, study: DesignStudy, *, objectives: Sequence[Objective] | None = None) -> Front:
     """The exact front of a study's results, by its own objectives or others that were written."""
     goals = tuple(study.objectives if objectives is None else objectives)
     if not 1 <= len(goals) <= _MOST:
@@ -188,8 +186,8 @@ def pareto_front(
     for batch in query.batches(sql, ("point", *dict.fromkeys(names))):
         so_far.add(np.column_stack([batch[name] for name in names]) * signs, batch["point"])
     places = np.arange(len(so_far.numbers))
-    if len(places) > shown:
-        places = np.unique(np.linspace(0, len(places) - 1, shown).round().astype(np.int64))
+    if len(places) > _SHOWN:
+        places = np.unique(np.linspace(0, len(places) - 1, _SHOWN).round().astype(np.int64))
     return Front(
         objectives=goals,
         numbers=so_far.numbers,

@@ -127,12 +127,10 @@ def varied_fields(study: DesignStudy) -> tuple[str, ...]:
     return tuple(path for path in wanted if _stated(path, study))
 
 
-def sensitivity(
-    evaluator: Evaluator, design: Design, *, goals: Sequence[Objective] | None = None, step: float = _STEP
-) -> Sensitivity:
+def sensitivity(evaluator: Evaluator, design: Design) -> Sensitivity:
     """Elasticities at a design, by evaluating the model a hundredth to either side."""
     study = evaluator.study
-    goals = tuple(study.objectives if goals is None else goals)
+    goals = study.objectives
     cluster = evaluator.explain(design.number).cluster
     there = [path for path in varied_fields(study) if numeric_field(path, cluster) is not None]
     now = {path: float(np.max(value_of(path, cluster))) for path in there}
@@ -140,14 +138,14 @@ def sensitivity(
     wanted = tuple(dict.fromkeys([*(goal.name for goal in goals), _PRICE]))
     note = ""
     try:
-        found = _differences(evaluator, design.number, {path: now[path] for path in paths}, goals, wanted, step)
+        found = _differences(evaluator, design.number, {path: now[path] for path in paths}, goals, wanted)
     except OutsideDomainError as error:
         # The price model refuses variants of some numbers; others it may know, and time it never needs to.
         note, found = str(error), []
         for path in paths:
             for names in (wanted, *((goal.name,) for goal in goals)):
                 try:
-                    found += _differences(evaluator, design.number, {path: now[path]}, goals, names, step)
+                    found += _differences(evaluator, design.number, {path: now[path]}, goals, names)
                 except OutsideDomainError:
                     continue
                 if names is wanted:
@@ -161,13 +159,12 @@ def _differences(
     now: Mapping[str, float],
     goals: Sequence[Objective],
     measures: tuple[str, ...],
-    step: float,
 ) -> list[Elasticity]:
     """Elasticities to some numbers of those objectives that are among the measures, all in one evaluation."""
     factors = np.ones((1 + 2 * len(now), len(now)))
     for place in range(len(now)):
-        factors[1 + 2 * place, place] = 1.0 + step
-        factors[2 + 2 * place, place] = 1.0 - step
+        factors[1 + 2 * place, place] = 1.0 + _STEP
+        factors[2 + 2 * place, place] = 1.0 - _STEP
     fields: dict[str, Number] = {path: value * factors[:, place] for place, (path, value) in enumerate(now.items())}
     variants = evaluator.near(number, fields, measures=measures)
     price, runs = variants.columns.get(_PRICE) if _PRICE in measures else None, variants.feasible
@@ -178,20 +175,20 @@ def _differences(
         values = variants.columns[goal.name]
         for place, path in enumerate(now):
             up, down = (
-                float(values[row] / values[0] - 1.0) / step if runs[row] else None
+                float(values[row] / values[0] - 1.0) / _STEP if runs[row] else None
                 for row in (1 + 2 * place, 2 + 2 * place)
             )
             more = None if price is None else float(price[1 + 2 * place] - price[0])
             gain = None if up is None else (-up if goal.less else up)
             pays = more is not None and price is not None and abs(more) > 1e-9 * abs(float(price[0]))
-            value = 100.0 * step * gain / (more / 1e6) if pays and gain is not None and more else None
+            value = 100.0 * _STEP * gain / (more / 1e6) if pays and gain is not None and more else None
             found.append(
                 Elasticity(
                     path=path,
                     goal=goal,
                     up=up,
                     down=down,
-                    price=None if more is None else more * 0.01 / step,
+                    price=None if more is None else more * 0.01 / _STEP,
                     per_million=None if value is None else value + 0.0,
                 )
             )
