@@ -11,7 +11,7 @@ from volvelle.report.figures.theme import WIDE
 from volvelle.report.page import Drawing, page
 from volvelle.report.sheet import Sheet
 
-__all__ = ["Item", "csv_of", "item_page", "markdown_of", "write_item"]
+__all__ = ["Item", "csv_of", "item_page", "write_item"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +39,6 @@ def csv_of(sheet: Sheet) -> str:
     writer.writerow(sheet.columns)
     writer.writerows(sheet.rows)
     return text.getvalue()
-
-
-def markdown_of(sheet: Sheet, *, without: tuple[str, ...] = ()) -> str:
-    """A table for a page of the documentation."""
-    kept = [place for place, name in enumerate(sheet.columns) if name not in without]
-
-    def row(cells: tuple[str, ...]) -> str:
-        return f"| {' | '.join(cells[place] for place in kept)} |"
-
-    ruler = tuple("---:" if name in sheet.numbers else "---" for name in sheet.columns)
-    return "\n".join([row(sheet.columns), row(ruler), *(row(cells) for cells in sheet.rows)]) + "\n"
 
 
 def write_item(item: Item, folder: Path) -> None:
