@@ -109,10 +109,10 @@ def test_words_of_a_study_cannot_break_the_page(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert" in page
 
 
-@pytest.mark.parametrize("name", [name for name in explore_pictures.__all__ if "grid" not in name])
+@pytest.mark.parametrize("name", ["break_even", "front", "heat", "time", "tornado"])
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_every_picture_is_well_formed_and_as_wide_as_asked(name: str, width: float, answers: Answers) -> None:
-    as_wide_as_asked(svg(getattr(explore_pictures, name)(answers, width=width)), width)
+    as_wide_as_asked(svg(getattr(explore_pictures, f"{name}_picture")(answers, width=width)), width)
 
 
 def test_maps_of_every_point_are_well_formed(tmp_path: Path) -> None:

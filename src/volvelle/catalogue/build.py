@@ -45,8 +45,6 @@ from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 
-__all__ = ["build_calibration", "build_chip", "build_cluster", "build_link", "build_model"]
-
 
 class _Figures:
     """Collects the figures of one entry by field name."""

@@ -30,8 +30,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.families.transformer import Transformer
 
-__all__ = ["Catalogue"]
-
 File = TypeVar("File", bound=BaseModel)
 
 

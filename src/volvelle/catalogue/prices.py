@@ -49,8 +49,6 @@ from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory, Reach
 
-__all__ = ["Offers", "PriceBook", "PriceModel", "price_kind"]
-
 PriceModel = Literal["market", "parts", "dfmodel"]
 
 _DFMODEL_LINKS = {"scale-up": "nvlink", "scale-out": "pcie"}

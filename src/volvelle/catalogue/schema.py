@@ -8,23 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
 
-__all__ = [
-    "ROOMS",
-    "ArchitectureFile",
-    "CalibrationFile",
-    "ChipFile",
-    "ClusterFile",
-    "Datum",
-    "DimensionFile",
-    "DomainFile",
-    "Entry",
-    "LinkFile",
-    "MemoryFile",
-    "ModelFile",
-    "Reference",
-    "SpreadFile",
-]
-
 Text = Annotated[str, Field(min_length=1)]
 Kind = Literal["measured", "vendor", "derived", "assumed"]
 """Of evidence."""

@@ -7,8 +7,6 @@ import click
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.schema import ROOMS
 
-__all__ = ["catalogue"]
-
 
 @click.command(short_help="Show chips, calibrations, links, clusters, models and their sources.")
 @click.argument("room", type=click.Choice(list(ROOMS)), required=False)

@@ -9,8 +9,6 @@ from volvelle.cli.words import COUNT, Words
 from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.verbs.estimate import estimate as verb
 
-__all__ = ["estimate"]
-
 _OFFLOADED = ("weights", "optimiser", "activations")
 
 

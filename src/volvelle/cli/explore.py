@@ -12,8 +12,6 @@ import click
 if TYPE_CHECKING:
     from volvelle.verbs.explore import Sweep
 
-__all__ = ["explore"]
-
 
 class _Advance(Protocol):
     def __call__(self, rows: int, /) -> None: ...

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from volvelle.report.sheet import Sheet
     from volvelle.reproductions.item import Item
 
-__all__ = ["reproduce"]
-
 _DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
 _COMET = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
 _MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3")

@@ -12,8 +12,6 @@ from volvelle.laws.price import owned_price
 from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds, Watts
 from volvelle.system.cluster import Cluster
 
-__all__ = ["CostAssumptions", "Costs", "step_costs"]
-
 _YEAR = 31_557_600.0
 
 

@@ -26,17 +26,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.training import TrainingStep
 
-__all__ = [
-    "Samples",
-    "TableEstimator",
-    "UnderUncertainty",
-    "column_of",
-    "model_error_column",
-    "range_of",
-    "sampled",
-    "stratified",
-]
-
 Column = NDArray[np.float64]
 _LINK_FIELDS = ("rate", "latency", "setup", "efficiency", "fill", "contention", "reduction_efficiency")
 _CHIP_FIELDS = ("buffer", "units", "tile", "power", "price")

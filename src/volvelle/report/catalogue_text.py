@@ -12,8 +12,6 @@ from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterF
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
 from volvelle.report.terminal import plain_table
 
-__all__ = ["print_entry", "print_room", "print_rooms"]
-
 
 def print_rooms(catalogue: Catalogue) -> None:
     """What rooms there are and how much each holds."""

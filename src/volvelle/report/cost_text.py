@@ -19,8 +19,6 @@ from volvelle.report.price_words import YEAR, price_cells
 from volvelle.report.terminal import wide_console
 from volvelle.verbs.cost import Account
 
-__all__ = ["print_cost"]
-
 _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
 
 

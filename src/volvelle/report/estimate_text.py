@@ -11,8 +11,6 @@ from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
 
-__all__ = ["print_estimate"]
-
 _BAR = 8
 
 

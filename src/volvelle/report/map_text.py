@@ -16,8 +16,6 @@ from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
 from volvelle.search.kernels.answer import KernelMapping, KernelPlan
 from volvelle.verbs.map import MapAnswer
 
-__all__ = ["map_pictures", "print_map"]
-
 _LISTED = 6
 """Kernels named in a row of the table of partitions."""
 _DRAWN = 120

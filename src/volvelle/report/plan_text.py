@@ -8,8 +8,6 @@ from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.plan import Plan
 
-__all__ = ["print_plan"]
-
 
 def _degrees(mapping: ParallelMapping) -> str:
     words = [f"tp{mapping.tensor}", f"pp{mapping.pipeline}", f"dp{mapping.data}"]

@@ -7,8 +7,6 @@ from volvelle.economics.price_book import End
 from volvelle.quantities import SECONDS, show
 from volvelle.spread import Figure
 
-__all__ = ["YEAR", "price_cells"]
-
 YEAR = 31_557_600.0
 """Seconds."""
 

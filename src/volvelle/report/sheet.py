@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Sheet", "markdown_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:

@@ -9,8 +9,6 @@ from rich.table import Table
 
 from volvelle.report.sheet import Sheet
 
-__all__ = ["WIDTH", "plain_table", "print_sheet", "show_table", "wide_console"]
-
 WIDTH = 100
 """Columns that a text takes at the most."""
 

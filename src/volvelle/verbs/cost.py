@@ -12,8 +12,6 @@ from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 
-__all__ = ["Account", "CostAt", "cost"]
-
 Given = str | float
 """A quantity with its unit, or a number in SI units and dollars."""
 

@@ -17,8 +17,6 @@ from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.transforms import with_backward
 
-__all__ = ["read_graph_argument"]
-
 
 def read_graph_argument(
     graph: str | Path | Transformer | Workload, catalogue: Catalogue, *, forward: bool, gpt_layer_only: bool = False

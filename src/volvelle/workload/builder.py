@@ -17,8 +17,6 @@ from volvelle.workload.operations import (
 )
 from volvelle.workload.signature import Signature
 
-__all__ = ["BlockBuilder"]
-
 
 class BlockBuilder:
     """Collects tensors and operations, then makes a `Block` of them.

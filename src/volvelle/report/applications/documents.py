@@ -7,8 +7,6 @@ from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.scores import RowScore, RowValidation
 from volvelle.estimators.result import Estimate
 
-__all__ = ["fit_document", "plan_document", "validation_document"]
-
 
 def _picked(value: object, *names: str) -> dict[str, object]:
     """Some fields of a value."""

@@ -4,8 +4,6 @@ from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.quantities import FRACTION, Quantity, show
 from volvelle.report.terminal import show_table, wide_console
 
-__all__ = ["print_fit", "shown_constant"]
-
 
 def print_fit(title: str, fit: Fit) -> None:
     """A table, and below it what else there is to say."""

@@ -9,8 +9,6 @@ from volvelle.quantities import SECONDS, show
 from volvelle.report.applications.scores_text import print_finding
 from volvelle.report.terminal import show_table, wide_console
 
-__all__ = ["print_plan"]
-
 
 def print_plan(application: Application[Any, Any, Any, Any], planned: Planned[Any, Any, Any]) -> None:
     """The first choice, the runners-up, and where the time of the first goes."""

@@ -11,18 +11,6 @@ from volvelle.quantities import Quantity, show
 from volvelle.report.sheet import Sheet, markdown_of
 from volvelle.report.terminal import WIDTH, print_sheet, show_table, wide_console
 
-__all__ = [
-    "PLAN_WIDTH",
-    "SCORE_COLUMNS",
-    "group_sheets",
-    "print_finding",
-    "print_validation",
-    "score_cells",
-    "shown_figure",
-    "unscored_sheet",
-    "validation_markdown",
-]
-
 PLAN_WIDTH = 80
 """Columns of a plan, and of its tables."""
 SCORE_COLUMNS = ("rows", "skipped", "median error", "mean error", "bias", "in range")

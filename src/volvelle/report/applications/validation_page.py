@@ -13,8 +13,6 @@ from volvelle.report.figures.theme import BLUE, GREY, RUST, VIOLET, WIDE
 from volvelle.report.page import page
 from volvelle.report.sheet import Sheet
 
-__all__ = ["validation_page", "validation_picture"]
-
 _HELD_OUT = Mark(name="held-out", colour=RUST, shape="diamond")
 _MARKS = {
     "calibration": Mark(name="calibration", colour=BLUE, shape="circle"),

@@ -8,9 +8,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Entry, LinkFile, ModelFile
 from volvelle.report.documents.document import Document
 
-__all__ = ["EntriesDocument", "RoomsDocument", "catalogue_document"]
-
-
 _NAMES: dict[str, Any] = dict.fromkeys(ROOMS, (list[str], ...))
 RoomsDocument = create_model("RoomsDocument", __base__=Document, __doc__="Names of all entries, by room.", **_NAMES)
 

@@ -9,8 +9,6 @@ from volvelle.catalogue.prices import price_kind
 from volvelle.economics.price_book import End
 from volvelle.report.documents.document import Document, at
 
-__all__ = ["CostDocument"]
-
 
 class StepEntry(Document):
     """What one step takes."""

@@ -6,8 +6,6 @@ from volvelle.estimators.result import MemoryPart, Range, Violation
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
 
-__all__ = ["ContributionEntry", "EstimateDocument"]
-
 
 class ContributionEntry(Document):
     """Where a part of the time goes."""

@@ -13,8 +13,6 @@ from volvelle.studies.answers.break_even import Crossing
 from volvelle.studies.answers.invert import Inversion
 from volvelle.studies.design_space.axes import Axis, Value
 
-__all__ = ["ExploreDocument", "InversionDocument", "OutlookDocument", "RanEntry"]
-
 
 def _columns(axes: Sequence[Axis]) -> dict[str, tuple[Value, ...]]:
     return {path: values for axis in axes for path, values in axis.columns.items()}

@@ -9,8 +9,6 @@ from pydantic import create_model
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.report.documents.document import Document, at
 
-__all__ = ["LayoutEntry", "layout_fields"]
-
 _OFFLOAD = "offload_"
 
 

@@ -9,8 +9,6 @@ from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
 from volvelle.search.graph.answer import Limit, SearchCounts
 
-__all__ = ["MapDocument"]
-
 
 class GroupEntry(Document):
     """Chips that work together along an axis: how many, and how many along each network dimension."""

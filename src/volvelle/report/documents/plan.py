@@ -7,8 +7,6 @@ from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import layout_fields
 from volvelle.search.sensitivity import Sensitivity
 
-__all__ = ["PlanDocument"]
-
 
 class _Taken(Document):
     seconds: float = at("time")

@@ -21,8 +21,6 @@ from volvelle.report.page import STYLE, figure
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, measure_text
 
-__all__ = ["explore_page"]
-
 _ROWS = 80
 """Rows of the front that the page lists."""
 

@@ -23,15 +23,6 @@ from volvelle.studies.answers.sensitivity import Swing
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
 
-__all__ = [
-    "break_even_picture",
-    "front_picture",
-    "grid_picture",
-    "heat_picture",
-    "time_picture",
-    "tornado_picture",
-]
-
 _PARTS = 8
 _COLOURS = (NAVY, SKY, RUST, ORANGE, GREEN, LEAF, VIOLET, LILAC)
 

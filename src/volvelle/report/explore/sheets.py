@@ -27,8 +27,6 @@ from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.pivot import spread_of
 from volvelle.studies.design_space.design_study import DesignStudy
 
-__all__ = ["Tables", "axis_sheet", "best_facts", "setting", "unmet_lines"]
-
 _FEW = 6
 _NOTHING = 5e-4
 """Change in % below which there is none."""

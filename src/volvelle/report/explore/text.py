@@ -26,8 +26,6 @@ from volvelle.studies.answers.invert import Inversion
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.verbs.explore import Outlook
 
-__all__ = ["print_answers", "print_inversion", "print_study"]
-
 _ROWS = 12
 _FIELDS = 5
 

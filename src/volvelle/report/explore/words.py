@@ -12,23 +12,6 @@ from volvelle.studies.answers.sensitivity import Elasticity, Sensitivity, Step
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import MEASURES, Objective
 
-__all__ = [
-    "design_words",
-    "elasticity_sentences",
-    "explored_words",
-    "field_name",
-    "goal_title",
-    "kept_words",
-    "layout_words",
-    "limit_words",
-    "measure_name",
-    "measures_words",
-    "policy_words",
-    "step_sentence",
-    "value_sentences",
-    "work_words",
-]
-
 _NAMES = {
     "chip.matrix_rate": "matrix rate",
     "chip.vector_rate": "vector rate",

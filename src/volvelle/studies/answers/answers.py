@@ -24,8 +24,6 @@ from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Answers", "Local", "answer"]
-
 _CLOUD = 1_500
 """Points beside the front that a picture shows."""
 _BARS = 6

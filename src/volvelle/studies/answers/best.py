@@ -12,8 +12,6 @@ from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.measures import MEASURES, Objective
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["WHY", "Best", "Shortfall", "Unmet", "best_by_facet", "best_design"]
-
 WHY: Mapping[str, tuple[str, str]] = {
     "chips": ("the layout asks for other than the chips there are", "let replicas take what is left: give no data:"),
     "batch": ("the batch does not divide among replicas and micro-batches", "take batches and counts that divide"),

@@ -16,8 +16,6 @@ from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.fields import numeric_field
 from volvelle.studies.design_space.measures import Objective
 
-__all__ = ["BreakEven", "Crossing", "break_even", "plane_axes"]
-
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 

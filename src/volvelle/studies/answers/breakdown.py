@@ -7,8 +7,6 @@ from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.evaluate import Evaluator
 
-__all__ = ["Breakdown", "breakdown"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:

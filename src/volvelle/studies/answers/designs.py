@@ -11,8 +11,6 @@ from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.measures import MEASURES
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Design", "designs_of", "fetch", "field_text", "measure_text", "quoted", "where"]
-
 _MANY = 2_000
 """Points fetched by one query."""
 

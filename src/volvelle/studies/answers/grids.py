@@ -12,8 +12,6 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["FacetGrid", "facet_grids"]
-
 _MOST = 400
 """Points that a map may show."""
 _AXES = 4

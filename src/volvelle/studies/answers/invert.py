@@ -12,8 +12,6 @@ from volvelle.studies.design_space.measures import MEASURES, Objective, aim_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Inversion", "Requirement", "invert", "requirement_of"]
-
 _JOINT = re.compile(r"\s*(?:,|;|\band\b)\s*")
 _COMPARISON = re.compile(r"[<>=!]")
 

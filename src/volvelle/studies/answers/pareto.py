@@ -15,8 +15,6 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Front", "FrontSoFar", "pareto_front"]
-
 _MOST = 4
 _SAMPLE = 4_096
 """Rows of a batch whose front is found first: it strikes out nearly all others cheaply."""

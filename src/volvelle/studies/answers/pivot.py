@@ -15,8 +15,6 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Pivot", "Profile", "pivot", "profile", "spread_of"]
-
 _LONG = 1_000
 """Values of an axis above which a profile takes neighbours together."""
 

@@ -18,8 +18,6 @@ from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.fields import dimension_names, numeric_field, value_of
 from volvelle.studies.design_space.measures import Objective
 
-__all__ = ["Elasticity", "Sensitivity", "Step", "Swing", "sensitivity", "steps", "tornado", "varied_fields"]
-
 _STEP = 0.01
 _SAMPLES = 9
 """Values of a long axis that a swing looks at."""

@@ -15,8 +15,6 @@ from volvelle.studies.design_space.fields import value_of
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
 
-__all__ = ["Accounts"]
-
 
 class Accounts:
     """Bills of machines, by the prices of one study."""

@@ -29,8 +29,6 @@ from volvelle.quantities import (
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 
-__all__ = ["Field", "dimension_names", "dimension_place", "field_names", "numeric_field", "value_of", "with_values"]
-
 _CHIP: Mapping[str, Quantity | None] = {
     "matrix_rate": FLOP_PER_SECOND,
     "vector_rate": FLOP_PER_SECOND,

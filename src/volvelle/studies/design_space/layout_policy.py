@@ -11,8 +11,6 @@ from volvelle.quantities import Number
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 
-__all__ = ["LAYOUT_FIELDS", "fixed_layouts", "layout_number", "layout_space"]
-
 _DEGREES = ("tensor", "pipeline", "context", "expert", "micro_batch", "interleave", "zero", "recompute_every")
 _YES_NO = ("overlap", "sequence_parallel", "fused_attention", "expert_tensor_parallel", "ulysses")
 LAYOUT_FIELDS = (*_DEGREES, "data", "zero_group", "schedule", "recompute", "hierarchical_dispatch", *_YES_NO)

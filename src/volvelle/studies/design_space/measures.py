@@ -12,8 +12,6 @@ from volvelle.laws.ownership import training_time
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.quantities import BYTES, DOLLARS, FRACTION, JOULES, SECONDS, WATTS, Flop, FlopPerSecond, Number, Quantity
 
-__all__ = ["MEASURES", "Measure", "Objective", "Outcome", "Worked", "aim_of", "objective_of"]
-
 _DAY = 86_400.0
 _MILLION = 1e6
 

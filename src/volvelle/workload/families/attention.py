@@ -4,8 +4,6 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.pieces import STREAM, bias, dropout, norm
 from volvelle.workload.families.shape import LatentAttention, Transformer
 
-__all__ = ["ATTENTION_CORE", "attention", "attention_core"]
-
 ATTENTION_CORE = "attention core"
 """Region of the operations between the query, key, value projections and the output projection."""
 

@@ -4,8 +4,6 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.pieces import STREAM, bias, dropout, residual
 from volvelle.workload.families.shape import Experts, Transformer
 
-__all__ = ["feed_forward", "mixture"]
-
 _ROUTED = "batch experts slots hidden"
 _ACTIVATION = {"gelu": 8.0, "relu": 1.0, "relu2": 2.0}
 """FLOP a point."""

@@ -23,8 +23,6 @@ from volvelle.workload.operations import Contraction, Phase, Pointwise
 from volvelle.workload.signature import Signature
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["GptLayer", "gpt_layer", "gpt_layer_training"]
-
 _STREAM = "batch position hidden"
 _HEADS = "batch position heads head_dim"
 _KEYS = "batch key_position heads head_dim"

@@ -9,8 +9,6 @@ from volvelle.workload.families.pieces import STREAM, bias, norm
 from volvelle.workload.families.shape import Mamba, Mamba2, Transformer
 from volvelle.workload.operations import Unit
 
-__all__ = ["mamba", "mamba2"]
-
 _PART = "state space"
 _INNER = "batch position inner"
 _HEADS = "state_groups state_heads state_width"

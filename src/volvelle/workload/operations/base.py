@@ -10,8 +10,6 @@ from math import prod
 from volvelle.workload.signature import Signature
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
 
-__all__ = ["AbstractKind", "Gradients", "Operation", "Phase", "SplitChoice", "Unit", "Work", "gradients_of_kernel"]
-
 
 class Phase(Enum):
     """When in a training step an operation runs."""

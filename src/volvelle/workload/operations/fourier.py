@@ -8,8 +8,6 @@ from volvelle.errors import GraphError
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
 
-__all__ = ["Fourier"]
-
 
 @final
 @dataclass(frozen=True)

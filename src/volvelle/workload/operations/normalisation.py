@@ -8,8 +8,6 @@ from typing import final
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
 
-__all__ = ["Normalisation"]
-
 
 @final
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from volvelle.workload.operations.base import (
 from volvelle.workload.signature import Signature
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
 
-__all__ = ["Routing"]
-
 
 @final
 @dataclass(frozen=True)
