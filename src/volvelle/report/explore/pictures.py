@@ -22,6 +22,7 @@ from volvelle.studies.answers.grids import FacetGrid
 from volvelle.studies.answers.sensitivity import Swing
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import Objective
 
 _PARTS = 8
 _COLOURS = (NAVY, SKY, RUST, ORANGE, GREEN, LEAF, VIOLET, LILAC)
@@ -103,14 +104,7 @@ def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     scale = _scale(heat.best, kind)
     cells = tuple(
         tuple(
-            Cell(
-                # Deep is good, whichever way the objective goes.
-                value=math.nan
-                if math.isnan(value)
-                else (1.0 / value if heat.goal.less and value > 0 else float(value)),
-                text="–" if math.isnan(value) else _short(float(value) / scale.unit[1]),
-                title=_cell_title(heat.goal.name, float(value), int(heat.met[down, across])),
-            )
+            _cell(heat.goal, float(value), scale.unit[1], points=int(heat.met[down, across]))
             for across, value in enumerate(row)
         )
         for down, row in enumerate(heat.best)
@@ -142,16 +136,7 @@ def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> C
     for goal, values in grid.panels:
         word, size = _unit(values, study.kind_of(goal.name))
         unit = f", {word}" if word else ""
-        cells = tuple(
-            tuple(
-                Cell(
-                    value=math.nan if math.isnan(value) else (1.0 / value if goal.less and value > 0 else float(value)),
-                    text="–" if math.isnan(value) else _short(float(value) / size),
-                )
-                for value in row
-            )
-            for row in values
-        )
+        cells = tuple(tuple(_cell(goal, float(value), size) for value in row) for row in values)
         panels.append(HeatPanel(title=f"{measure_name(goal.name)}{unit}", cells=cells))
     facet = field_name(study.form.facet or "")
     return heat_map(
@@ -188,8 +173,13 @@ def _scale(values: NDArray[np.float64], kind: Quantity | None) -> Measure:
     return Measure(name="", kind=kind, low=float(np.nanmin(values)), high=float(np.nanmax(values)))
 
 
-def _cell_title(name: str, value: float, met: int) -> str:
-    return "no point meets the constraints" if math.isnan(value) else f"{measure_text(name, value)}, {met:,} points"
+def _cell(goal: Objective, value: float, size: float, *, points: int | None = None) -> Cell:
+    """A value in a unit of some size; deep is good, whichever way the objective goes."""
+    if math.isnan(value):
+        return Cell(value=math.nan, text="–", title="" if points is None else "no point meets the constraints")
+    deep = 1.0 / value if goal.less and value > 0 else value
+    title = "" if points is None else f"{measure_text(goal.name, value)}, {points:,} points"
+    return Cell(value=deep, text=_short(value / size), title=title)
 
 
 def _short(value: float) -> str:

@@ -172,9 +172,9 @@ def step_sentence(step: Step, study: DesignStudy) -> str:
     """One step up an axis that makes another machine."""
     before, after = (field_text(step.path, value, study) for value in (step.before, step.after))
     said = f"{field_name(step.path)} {before} → {after}"
-    if step.change is None:
+    gain = step.goal.gain(step.change)
+    if gain is None:
         return f"{said}: cannot run."
-    gain = -step.change if step.goal.less else step.change
     price = f" for {show(step.price, DOLLARS)}" if step.price else ""
     if abs(gain) < _NEGLIGIBLE:
         return f"{said} makes no difference{price}."

@@ -44,7 +44,7 @@ class Elasticity:
     @property
     def gain(self) -> float | None:
         """What 1 % more buys in %: positive is better, whichever way the objective goes."""
-        return None if self.up is None else (-self.up if self.goal.less else self.up)
+        return self.goal.gain(self.up)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ def _differences(
                 for row in (1 + 2 * place, 2 + 2 * place)
             )
             more = None if price is None else float(price[1 + 2 * place] - price[0])
-            gain = None if up is None else (-up if goal.less else up)
+            gain = goal.gain(up)
             pays = more is not None and price is not None and abs(more) > 1e-9 * abs(float(price[0]))
             value = 100.0 * _STEP * gain / (more / 1e6) if pays and gain is not None and more else None
             found.append(
@@ -214,7 +214,7 @@ def steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, 
         runs = bool(there.feasible[0])
         price = float(there.columns[_PRICE][0] - here.columns[_PRICE][0])
         change = 100.0 * float(there.columns[goal.name][0] / here.columns[goal.name][0] - 1.0) if runs else None
-        gain = None if change is None else (-change if goal.less else change)
+        gain = goal.gain(change)
         found.append(
             Step(
                 path=path,

@@ -188,6 +188,10 @@ class Objective:
     name: str
     less: bool
 
+    def gain(self, change: float | None) -> float | None:
+        """What a change of it is worth: positive is better, whichever way it goes; None: it is not known."""
+        return -change if change is not None and self.less else change
+
     def __str__(self) -> str:
         return f"{'least' if self.less else 'most'} {self.name}"
 
