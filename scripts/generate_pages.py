@@ -45,10 +45,10 @@ from volvelle.laws.traffic import tiled_traffic
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
 from volvelle.report.figures.rendering import svg
 from volvelle.report.figures.theme import WIDE
+from volvelle.report.sheet import markdown_of
 from volvelle.reproductions.comet.text import ITEMS as COMET
 from volvelle.reproductions.comet.text import comet_item
 from volvelle.reproductions.dfmodel.text import Reproduction
-from volvelle.reproductions.item import markdown_of
 from volvelle.reproductions.mcl_hpl.page import hpl_page
 from volvelle.spread import Figure
 from volvelle.workload.signature import Signature

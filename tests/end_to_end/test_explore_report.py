@@ -109,15 +109,16 @@ def test_words_of_a_study_cannot_break_the_page(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert" in page
 
 
-@pytest.mark.parametrize("name", [name for name in explore_pictures.__all__ if "grid" not in name])
+@pytest.mark.parametrize("name", ["break_even", "front", "heat", "time", "tornado"])
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_every_picture_is_well_formed_and_as_wide_as_asked(name: str, width: float, answers: Answers) -> None:
-    as_wide_as_asked(svg(getattr(explore_pictures, name)(answers, width=width)), width)
+    as_wide_as_asked(svg(getattr(explore_pictures, f"{name}_picture")(answers, width=width)), width)
 
 
 def test_maps_of_every_point_are_well_formed(tmp_path: Path) -> None:
     study = small_study(facet="accelerators")
-    drawn = explore_pictures.grid_pictures(answer(finished(study, tmp_path / "results"), study))
+    found = answer(finished(study, tmp_path / "results"), study)
+    drawn = [explore_pictures.grid_picture(grid, found) for grid in found.grids]
     assert len(drawn) == 2
     for picture in drawn:
         as_wide_as_asked(svg(picture), WIDE)
@@ -173,7 +174,7 @@ def test_a_folder_with_reports_can_be_started_afresh(answers: Answers, tmp_path:
 def test_layouts_found_anew_are_shown(tmp_path: Path) -> None:
     study = best_layouts()
     found = answer(finished(study, tmp_path / "results"), study)
-    assert "laid out as tp" in printed(found)
+    assert re.search(r"laid out as +tp", printed(found))
     assert "layouts found anew" in explore_page(found)
 
 

@@ -10,8 +10,6 @@ from ruamel.yaml import YAML
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["Alias", "accelerator_alias", "accelerator_aliases", "published_names"]
-
 
 class Alias(BaseModel):
     """One name, or several alike."""

@@ -45,8 +45,6 @@ from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 
-__all__ = ["build_calibration", "build_chip", "build_cluster", "build_link", "build_model"]
-
 
 class _Figures:
     """Collects the figures of one entry by field name."""
@@ -231,9 +229,9 @@ def _topology(dimension: DimensionFile, index: int, size: int, figures: _Figures
 def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     """A transformer from its file."""
     figures = _Figures(f"model {file.name!r}", sources)
-    figures.known("architecture", file.architecture.source)
-    figures.read("parameters", file.parameters, None, exact="learned numbers are counted")
     stated = file.architecture
+    figures.known("architecture", stated.source)
+    figures.read("parameters", file.parameters, None, exact="learned numbers are counted")
     parts = {"experts": Experts, "latent": LatentAttention, "mamba": Mamba, "mamba2": Mamba2}
     fields = stated.model_dump(exclude={"source", "kind", "pattern", "kinds", *parts})
     for name, part in parts.items():

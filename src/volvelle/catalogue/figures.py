@@ -7,8 +7,6 @@ from volvelle.errors import DescriptionError, SourceError
 from volvelle.quantities import Quantity, parse
 from volvelle.spread import AbstractSpread, Evidence, Figure, Interval, LogNormal, Normal
 
-__all__ = ["read_figure"]
-
 
 def read_figure(datum: Datum, kind: Quantity | None, *, where: str, sources: Collection[str]) -> Figure:
     """The figure that a datum states; `kind` None is for ratios that are written as bare numbers."""

@@ -5,7 +5,7 @@ from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
@@ -13,7 +13,16 @@ from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.references import References
-from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, LinkFile, ModelFile, Reference
+from volvelle.catalogue.schema import (
+    ROOMS,
+    CalibrationFile,
+    ChipFile,
+    ClusterFile,
+    Entry,
+    LinkFile,
+    ModelFile,
+    Reference,
+)
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
 from volvelle.system.chip import Chip
@@ -21,10 +30,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.families.transformer import Transformer
 
-__all__ = ["Catalogue"]
-
 File = TypeVar("File", bound=BaseModel)
-_ROOMS = ("chips", "calibrations", "links", "clusters", "models")
 
 
 class Catalogue:
@@ -45,8 +51,8 @@ class Catalogue:
 
     def names(self, room: str) -> tuple[str, ...]:
         """Names of all entries of a room: chips, calibrations, links, clusters or models."""
-        if room not in _ROOMS:
-            raise UnknownNameError.among("room of the catalogue", room, _ROOMS)
+        if room not in ROOMS:
+            raise UnknownNameError.among("room of the catalogue", room, ROOMS)
         found = {
             entry.name.removesuffix(".yaml")
             for root in self._roots
@@ -81,30 +87,35 @@ class Catalogue:
 
     def chip_file(self, name: str) -> ChipFile:
         """A chip as its file states it."""
-        return self._file("chips", "chip", name, ChipFile)
+        return self._file("chips", name, ChipFile)
 
     def calibration_file(self, name: str) -> CalibrationFile:
         """Fitted constants as their file states them."""
-        return self._file("calibrations", "calibration", name, CalibrationFile)
+        return self._file("calibrations", name, CalibrationFile)
 
     def link_file(self, name: str) -> LinkFile:
         """A link as its file states it."""
-        return self._file("links", "link", name, LinkFile)
+        return self._file("links", name, LinkFile)
 
     def cluster_file(self, name: str) -> ClusterFile:
         """A cluster template as its file states it."""
-        return self._file("clusters", "cluster", name, ClusterFile)
+        return self._file("clusters", name, ClusterFile)
 
     def model_file(self, name: str) -> ModelFile:
         """A model as its file states it."""
-        return self._file("models", "model", name, ModelFile)
+        return self._file("models", name, ModelFile)
 
     def prices_file(self) -> Traversable:
         """The prices of parts and sites: those of the first folder that states some, or the package's own."""
         files = (root / "prices" / "parts.yaml" for root in self._roots)
         return next(file for file in files if file.is_file())
 
-    def _file(self, room: str, kind: str, name: str, schema: type[File]) -> File:
+    def entry(self, room: str, name: str) -> Entry:
+        """An entry of any room as its file states it; of a cluster, with or without a number of accelerators."""
+        return cast("Entry", self._file(room, name.partition("/")[0], ROOMS[room][1]))
+
+    def _file(self, room: str, name: str, schema: type[File]) -> File:
+        kind, _ = ROOMS[room]
         known = self._read.get((room, name))
         if isinstance(known, schema):
             return known

@@ -11,8 +11,6 @@ from typing import Literal, cast, get_args
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.spread import Evidence, Figure, Interval, LogNormal
 
-__all__ = ["AcceleratorPrice", "PriceRow", "Scope", "accelerator_price", "price_rows"]
-
 Scope = Literal["chip", "board", "server"]
 _SOURCE = "epoch-hardware"
 _SINGLE = 1.3

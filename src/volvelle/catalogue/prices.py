@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from ruamel.yaml import YAML
 
 from volvelle.catalogue.aliases import published_names
@@ -17,6 +17,7 @@ from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Datum
 from volvelle.economics.cost_breakdown import Terms
 from volvelle.economics.price_book import (
+    AbstractPrices,
     End,
     MarketPrices,
     MemoryPrice,
@@ -27,9 +28,10 @@ from volvelle.economics.price_book import (
     rated_power,
     scale_up_rate,
 )
-from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.laws.machine_cost import memory_power, memory_price
 from volvelle.quantities import (
+    DOLLARS,
     DOLLARS_PER_BYTE,
     DOLLARS_PER_JOULE,
     DOLLARS_PER_RATE,
@@ -37,6 +39,7 @@ from volvelle.quantities import (
     FRACTION,
     JOULES_PER_BYTE,
     SECONDS,
+    WATTS,
     Dollars,
     Quantity,
     Watts,
@@ -45,8 +48,6 @@ from volvelle.quantities import (
 from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory, Reach
-
-__all__ = ["PriceBook", "PriceModel"]
 
 PriceModel = Literal["market", "parts", "dfmodel"]
 
@@ -58,55 +59,43 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Memory(_Strict):
-    capacity_price: Datum
-    rate_price: Datum
-    energy: Datum
+_KINDS: Mapping[str, Mapping[str, Quantity]] = {
+    "memory": {"capacity_price": DOLLARS_PER_BYTE, "rate_price": DOLLARS_PER_RATE, "energy": JOULES_PER_BYTE},
+    "networks": {
+        "link_price": DOLLARS_PER_RATE,
+        "port_price": DOLLARS_PER_RATE,
+        "link_energy": JOULES_PER_BYTE,
+        "port_energy": JOULES_PER_BYTE,
+    },
+    "hosts": {"price": FRACTION, "power": FRACTION},
+    "site": {
+        "plant_price": DOLLARS_PER_WATT,
+        "plant_life": SECONDS,
+        "energy_price": DOLLARS_PER_JOULE,
+        "interest": FRACTION,
+        "maintenance": FRACTION,
+    },
+    "chip": {"power": WATTS},
+}
+"""What is stated of each kind of part, and of a site."""
 
 
-class _Network(_Strict):
-    link_price: Datum
-    port_price: Datum
-    link_energy: Datum
-    port_energy: Datum
+def price_kind(name: str) -> Quantity:
+    """What a figure is, by its place in the book like ``memory.hbm.rate_price``; of whatever else, a price."""
+    return _KINDS.get(name.partition(".")[0], {}).get(name.rpartition(".")[2], DOLLARS)
 
 
-class _Hosts(_Strict):
-    price: Datum
-    power: Datum
-
-
-class _Site(_Strict):
-    plant_price: Datum
-    plant_life: Datum
-    energy_price: Datum
-    interest: Datum
-    maintenance: Datum
+def _form(room: str) -> Any:
+    """What the file says of a part: every number with its source."""
+    stated: dict[str, Any] = dict.fromkeys(_KINDS[room], (Datum, ...))
+    return create_model(room, __base__=_Strict, **stated)
 
 
 class _File(_Strict):
-    memory: dict[Literal["hbm", "ddr"], _Memory]
-    networks: dict[Literal["scale-up", "scale-out"], _Network]
-    hosts: _Hosts
-    site: _Site
-
-
-_KINDS: Mapping[str, Quantity] = {
-    "memory.capacity_price": DOLLARS_PER_BYTE,
-    "memory.rate_price": DOLLARS_PER_RATE,
-    "memory.energy": JOULES_PER_BYTE,
-    "networks.link_price": DOLLARS_PER_RATE,
-    "networks.port_price": DOLLARS_PER_RATE,
-    "networks.link_energy": JOULES_PER_BYTE,
-    "networks.port_energy": JOULES_PER_BYTE,
-    "hosts.price": FRACTION,
-    "hosts.power": FRACTION,
-    "site.plant_price": DOLLARS_PER_WATT,
-    "site.plant_life": SECONDS,
-    "site.energy_price": DOLLARS_PER_JOULE,
-    "site.interest": FRACTION,
-    "site.maintenance": FRACTION,
-}
+    memory: dict[Literal["hbm", "ddr"], _form("memory")]  # type: ignore[valid-type]
+    networks: dict[Literal["scale-up", "scale-out"], _form("networks")]  # type: ignore[valid-type]
+    hosts: _form("hosts")  # type: ignore[valid-type]
+    site: _form("site")  # type: ignore[valid-type]
 
 
 @cache
@@ -116,6 +105,14 @@ def _file(text: str) -> _File:
         return _File.model_validate(written)
     except ValidationError as error:
         raise DescriptionError(f"prices/parts.yaml does not load: {error}") from None
+
+
+class Offers(TypedDict, total=False):
+    """Which offers of accelerators count: between two dates; or a price in place of all."""
+
+    since: str
+    until: str
+    chip_price: Dollars | None
 
 
 @dataclass(frozen=True)
@@ -131,36 +128,37 @@ class PriceBook:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """Every price of a part or a site, by its place in the file, such as ``memory.hbm.rate_price``."""
-        file, found = self._file, dict[str, Figure]()
-        for room, table in (("memory", file.memory), ("networks", file.networks)):
-            for kind, entry in table.items():
-                found |= self._read(f"{room}.{kind}", room, entry)
-        return {**found, **self._read("hosts", "hosts", file.hosts), **self._read("site", "site", file.site)}
-
-    def _read(self, path: str, room: str, entry: BaseModel) -> dict[str, Figure]:
-        found = {}
-        for name in type(entry).model_fields:
-            datum, where = getattr(entry, name), f"{path}.{name}"
-            if not datum.date or datum.spread is None:
-                raise DescriptionError(f"prices/parts.yaml: {where} lacks its date or its spread; every price has both")
-            kind = _KINDS[f"{room}.{name}"]
-            found[where] = read_figure(datum, kind, where=where, sources=self.catalogue.sources)
-        return found
+        file, figures = self._file, dict[str, Figure]()
+        entries = {f"memory.{kind}": entry for kind, entry in file.memory.items()}
+        entries |= {f"networks.{kind}": entry for kind, entry in file.networks.items()}
+        for path, entry in {**entries, "hosts": file.hosts, "site": file.site}.items():
+            for name, datum in entry:
+                where = f"{path}.{name}"
+                if not datum.date or datum.spread is None:
+                    raise DescriptionError(
+                        f"prices/parts.yaml: {where} lacks its date or its spread; every price has both"
+                    )
+                figures[where] = read_figure(datum, price_kind(where), where=where, sources=self.catalogue.sources)
+        return figures
 
     # -- models ------------------------------------------------------------------------------------------------
 
-    def market(
-        self,
-        cluster: Cluster,
-        *,
-        at: End = End.TYPICAL,
-        since: str = "",
-        until: str = "",
-        chip_price: Dollars | None = None,
-    ) -> MarketPrices:
+    def model(self, name: str, cluster: Cluster, *, at: End = End.TYPICAL, **offers: Unpack[Offers]) -> AbstractPrices:
+        """A price model of a machine by its name."""
+        match name:
+            case "market":
+                return self.market(cluster, at=at, **offers)
+            case "parts":
+                return self.parts(cluster, at=at, **offers)
+            case "dfmodel":
+                return self.dfmodel(cluster)
+            case _:
+                raise UnknownNameError.among("cost model", name, (*get_args(PriceModel), "list"))
+
+    def market(self, cluster: Cluster, *, at: End = End.TYPICAL, **offers: Unpack[Offers]) -> MarketPrices:
         """Accelerators as they were offered between two dates; hosts and scale-out network on top."""
         inventory = Inventory.of(cluster)
-        whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
+        whole, with_host, on_board, rests = self._accelerator(cluster, at, **offers)
         return MarketPrices(
             name=f"market, {cluster.chip.name}",
             accelerator=whole,
@@ -176,15 +174,7 @@ class PriceBook:
             rests_on=rests | self._used(inventory, parts=False, on_board=on_board, with_host=with_host),
         )
 
-    def parts(
-        self,
-        cluster: Cluster,
-        *,
-        at: End = End.TYPICAL,
-        since: str = "",
-        until: str = "",
-        chip_price: Dollars | None = None,
-    ) -> PartPrices:
+    def parts(self, cluster: Cluster, *, at: End = End.TYPICAL, **offers: Unpack[Offers]) -> PartPrices:
         """Bottom up, anchored to a machine that is sold.
 
         What its accelerator costs, less the memory and (on boards) the scale-up network of that machine, is the price
@@ -193,7 +183,7 @@ class PriceBook:
         memory and links are taken off, so that every part is in order from end to end.
         """
         inventory = Inventory.of(cluster)
-        whole, with_host, on_board, rests = self._accelerator(cluster, at, since, until, chip_price)
+        whole, with_host, on_board, rests = self._accelerator(cluster, at, **offers)
         share = at.of(self.figures["hosts.price"])
         host = whole * share / (1.0 + share) if with_host else whole * share
         kept, drawn = self._beside_logic(inventory, on_board=on_board)
@@ -259,7 +249,7 @@ class PriceBook:
         """What a site charges; life, use and load are those that a step's costs take."""
         # A longer life of the plant is the cheaper end.
         lives = {End.LOW: End.HIGH, End.TYPICAL: End.TYPICAL, End.HIGH: End.LOW}
-        site = {name: self.figures[f"site.{name}"] for name in _Site.model_fields}
+        site = {name: self.figures[f"site.{name}"] for name in _KINDS["site"]}
         return Terms(
             energy_price=at.of(site["energy_price"]),
             plant_price=at.of(site["plant_price"]),
@@ -271,7 +261,7 @@ class PriceBook:
     # -- pieces ------------------------------------------------------------------------------------------------
 
     def _accelerator(
-        self, cluster: Cluster, at: End, since: str, until: str, chip_price: Dollars | None
+        self, cluster: Cluster, at: End, *, since: str = "", until: str = "", chip_price: Dollars | None = None
     ) -> tuple[Dollars, bool, bool, dict[str, Figure]]:
         """Price of one, whether with its server, whether with its scale-up network, and what that rests on."""
         if chip_price is not None:
@@ -319,15 +309,13 @@ class PriceBook:
 
     def _memories(self, at: End) -> dict[str, MemoryPrice]:
         return {
-            kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _Memory.model_fields})
+            kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _KINDS["memory"]})
             for kind in self._file.memory
         }
 
     def _networks(self, at: End) -> dict[str, NetworkPrice]:
         return {
-            kind: NetworkPrice(
-                **{name: at.of(self.figures[f"networks.{kind}.{name}"]) for name in _Network.model_fields}
-            )
+            kind: NetworkPrice(**{name: at.of(self.figures[f"networks.{kind}.{name}"]) for name in _KINDS["networks"]})
             for kind in self._file.networks
         }
 

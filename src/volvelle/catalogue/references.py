@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from volvelle.catalogue.schema import Reference
 from volvelle.errors import SourceError
 
-__all__ = ["References"]
-
 
 class References(Mapping[str, Reference]):
     """All references; parsing them all would take longer than an estimate."""

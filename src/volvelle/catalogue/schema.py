@@ -1,29 +1,16 @@
 """What a catalogue file must look like. A number without a source does not load."""
 
-from typing import Annotated, Literal
+from collections.abc import Collection
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-__all__ = [
-    "ArchitectureFile",
-    "CalibrationFile",
-    "ChipFile",
-    "ClusterFile",
-    "Datum",
-    "DimensionFile",
-    "DomainFile",
-    "ExpertsFile",
-    "LatentFile",
-    "LinkFile",
-    "Mamba2File",
-    "MambaFile",
-    "MemoryFile",
-    "ModelFile",
-    "Reference",
-    "SpreadFile",
-]
+from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
 
 Text = Annotated[str, Field(min_length=1)]
+Kind = Literal["measured", "vendor", "derived", "assumed"]
+"""Of evidence."""
 
 
 class _Strict(BaseModel):
@@ -44,7 +31,7 @@ class Datum(_Strict):
     """A number: value with unit, what kind of evidence, and who says so."""
 
     value: str | int | float
-    kind: Literal["measured", "vendor", "derived", "assumed"]
+    kind: Kind
     source: Text
     spread: SpreadFile | None = None
     note: str = ""
@@ -156,82 +143,40 @@ class ClusterFile(_Strict):
     notes: str = ""
 
 
-class ExpertsFile(_Strict):
-    """A mixture of experts in place of the feed-forward."""
-
-    count: int
-    chosen: int
-    ffn: int
-    shared_ffn: int = 0
-    dense_layers: int = 0
-
-
-class LatentFile(_Strict):
-    """Multi-head latent attention."""
-
-    query_rank: int
-    kv_rank: int
-    rotary_dim: int
-    value_dim: int
+def _form(value: type, *, without: Collection[str] = (), stated: Collection[str] = (), **own: Any) -> Any:
+    """What a file says of a frozen value: its fields, some of which must be stated, and the file's own."""
+    kinds = get_type_hints(value)
+    read = {
+        field.name: (kinds[field.name], ... if field.default is MISSING or field.name in stated else field.default)
+        for field in fields(value)
+        if field.name not in without
+    }
+    first = {name: kind for name, kind in own.items() if name not in read}
+    name = f"{value.__name__}File"
+    return create_model(name, __base__=_Strict, __doc__=value.__doc__, **{**first, **read, **own})
 
 
-class MambaFile(_Strict):
-    """A selective state space in place of attention."""
+if TYPE_CHECKING:
+    ArchitectureFile: TypeAlias = Any
+else:
+    ArchitectureFile = _form(
+        Transformer,
+        without=("name", "element"),
+        stated=("activation", "norm", "norm_bias", "linear_bias", "positions", "tied_embeddings"),
+        source=(Text, ...),
+        kind=(Kind, ...),
+        experts=(_form(Experts) | None, None),
+        latent=(_form(LatentAttention) | None, None),
+        mamba=(_form(Mamba, stated=("taps",)) | None, None),
+        mamba2=(_form(Mamba2, stated=("taps",)) | None, None),
+        pattern=(str, ""),
+        kinds=(dict[str, str], {}),
+    )
+"""Counts of a transformer, all from one source.
 
-    inner: int
-    state: int
-    step_rank: int
-    taps: int
-    norms: bool = False
-
-
-class Mamba2File(_Strict):
-    """A state space of heads, worked through in chunks."""
-
-    heads: int
-    head_dim: int
-    groups: int
-    state: int
-    chunk: int
-    taps: int
-
-
-class ArchitectureFile(_Strict):
-    """Counts of a transformer, all from one source."""
-
-    source: Text
-    kind: Literal["measured", "vendor", "derived", "assumed"]
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    ffn: int
-    vocabulary: int
-    sequence: int
-    activation: Literal["gelu", "relu", "relu2", "swiglu", "geglu"]
-    norm: Literal["layernorm", "rmsnorm"]
-    norms_per_layer: Literal[1, 2, 4] = 2
-    norm_bias: bool
-    linear_bias: Literal["none", "qkv", "all"]
-    head_bias: bool = False
-    positions: Literal["learned", "rotary", "alibi", "none"]
-    position_slots: int = 0
-    embedding_norm: bool = False
-    qk_norm: bool = False
-    tied_embeddings: bool
-    parallel_block: bool = False
-    dropout: bool = False
-    experts: ExpertsFile | None = None
-    latent: LatentFile | None = None
-    pattern: str = ""
-    """Kinds of layers in order, a letter each, over and over until all layers are named."""
-    kinds: dict[str, str] = {}
-    """What each letter of the pattern stands for, such as ``local attention + mlp``."""
-    window: int = 0
-    global_rotation: bool = True
-    mamba: MambaFile | None = None
-    mamba2: Mamba2File | None = None
+Its pattern has the kinds of layers in order, a letter each, over and over until all layers are named; `kinds` says what
+each letter stands for, such as ``local attention + mlp``.
+"""
 
 
 class ModelFile(_Strict):
@@ -252,3 +197,14 @@ class Reference(_Strict):
     authors: Text
     year: int
     place: Text
+
+
+ROOMS: dict[str, tuple[str, type[BaseModel]]] = {
+    "chips": ("chip", ChipFile),
+    "calibrations": ("calibration", CalibrationFile),
+    "links": ("link", LinkFile),
+    "clusters": ("cluster", ClusterFile),
+    "models": ("model", ModelFile),
+}
+"""Room of the catalogue → what an entry of it is called, and its form."""
+Entry = ChipFile | CalibrationFile | LinkFile | ClusterFile | ModelFile

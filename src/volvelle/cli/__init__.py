@@ -7,8 +7,6 @@ import click
 
 from volvelle.errors import VolvelleError, renamed
 
-__all__ = ["VERBS", "main"]
-
 VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",

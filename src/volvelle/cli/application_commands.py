@@ -11,8 +11,6 @@ from volvelle.applications.registry import APPLICATIONS, application
 if TYPE_CHECKING:
     from volvelle.applications.contract import Option
 
-__all__ = ["DATA", "JSON", "ApplicationGroup", "chosen", "with_options"]
-
 AnyApplication = "Application[Any, Any, Any, Any]"
 
 DATA = click.option(

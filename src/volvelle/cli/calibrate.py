@@ -10,8 +10,6 @@ from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chos
 if TYPE_CHECKING:
     from volvelle.applications.contract import Application
 
-__all__ = ["calibrate"]
-
 
 def _command(application: "Application[Any, Any, Any, Any]") -> click.Command | None:
     if not application.calibrates:

@@ -5,12 +5,11 @@ from pathlib import Path
 import click
 
 from volvelle.catalogue import Catalogue
-
-__all__ = ["catalogue"]
+from volvelle.catalogue.schema import ROOMS
 
 
 @click.command(short_help="Show chips, calibrations, links, clusters, models and their sources.")
-@click.argument("room", type=click.Choice(["chips", "calibrations", "links", "clusters", "models"]), required=False)
+@click.argument("room", type=click.Choice(list(ROOMS)), required=False)
 @click.argument("name", required=False)
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

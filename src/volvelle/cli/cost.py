@@ -5,8 +5,6 @@ from typing import Any
 
 import click
 
-__all__ = ["cost"]
-
 
 @click.command(short_help="What a machine costs to buy and to own, by part.")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/1024.")

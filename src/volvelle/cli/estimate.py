@@ -9,8 +9,6 @@ from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.words import COUNT
 from volvelle.verbs.estimate import estimate as verb
 
-__all__ = ["estimate"]
-
 
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
 @click.argument("model")

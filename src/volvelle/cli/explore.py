@@ -12,8 +12,6 @@ import click
 if TYPE_CHECKING:
     from volvelle.verbs.explore import Sweep
 
-__all__ = ["explore"]
-
 
 class _Advance(Protocol):
     def __call__(self, rows: int, /) -> None: ...
@@ -62,7 +60,7 @@ def explore(
     Results go to a folder as Parquet, with report.html and front.csv beside them. Run the same command again to go on
     after an interruption, or to ask again: finished points are not computed twice.
     """
-    from volvelle.report.explore.dry_run import print_study  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.explore.text import print_study  # noqa: PLC0415 - keeps start-up short
     from volvelle.verbs.explore import outlook, sweep  # noqa: PLC0415
 
     ahead = outlook(study_file, workers=workers, compiled=compiled, catalogue=folder)

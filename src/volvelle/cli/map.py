@@ -12,8 +12,6 @@ from volvelle.search.graph.sharding import Objective
 from volvelle.verbs.map import Execution, Sharding
 from volvelle.verbs.map import map as verb
 
-__all__ = ["map"]
-
 
 @click.command(short_help="The best mapping of any graph of kernels, with a proof.")
 @click.argument("graph")

@@ -12,8 +12,6 @@ from volvelle.cli.words import COUNT
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
 from volvelle.verbs.plan import plan as verb
 
-__all__ = ["plan"]
-
 
 @click.command(
     cls=VerbOnModelOrApplication, short_help="The best layout for a model on a machine, or run of a benchmark."

@@ -12,8 +12,6 @@ from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, wi
 if TYPE_CHECKING:
     from volvelle.applications.contract import Application
 
-__all__ = ["VerbOnModelOrApplication", "plan_applications", "plan_command"]
-
 
 def plan_command(application: "Application[Any, Any, Any, Any]") -> click.Command | None:
     """The command that plans an application; None where nothing is planned."""

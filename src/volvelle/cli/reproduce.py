@@ -1,8 +1,8 @@
-"""``volvelle reproduce dfmodel``: a published study, computed again from our own models."""
+"""``volvelle reproduce PAPER``: a published study, computed again from our own models."""
 
 import json
 import sys
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,69 +12,47 @@ if TYPE_CHECKING:
     from volvelle.report.sheet import Sheet
     from volvelle.reproductions.item import Item
 
-__all__ = ["reproduce"]
-
-_PAPERS = {
-    "comet": ("volvelle.cli.reproduce_comet", "comet"),
-    "mcl-hpl": ("volvelle.cli.reproduce_mcl_hpl", "mcl_hpl"),
-}
-"""Papers whose command is in a module of its own, and where."""
-_ITEMS = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
+_DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
+_COMET = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
+_MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3")
+_EACH = "Write each as a picture (.svg), tables (.csv), a page with both (.html) and JSON."
+Command = Callable[..., None]
 
 
-class _Papers(click.Group):
-    """Loads the command of another paper only when it is asked for."""
+def _options(items: tuple[str, ...], *, out: str = _EACH, as_json: str = "Print JSON.") -> Callable[[Command], Command]:
+    """Options that all papers have."""
+    folder = click.Path(file_okay=False, path_type=Path)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_PAPERS})
+    def added(command: Command) -> Command:
+        command = click.option("--json", "as_json", is_flag=True, help=as_json)(command)
+        command = click.option("--out", type=folder, metavar="FOLDER", help=out)(command)
+        which = "Which of them; may be repeated. [default: all]"
+        return click.option("--only", multiple=True, type=click.Choice(items), help=which)(command)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _PAPERS:
-            return super().get_command(ctx, name)
-        command = getattr(import_module(_PAPERS[name][0]), _PAPERS[name][1])
-        assert isinstance(command, click.Command)
-        return command
+    return added
 
 
-@click.group(cls=_Papers, short_help="Compute a published study again.")
+@click.group(short_help="Compute a published study again.")
 def reproduce() -> None:
     """Compute a published study again from our own models, and hold it against what was logged."""
 
 
 @reproduce.command(short_help="DFModel: Table VI, Figures 7, 8, 10–19 and 22, and the ratios in the text.")
-@click.option("--only", multiple=True, type=click.Choice(_ITEMS), help="Which of them; may be repeated. [default: all]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Write each as a picture (.svg), tables (.csv), a page with both (.html) and JSON.",
-)
+@_options(_DFMODEL)
 def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """DFModel (Ko and others, arXiv:2412.16432), from the inputs in the authors' repository kosho2013/DFModel.
 
     Each workload is built by its family, sharded, fused to a proven optimum and priced by the laws; nothing of the
     results is stored. Beside each stands what the authors logged, and which constants were used.
     """
-    from volvelle.reproductions.item import print_sheet, write_item  # noqa: PLC0415 - short start-up
-
-    names = tuple(dict.fromkeys(only)) or _ITEMS
+    names = tuple(dict.fromkeys(only)) or _DFMODEL
     items = _solved(names)
-    if out is not None:
-        for item in items:
-            write_item(item, out)
+    _write(items, out)
     if as_json:
         documents = {item.name: item.document for item in items}
         click.echo(json.dumps(documents[names[0]] if len(only) == 1 else documents, indent=2, ensure_ascii=False))
-        return
-    shown: set[Sheet] = set()
-    for item in items:
-        click.echo(f"\n{item.title}\n{item.lead}")
-        for sheet in item.sheets:
-            # Figures of one study share their constants, which are told once.
-            if sheet not in shown:
-                print_sheet(sheet)
-                shown.add(sheet)
+    else:
+        _print(items)
 
 
 def _solved(names: tuple[str, ...]) -> "list[Item]":
@@ -89,3 +67,67 @@ def _solved(names: tuple[str, ...]) -> "list[Item]":
         task = bar.add_task("mapping", total=Reproduction.steps(names))
         found = Reproduction(published(), advance=lambda: bar.advance(task))
         return [found.item(name) for name in names]
+
+
+@reproduce.command(short_help="COMET: Figures 5 and 7–12, and every number in the text, with verdicts.")
+@_options(_COMET, as_json="Print JSON: the targets with their verdicts, and the figures.")
+def comet(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+    """COMET (Kadiyala and others, arXiv:2211.16648), from the tables of the paper.
+
+    Training of Transformer-1T on DGX A100, TPU v4 and Dojo. Without --json, tables of the verdicts are printed, and
+    those of figures that are asked for by name.
+    """
+    from volvelle.catalogue.published.comet import comet as published  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.comet.text import comet_document, comet_item  # noqa: PLC0415 - short start-up
+
+    items = [comet_item(published(), name) for name in dict.fromkeys(only or _COMET)]
+    _write(items, out)
+    if as_json:
+        click.echo(json.dumps(comet_document(items), indent=2, ensure_ascii=False))
+    else:
+        _print(items, most=100, tables=only or ("targets",))
+
+
+@reproduce.command("mcl-hpl", short_help="Tables 1, 2 and 5 and figure 3 of the multi-layered model of Linpack.")
+@_options(_MCL_HPL, out="Write pictures and JSON.")
+def mcl_hpl(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+    """Compute Kim et al. (ETRI Journal 2021) again, beside what they print and what was measured."""
+    from volvelle.report.figures.rendering import save  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.mcl_hpl import text  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.mcl_hpl.study import figure_3, reproduce_mcl_hpl  # noqa: PLC0415 - short start-up
+
+    wanted = only or _MCL_HPL
+    tables = [table for table in reproduce_mcl_hpl() if table.key in wanted]
+    curves = figure_3() if "figure-3" in wanted else ()
+    document = text.mcl_hpl_document(tables, curves)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, picture in text.mcl_hpl_pictures(tables, curves).items():
+            save(picture, out / name)
+        (out / "mcl-hpl.json").write_text(json.dumps(document, indent=2), "utf-8")
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        text.print_mcl_hpl(tables, curves)
+
+
+def _write(items: "list[Item]", folder: Path | None) -> None:
+    from volvelle.reproductions.item import write_item  # noqa: PLC0415 - short start-up
+
+    if folder is not None:
+        for item in items:
+            write_item(item, folder)
+
+
+def _print(items: "list[Item]", *, most: int = 120, tables: tuple[str, ...] = ()) -> None:
+    """Words of every item, and its tables: of all, or of some."""
+    from volvelle.report.terminal import print_sheet  # noqa: PLC0415 - short start-up
+
+    shown: set[Sheet] = set()
+    for item in items:
+        click.echo(f"\n{item.title}\n{item.lead}")
+        for sheet in item.sheets if not tables or item.name in tables else ():
+            # Figures of one study share their constants, which are told once.
+            if sheet not in shown:
+                print_sheet(sheet, most=most)
+                shown.add(sheet)

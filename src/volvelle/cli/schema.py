@@ -7,8 +7,6 @@ import click
 from volvelle.report.documents.document import DOCUMENTS
 from volvelle.report.documents.document import schema as schema_of
 
-__all__ = ["schema"]
-
 
 @click.command(short_help="Print the JSON Schema of what --json prints.")
 @click.argument("verb", type=click.Choice(sorted(DOCUMENTS)))

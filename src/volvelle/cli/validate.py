@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from volvelle.applications.measured_table import MeasuredTable
     from volvelle.applications.scores import RowValidation
 
-__all__ = ["validate"]
-
 _OUTPUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 

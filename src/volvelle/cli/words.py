@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["COUNT", "Words"]
-
 COUNT = click.IntRange(1)
 """How many of something there are."""
 

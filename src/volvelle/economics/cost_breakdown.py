@@ -18,8 +18,6 @@ from volvelle.laws.ownership import (
 from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds, Watts, is_plainly
 from volvelle.system.inventory import Inventory
 
-__all__ = ["PLANT", "CostBreakdown", "StepCost", "Terms", "cost_breakdown"]
-
 _DAY = 86_400.0
 _YEAR = 31_557_600.0
 PLANT = "plant"

@@ -33,16 +33,6 @@ from volvelle.quantities import (
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory, Network, Reach
 
-__all__ = [
-    "AbstractPrices",
-    "End",
-    "ListPrices",
-    "MarketPrices",
-    "MemoryPrice",
-    "NetworkPrice",
-    "PartPrices",
-]
-
 
 class End(Enum):
     """Which of a price's three values is meant."""

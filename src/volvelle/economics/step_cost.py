@@ -12,8 +12,6 @@ from volvelle.laws.price import owned_price
 from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds, Watts
 from volvelle.system.cluster import Cluster
 
-__all__ = ["CostAssumptions", "Costs", "step_costs"]
-
 _YEAR = 31_557_600.0
 
 
@@ -60,11 +58,10 @@ def step_costs(
     power, energy, dollars = (None if value is None else float(value) for value in _costs(estimate.time, system, given))
     ranges = {}
     if samples is not None:
-        ranged = {"power": samples.power_range, "energy": samples.energy_range, "dollars": samples.dollar_range}
         columns = _costs(samples.time, samples.system, given)
-        for (name, range_of), column in zip(ranged.items(), columns, strict=True):
+        for name, column in zip(("power", "energy", "dollars"), columns, strict=True):
             if column is not None:
-                ranges[name] = range_of(np.broadcast_to(column, samples.time.shape))
+                ranges[name] = samples.cost_range(name, np.broadcast_to(column, samples.time.shape))
     return Costs(energy=energy, dollars=dollars, assumptions=given, missing=missing, power=power, ranges=ranges)
 
 

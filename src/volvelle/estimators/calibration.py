@@ -15,20 +15,6 @@ from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 
-__all__ = [
-    "CONSTANTS",
-    "ERRORS",
-    "CalibratedCluster",
-    "Calibration",
-    "Calibrations",
-    "Domain",
-    "FittedConstants",
-    "calibrated",
-    "fitted_constants",
-    "with_constants",
-]
-
-
 _SHARE = {"kind": FRACTION}
 _TIME = {"kind": SECONDS}
 _PLAIN = {"kind": None}

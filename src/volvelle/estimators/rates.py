@@ -17,8 +17,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology
 from volvelle.workload.elements import element_bytes
 
-__all__ = ["NetworkLevel", "SustainedRates"]
-
 _WIDE = element_bytes("bf16")
 
 

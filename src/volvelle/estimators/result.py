@@ -14,17 +14,6 @@ from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Count, Flop, FlopPerSecond
 from volvelle.workload.training import TrainingStep
 
-__all__ = [
-    "Contribution",
-    "Estimate",
-    "EstimateTable",
-    "MemoryPart",
-    "Range",
-    "RangedFigure",
-    "TrainingEstimate",
-    "Violation",
-]
-
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
 

@@ -26,18 +26,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.training import TrainingStep
 
-__all__ = [
-    "Samples",
-    "TableEstimator",
-    "UnderUncertainty",
-    "column_of",
-    "model_error_column",
-    "range_of",
-    "sampled",
-    "stratified",
-    "time_range",
-]
-
 Column = NDArray[np.float64]
 _LINK_FIELDS = ("rate", "latency", "setup", "efficiency", "fill", "contention", "reduction_efficiency")
 _CHIP_FIELDS = ("buffer", "units", "tile", "power", "price")
@@ -271,17 +259,11 @@ class Samples:
         """Inputs varied, of some kind."""
         return tuple(name for name in self.inputs if wanted(name))
 
-    def power_range(self, column: Column) -> Range:
-        """The range of a power, which does not rest on the time."""
-        return range_of(column, level=self.level, varied=self.named(_draws))
-
-    def energy_range(self, column: Column) -> Range:
-        """The range of an energy: of time and power."""
-        return self.range_of(column, *self.named(lambda name: not _pays(name)))
-
-    def dollar_range(self, column: Column) -> Range:
-        """The range of money: of time, power and prices."""
-        return self.range_of(column, *self.inputs)
+    def cost_range(self, name: str, column: Column) -> Range:
+        """The range of a power, which does not rest on the time; of an energy; of money, which prices move too."""
+        if name == "power":
+            return range_of(column, level=self.level, varied=self.named(_draws))
+        return self.range_of(column, *(self.inputs if name == "dollars" else self.named(lambda one: not _pays(one))))
 
 
 def _pays(name: str) -> bool:

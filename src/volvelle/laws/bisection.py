@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Seconds
 
-__all__ = ["connected_cut", "cut_time", "torus_cut"]
-
 
 @cites("dfmodel", place="section V-A, network time; all-to-all as in the authors' intra-chip step")
 def cut_time(pair: Bytes, chips: Count, *, links: Count, rate: BytesPerSecond) -> Seconds:

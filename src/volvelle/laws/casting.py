@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes
 
-__all__ = ["cast_traffic"]
-
 
 @cites("micikevicius2022fp8", place="section 3, operands scaled and cast from a 16-bit type")
 def cast_traffic(wide: Bytes, *, wide_each: Bytes, narrow_each: Bytes) -> Bytes:

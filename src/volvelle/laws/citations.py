@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-__all__ = ["LAWS", "Law", "cites"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -10,21 +10,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
-__all__ = [
-    "all_to_all_time",
-    "direct_all_reduce_time",
-    "halving_doubling_all_reduce_time",
-    "in_network_all_reduce_time",
-    "pipeline_fill_time",
-    "pipelined_broadcast_time",
-    "point_to_point_time",
-    "ring_all_gather_time",
-    "ring_all_reduce_time",
-    "ring_reduce_scatter_time",
-    "stepped_gather_time",
-    "tree_all_reduce_time",
-]
-
 
 @cites("thakur2005collectives", place="section 4.1, ring all-gather")
 def ring_all_gather_time(size: Bytes, chips: Count, *, rate: BytesPerSecond, latency: Seconds) -> Seconds:

@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import BytesPerSecond, Count, Fraction
 
-__all__ = ["contended_rate"]
-
 
 @cites("pitfalls-talk", place="analytical models of collectives are too optimistic, more so at scale-out")
 def contended_rate(rate: BytesPerSecond, units: Count, *, contention: Fraction) -> BytesPerSecond:

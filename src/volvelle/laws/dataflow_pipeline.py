@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Number, Seconds
 
-__all__ = ["fill_factor", "pipelined_batch_time"]
-
 
 @cites("dfmodel", place="section V-A, pipeline parallelism; as in the authors' intra-chip step")
 def fill_factor(stages: Count, *, micro_batches: Count, layers: Count) -> Number:

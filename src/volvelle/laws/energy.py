@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, Count, Flop, Fraction, Joules, Number, Seconds, Watts
 
-__all__ = ["activity_energy", "run_energy"]
-
 
 @cites("patterson2021carbon", place="eq. 1, energy from time, processors, mean power and PUE")
 def run_energy(

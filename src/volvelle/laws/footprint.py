@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, Count, Fraction
 
-__all__ = ["activation_bytes", "fragmented_bytes", "gradient_bytes", "optimiser_bytes", "weight_bytes"]
-
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g+p")
 def weight_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:

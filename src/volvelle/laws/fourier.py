@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, Count, Flop, Number
 
-__all__ = ["half_spectrum", "transform_passes", "transform_work"]
-
 
 @cites("cooley1965fft", place="operations of a complex transform of composite length, by the usual count")
 def transform_work(points: Count, length: Count) -> Flop:

@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number
 
-__all__ = ["few_ranks_efficiency", "hpcg_memory", "hpcg_rate", "hpcg_scaling_efficiency"]
-
 
 @cites("pitfalls-talk", place="analytical HPCG model, perf_dist")
 def hpcg_rate(

@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond
 
-__all__ = ["hybrid_memory_rate"]
-
 
 @cites("kadiyala2024comet", place="eq. 3")
 def hybrid_memory_rate(

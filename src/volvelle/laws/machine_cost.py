@@ -3,18 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, Fraction, Number, Watts
 
-__all__ = [
-    "connected_links",
-    "connected_ports",
-    "logic_power",
-    "logic_price",
-    "memory_power",
-    "memory_price",
-    "network_power",
-    "network_price",
-    "ring_ports",
-]
-
 
 @cites("dfmodel", place="section VI-C, price of design points, the chips' share; as in the authors' cost step")
 def logic_price(chips: Count, *, chip_price: Dollars, logic: Fraction = 1.0) -> Dollars:

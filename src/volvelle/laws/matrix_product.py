@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Fraction
 
-__all__ = ["depth_efficiency", "wave_efficiency"]
-
 
 @cites("nvidia-matmul-guide", place="wave quantization, averaged")
 def wave_efficiency(rows: Count, columns: Count, instances: Count, *, units: Count, tile: Count) -> Fraction:

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from volvelle.laws.citations import cites
 from volvelle.quantities import Number
 
-__all__ = ["combined_doubt", "covering_error", "few_groups_deviation"]
-
 _STUDENT = (
     np.array([0.0, 1 / 30, 1 / 20, 1 / 10, 1 / 8, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2, 1.0]),
     np.array([1.2816, 1.310, 1.325, 1.372, 1.397, 1.440, 1.476, 1.533, 1.638, 1.886, 3.078]),

@@ -18,16 +18,6 @@ from volvelle.laws.collectives import (
 )
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Number, Seconds, is_plainly
 
-__all__ = [
-    "Tier",
-    "nested_all_gather_time",
-    "nested_all_reduce_time",
-    "nested_all_to_all_time",
-    "nested_reduce_scatter_time",
-    "ring_through_tiers_time",
-    "tier_volume",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:

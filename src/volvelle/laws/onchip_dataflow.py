@@ -5,21 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Flop, FlopPerSecond, Fraction, Number, Seconds
 
-__all__ = [
-    "array_peak",
-    "balanced_compute_time",
-    "dram_demand",
-    "matrix_kernel_cycles",
-    "memory_overlapped_time",
-    "overlapped_time",
-    "partition_traffic",
-    "pipelined_compute_time",
-    "serial_time",
-    "sram_demand",
-    "traffic_time",
-    "vector_kernel_cycles",
-]
-
 
 @cites("dfmodel", place="section V-B1, compute tiles; cycles as in the authors' intra-chip step")
 def matrix_kernel_cycles(

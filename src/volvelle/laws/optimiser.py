@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Seconds
 
-__all__ = ["optimiser_step_time"]
-
 
 @cites("rajbhandari2021infinity", place="section 3.1, optimiser states touched once a step")
 def optimiser_step_time(

@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
-__all__ = ["hidden_time", "host_bound_time", "overlap_slowdown_time", "streamed_time"]
-
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
 def hidden_time(communication: Seconds, window: Seconds, *, overlap: Fraction = 1.0) -> Seconds:

@@ -5,17 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Dollars, Fraction, Number, Seconds, Watts
 
-__all__ = [
-    "annuity_factor",
-    "charged_price",
-    "life_energy_price",
-    "maintenance_price",
-    "meter_power",
-    "plant_price",
-    "repaid_price",
-    "training_time",
-]
-
 _YEAR = 31_557_600.0
 
 

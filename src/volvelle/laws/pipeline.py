@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Seconds
 
-__all__ = ["bubble_time", "dual_pipe_bubble_time", "micro_batches_in_flight", "zero_bubble_time"]
-
 
 @cites("narayanan2021megatron", place="section 2.2, bubble of 1F1B and interleaved schedules")
 def bubble_time(whole: Seconds, slowest: Seconds, *, interleave: Count) -> Seconds:

@@ -4,8 +4,6 @@ from volvelle.laws.citations import cites
 from volvelle.laws.ownership import charged_price
 from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds
 
-__all__ = ["owned_price", "rented_price"]
-
 _HOUR = 3600.0
 
 

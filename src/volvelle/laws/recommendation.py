@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, Count
 
-__all__ = ["distinct_count", "gather_traffic", "update_traffic"]
-
 
 @cites("feller1968probability", place="occupancy, the mean number of cells that are not empty")
 def distinct_count(draws: Count, kinds: Count) -> Count:

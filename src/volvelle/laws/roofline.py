@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Flop, FlopPerSecond, Number, Seconds
 
-__all__ = ["attainable_rate", "kernel_time"]
-
 
 @cites("williams2009roofline", place="the attainable-performance bound")
 def kernel_time(work: Flop, traffic: Bytes, *, compute_rate: FlopPerSecond, memory_rate: BytesPerSecond) -> Seconds:

@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Fraction
 
-__all__ = ["distinct_share"]
-
 
 @cites("deepseek2024v3", place="section 3.2.2, tokens cross to a node once and are handed on inside it")
 def distinct_share(copies: Count, units: Count) -> Fraction:

@@ -5,8 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes
 
-__all__ = ["tiled_traffic"]
-
 
 @cites("kadiyala2024comet", place="section 3.2, traffic with a finite on-chip buffer")
 def tiled_traffic(first: Bytes, second: Bytes, result: Bytes, *, buffer: Bytes) -> Bytes:

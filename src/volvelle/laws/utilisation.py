@@ -3,8 +3,6 @@
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Flop, FlopPerSecond, Fraction, Seconds
 
-__all__ = ["model_flops_utilisation"]
-
 
 @cites("chowdhery2022palm", place="section 4.1, model FLOPs utilisation")
 def model_flops_utilisation(work: Flop, time: Seconds, *, chips: Count, peak: FlopPerSecond) -> Fraction:

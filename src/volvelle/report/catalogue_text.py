@@ -5,52 +5,32 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Datum, LinkFile, ModelFile
+from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Datum, Entry, LinkFile, ModelFile
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
-
-__all__ = ["ROOMS", "Entry", "entry_file", "print_entry", "print_room", "print_rooms"]
-
-ROOMS = ("chips", "calibrations", "links", "clusters", "models")
-Entry = ChipFile | CalibrationFile | LinkFile | ClusterFile | ModelFile
+from volvelle.report.terminal import plain_table
 
 
 def print_rooms(catalogue: Catalogue) -> None:
     """What rooms there are and how much each holds."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("room", style="bold")
-    table.add_column("entries", justify="right")
-    table.add_column("for example")
+    rows = []
     for room in ROOMS:
         names = catalogue.names(room)
-        table.add_row(room, str(len(names)), ", ".join(names[:: max(1, len(names) // 4)][:4]))
+        rows.append((room, str(len(names)), ", ".join(names[:: max(1, len(names) // 4)][:4])))
     console = Console(highlight=False)
-    console.print(table)
+    columns = ("room", "entries", "for example")
+    console.print(plain_table("", columns, rows, numbers=("entries",), folded=("for example",)))
     console.print("\nvolvelle catalogue chips            one line a chip", style="dim")
     console.print("volvelle catalogue chips h100-sxm   every number with its source", style="dim")
-
-
-def entry_file(catalogue: Catalogue, room: str, name: str) -> Entry:
-    """An entry as its file states it."""
-    match room:
-        case "chips":
-            return catalogue.chip_file(name)
-        case "calibrations":
-            return catalogue.calibration_file(name)
-        case "links":
-            return catalogue.link_file(name)
-        case "clusters":
-            return catalogue.cluster_file(name.partition("/")[0])
-        case _:
-            return catalogue.model_file(name)
 
 
 def print_room(catalogue: Catalogue, room: str) -> None:
     """One line an entry."""
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False)
-    entries = [entry_file(catalogue, room, name) for name in catalogue.names(room)]
+    entries = [catalogue.entry(room, name) for name in catalogue.names(room)]
     heads = {
         "chips": ("dense bf16", "memory", "rate"),
         "calibrations": ("of peak", "of memory rate", "step error", "runs fitted"),
@@ -112,8 +92,9 @@ def _numbers(value: object, path: str = "") -> Iterator[tuple[str, Datum]]:
 
 def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
     """One entry, every number with its evidence and source."""
-    entry = entry_file(catalogue, room, name)
+    entry = catalogue.entry(room, name)
     console = Console(highlight=False)
+    used = set[str]()
     console.print(f"[bold]{entry.name}[/bold]  {entry.title}")
     for field in ("vendor", "family", "launched", "chip", "element", "stack", "default_count", "reduces"):
         value = getattr(entry, field, None)
@@ -123,6 +104,7 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         shape = entry.architecture
         counts = ", ".join(f"{key} {value}" for key, value in shape.model_dump(exclude={"source", "kind"}).items())
         console.print(f"architecture ({shape.kind}, {shape.source}): {counts}")
+        used.add(shape.source)
     if isinstance(entry, ChipFile):
         console.print(f"what runs on it taught: volvelle catalogue calibrations {entry.name}", style="dim")
     if isinstance(entry, CalibrationFile) and entry.domain:
@@ -135,13 +117,8 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         for index, d in enumerate(entry.dimensions):
             size = f"size {d.size}" + (f" ({d.size_source})" if d.size_source else "")
             console.print(f"dimension {index}: {d.name}, {d.topology}, {size}, link {d.link}")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("number", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("spread", no_wrap=True)
-    table.add_column("evidence", no_wrap=True)
-    table.add_column("source, note", overflow="fold", style="dim")
-    used = set()
+    columns = ("number", "value", "spread", "evidence", "source, note")
+    table = plain_table("", columns, numbers=("value",), folded=("source, note",))
     for path, datum in _numbers(entry):
         spread = datum.spread
         if spread is None:
@@ -152,14 +129,12 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
             around = f"×/÷ {spread.lognormal}" if spread.lognormal else f"± {spread.normal}"
         used.add(datum.source)
         note = f": {datum.note}" if datum.note else ""
-        table.add_row(path, str(datum.value), around, datum.kind, datum.source + note)
+        table.add_row(path, str(datum.value), around, datum.kind, Text(datum.source + note, style="dim"))
     console.print(table)
     if entry.notes:
         console.print(entry.notes)
     console.print("\n[bold]sources[/bold]")
     references = catalogue.references
-    if isinstance(entry, ModelFile):
-        used.add(entry.architecture.source)
     for key in sorted(used):
         reference = references[key]
         console.print(

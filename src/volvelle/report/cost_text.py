@@ -1,6 +1,5 @@
 """The cost breakdown of a machine as a person reads it."""
 
-import re
 from collections.abc import Iterator, Mapping
 
 from rich.table import Table
@@ -15,11 +14,10 @@ from volvelle.quantities import (
     Quantity,
     show,
 )
-from volvelle.report.applications.scores_text import PLAN_WIDTH, wide_console
-from volvelle.report.price_words import YEAR, price_text, without_unit
+from volvelle.report.applications.scores_text import PLAN_WIDTH
+from volvelle.report.price_words import YEAR, price_cells
+from volvelle.report.terminal import wide_console
 from volvelle.verbs.cost import Account
-
-__all__ = ["print_cost"]
 
 _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
 
@@ -102,18 +100,11 @@ def _print_sources(found: Account) -> None:
         table.add_column(head, no_wrap=True, style="dim")
     keys = sorted({figure.source for figure in found.rests_on.values()})
     for name, figure in found.rests_on.items():
-        words = re.sub(r"^(networks|memory|site)\.", "", name).replace("_", " ").replace(".", " ")
-        low, typical, high = (_written(end.of(figure), name) for end in _ENDS)
-        ends = "" if figure.spread is None else f"{without_unit(low, typical)} … {without_unit(high, typical)}"
+        *cells, date = price_cells(name, figure)
         evidence = f"{figure.evidence.word} ({keys.index(figure.source) + 1})"
-        table.add_row(words, typical, ends, figure.date.replace(" to ", "…"), evidence)
+        table.add_row(*cells, date.replace(" to ", "…"), evidence)
     console.print(table)
     console.print()
     for place, key in enumerate(keys, start=1):
         one = found.references[key]
         console.print(f"({place}) {key}: {one.authors} ({one.year}), {one.title}. {one.place}", style="dim")
-
-
-def _written(value: float, name: str) -> str:
-    """A figure without the noughts at its end."""
-    return re.sub(r"^([\d,]+\.\d*?)0+(?= )", r"\1", price_text(name, value)).replace(". ", " ")

@@ -9,18 +9,15 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
+from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
 
-__all__ = ["print_estimate"]
-
 _BAR = 8
-_WIDTH = 100
 
 
-def print_estimate(answer: Answer, *, detail: bool = False, console: Console | None = None) -> None:
+def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     """Print an estimate: the answer first, then where time and memory go, then what it rests on."""
-    console = console or Console(highlight=False)
-    console.width = min(console.width, _WIDTH)
+    console = wide_console(console=Console(highlight=False))
     console.print(_headline(answer))
     if answer.estimate.violations:
         console.print(_violations(answer.estimate))
@@ -134,10 +131,6 @@ def _bar(share: float) -> Text:
     return Text("█" * whole + part, style="cyan")
 
 
-def _table(title: str) -> Table:
-    return Table(title="\n" + title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-
-
 def _bound(resource: str) -> str:
     return resource.removeprefix("network: ").removesuffix(" units").replace(" units and", ",")
 
@@ -145,7 +138,7 @@ def _bound(resource: str) -> str:
 def _time(answer: Answer, *, detail: bool) -> Table:
     estimate = answer.estimate
     number = {law.name: f"[{index}]" for index, law in enumerate(answer.laws, start=1)}
-    table = _table("Where the time goes")
+    table = plain_table("Where the time goes", ())
     table.add_column("part", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
@@ -192,7 +185,7 @@ def _time(answer: Answer, *, detail: bool) -> Table:
 def _memory(answer: Answer) -> Table:
     estimate = answer.estimate
     number = {law.name: f"[{index}]" for index, law in enumerate(answer.laws, start=1)}
-    table = _table(f"What the fullest rank holds ({estimate.worst_rank})")
+    table = plain_table(f"What the fullest rank holds ({estimate.worst_rank})", ())
     table.add_column("part", no_wrap=True, min_width=24)
     table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("of memory", justify="right", no_wrap=True)
@@ -212,28 +205,23 @@ def _memory(answer: Answer) -> Table:
 
 
 def _inputs(answer: Answer) -> Table:
-    table = _table("Inputs and sources")
-    table.add_column("number")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("between (80 %)", no_wrap=True)
-    table.add_column("evidence", style="dim", overflow="fold")
-    for found in answer.inputs:
-        figure = found.figure
+    rows = []
+    for used in answer.inputs:
+        figure = used.figure
         low, high = figure.bounds(0.8)
-        between = "" if figure.spread is None else f"{found.shown(low)} … {found.shown(high)}"
-        evidence = f"{figure.evidence.word}: {answer.cite(figure.source)}"
-        table.add_row(found.name, found.shown(figure.value), between, evidence)
-    return table
+        between = "" if figure.spread is None else f"{used.shown(low)} … {used.shown(high)}"
+        evidence = Text(f"{figure.evidence.word}: {answer.cite(figure.source)}", style="dim")
+        rows.append((used.name, used.shown(figure.value), between, evidence))
+    columns = ("number", "value", "between (80 %)", "evidence")
+    return plain_table("Inputs and sources", columns, rows, numbers=("value",), folded=("number", "evidence"))
 
 
 def _laws(answer: Answer) -> Table:
-    table = _table("Laws")
-    table.add_column("", no_wrap=True)
-    table.add_column("law", no_wrap=True)
-    table.add_column("where it stands", overflow="fold", style="dim")
-    for index, law in enumerate(answer.laws, start=1):
-        table.add_row(f"[{index}]", law.name, f"{answer.cite(law.paper)}, {law.place}")
-    return table
+    rows = (
+        (f"[{index}]", law.name, Text(f"{answer.cite(law.paper)}, {law.place}", style="dim"))
+        for index, law in enumerate(answer.laws, start=1)
+    )
+    return plain_table("Laws", ("", "law", "where it stands"), rows, folded=("where it stands",))
 
 
 def _range_words(answer: Answer) -> str:

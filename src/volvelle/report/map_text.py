@@ -11,11 +11,10 @@ from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
+from volvelle.report.terminal import plain_table
 from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
 from volvelle.search.kernels.answer import KernelMapping, KernelPlan
 from volvelle.verbs.map import MapAnswer
-
-__all__ = ["map_pictures", "print_map"]
 
 _LISTED = 6
 """Kernels named in a row of the table of partitions."""
@@ -23,9 +22,9 @@ _DRAWN = 120
 """Kernels of a block that is drawn one by one."""
 
 
-def print_map(answer: MapAnswer, *, console: Console | None = None) -> None:
+def print_map(answer: MapAnswer) -> None:
     """The whole answer on a terminal."""
-    out = console or Console(highlight=False)
+    out = Console(highlight=False)
     out.print(_headline(answer))
     found = answer.mapping
     if found.plan is None:
@@ -85,14 +84,10 @@ def _degrees(plan: GraphPlan | KernelPlan) -> str:
     return " × ".join(words)
 
 
-def _table(title: str) -> Table:
-    return Table(title="\n" + title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-
-
 def _time(plan: GraphPlan | KernelPlan) -> Table:
-    table = _table("Where the time goes")
-    for name in ("part", "time", "share", "bound by"):
-        table.add_column(name, justify="right" if name in ("time", "share") else "left")
+    table = plain_table(
+        "Where the time goes", ("part", "time", "share", "bound by"), numbers=("time", "share"), folded=("bound by",)
+    )
     for part, time in plan.parts().items():
         bound = dict.fromkeys(one.resource for one in plan.contributions if one.exposed and one.part == part)
         table.add_row(part, show(time, SECONDS), f"{time / plan.time:.1%}", ", ".join(bound))
@@ -102,9 +97,9 @@ def _time(plan: GraphPlan | KernelPlan) -> Table:
 def _partitions(block: MappedBlock) -> Table:
     tile = f", tiles of {block.tile}" if block.tile else ""
     often = f", {block.repeat} times" if block.repeat > 1 else ""
-    table = _table(f"{block.name}: partitions in the order they run{tile}{often}")
-    for name in ("", "kernels", "time", "compute", "memory", "network", "SRAM"):
-        table.add_column(name, justify="left" if name in ("", "kernels") else "right", no_wrap=name != "kernels")
+    numbers = ("time", "compute", "memory", "network", "SRAM")
+    title = f"{block.name}: partitions in the order they run{tile}{often}"
+    table = plain_table(title, ("", "kernels", *numbers), numbers=numbers, folded=("kernels",))
     for number, part in enumerate(block.timing.partitions, start=1):
         if not part.kernels:
             continue

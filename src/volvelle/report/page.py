@@ -9,8 +9,6 @@ from volvelle.report.figures.rendering import svg
 from volvelle.report.figures.theme import BLUE, FAINT, GRID, INK, NARROW, PAIRS, PAPER, RUST, WIDE, dark_rules
 from volvelle.report.sheet import Sheet
 
-__all__ = ["STYLE", "Drawing", "figure", "page"]
-
 Drawing = Callable[[float], Chart]
 """Draws a picture so many pixels wide."""
 

@@ -1,15 +1,13 @@
 """A plan as a person reads it: ranked layouts, why the first is first, what else was in the way."""
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from volvelle.mapping.axes import CONTEXT, EXPERT
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.plan import Plan
-
-__all__ = ["print_plan"]
 
 
 def _degrees(mapping: ParallelMapping) -> str:
@@ -35,8 +33,7 @@ def _choices(mapping: ParallelMapping) -> str:
 
 def print_plan(plan: Plan, console: Console | None = None) -> None:
     """Print a plan."""
-    console = console or Console(highlight=False)
-    console.width = min(console.width, 100)
+    console = wide_console(console=console or Console(highlight=False))
     ranking, step, cluster = plan.ranking, plan.step, plan.cluster
     console.print(
         f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
@@ -53,11 +50,9 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         console.print("\n[bold red]none of them fits[/bold red]")
         _nearest(console, plan)
         return
-    table = Table(title="\nLayouts, fastest first", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for head, justify in (("", "right"), ("step", "right"), ("MFU", "right"), ("memory", "right")):
-        table.add_column(head, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column("degrees", no_wrap=True)
-    table.add_column("choices")
+    numbers = ("", "step", "MFU", "memory")
+    columns = (*numbers, "degrees", "choices")
+    table = plain_table("Layouts, fastest first", columns, numbers=numbers, folded=("choices",))
     for place, layout in enumerate(plan.layouts, start=1):
         table.add_row(
             str(place),

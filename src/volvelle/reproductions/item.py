@@ -3,37 +3,15 @@
 import csv
 import io
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from volvelle.report.figures.rendering import save
 from volvelle.report.figures.theme import WIDE
 from volvelle.report.page import Drawing, page
 from volvelle.report.sheet import Sheet
-
-__all__ = [
-    "Columns",
-    "Document",
-    "Item",
-    "Number",
-    "csv_of",
-    "item_page",
-    "markdown_of",
-    "print_sheet",
-    "sheet_of",
-    "write_item",
-]
-
-
-_WIDTH = 120
-
 
 Document = dict[str, Any]
 
@@ -105,17 +83,6 @@ def csv_of(sheet: Sheet) -> str:
     return text.getvalue()
 
 
-def markdown_of(sheet: Sheet, *, without: tuple[str, ...] = ()) -> str:
-    """A table for a page of the documentation."""
-    kept = [place for place, name in enumerate(sheet.columns) if name not in without]
-
-    def row(cells: tuple[str, ...]) -> str:
-        return f"| {' | '.join(cells[place] for place in kept)} |"
-
-    ruler = tuple("---:" if name in sheet.numbers else "---" for name in sheet.columns)
-    return "\n".join([row(sheet.columns), row(ruler), *(row(cells) for cells in sheet.rows)]) + "\n"
-
-
 def write_item(item: Item, folder: Path) -> None:
     """Picture, page, JSON and tables as files of a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,17 +92,3 @@ def write_item(item: Item, folder: Path) -> None:
     (folder / f"{item.name}.json").write_text(json.dumps(item.document, indent=2, ensure_ascii=False) + "\n", "utf-8")
     for number, sheet in enumerate(item.sheets, 1):
         (folder / f"{item.name}{'' if number == 1 else f'-{number}'}.csv").write_text(csv_of(sheet), "utf-8")
-
-
-def print_sheet(sheet: Sheet, *, most: int = _WIDTH) -> None:
-    """A table on the terminal, at most so many columns wide."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else most)
-    console.width = min(console.width, most)
-    table = Table(title=sheet.title, title_justify="left", caption=sheet.note or None, caption_justify="left")
-    table.box = SIMPLE_HEAD
-    for name in sheet.columns:
-        numeric = name in sheet.numbers
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in sheet.rows:
-        table.add_row(*row)
-    console.print(table)

@@ -12,8 +12,6 @@ from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 
-__all__ = ["Account", "CostAt", "cost"]
-
 Given = str | float
 """A quantity with its unit, or a number in SI units and dollars."""
 
@@ -134,13 +132,7 @@ def cost(
         asked["interest"] = _read(interest, FRACTION)
 
     def prices(end: End) -> AbstractPrices:
-        match model:
-            case "parts":
-                return book.parts(cluster, at=end, since=since, until=until, chip_price=own)
-            case "market":
-                return book.market(cluster, at=end, since=since, until=until, chip_price=own)
-            case _:
-                return book.dfmodel(cluster)
+        return book.model(model, cluster, at=end, since=since, until=until, chip_price=own)
 
     breakdowns = {}
     for end in End:

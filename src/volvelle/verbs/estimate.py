@@ -23,8 +23,6 @@ from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Answer", "Input", "estimate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:

@@ -12,8 +12,6 @@ from volvelle.studies.sweep.chunk import Forecast, forecast
 from volvelle.studies.sweep.local import cores, run_local
 from volvelle.studies.sweep.manifest import Results, open_results
 
-__all__ = ["Outlook", "Study", "Sweep", "explore", "outlook", "sweep"]
-
 Study = Path | str | Mapping[str, object] | DesignStudy
 """A study, its file, or its fields."""
 

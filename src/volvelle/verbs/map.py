@@ -23,8 +23,6 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Execution", "MapAnswer", "Sharding", "map"]
-
 Execution = Literal["kernels", "dataflow"]
 """Kernels one after another, or side by side on the chip, streaming tiles."""
 Sharding = Literal["any", "megatron"]

@@ -6,8 +6,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.shape import Transformer
 
-__all__ = ["Folder", "Machine", "Model", "catalogue_of", "cluster_of", "model_of"]
-
 Folder = Catalogue | Path | str | None
 """A catalogue, a folder of one's own that is looked at before the package's, or the package's alone."""
 Machine = Cluster | str

@@ -22,8 +22,6 @@ from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["FRAMEWORKS", "Framework", "Launch", "Layout", "Plan", "launch", "plan"]
-
 Framework = Literal["megatron", "torchtitan", "deepspeed", "fsdp"]
 FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
 """Frameworks whose launch flags can be written."""

@@ -17,8 +17,6 @@ from volvelle.workload.operations import (
 )
 from volvelle.workload.signature import Signature
 
-__all__ = ["BlockBuilder"]
-
 
 class BlockBuilder:
     """Collects tensors and operations, then makes a `Block` of them.
@@ -99,6 +97,11 @@ class BlockBuilder:
     def contract(self, name: str, signature: str, first: str, second: str, *, window: str = "") -> str:
         """Products summed over what the output lacks."""
         return self.add(name, Contraction(Signature.parse(signature), window=window), (first, second))
+
+    def project(self, name: str, signature: str, x: str) -> str:
+        """The product with a weight of its own, which the signature names second."""
+        dims = " ".join(Signature.parse(signature).inputs[1])
+        return self.contract(name, signature, x, self.weight(f"{name}_weight", dims))
 
     def convolve(self, name: str, signature: str, signal: str, window: str, *, along: str) -> str:
         """A window slid over a signal."""

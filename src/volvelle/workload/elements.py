@@ -4,8 +4,6 @@ from typing import Final
 
 from volvelle.errors import UnknownNameError
 
-__all__ = ["ELEMENT_BYTES", "element_bytes"]
-
 ELEMENT_BYTES: Final[dict[str, float]] = {
     "fp64": 8.0,
     "fp32": 4.0,

@@ -12,8 +12,6 @@ from volvelle.quantities import numbered
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.operations import Operation, Phase, Unit
 
-__all__ = ["Block", "Role", "Tensor", "Workload"]
-
 
 class Role(Enum):
     """What a tensor is to the computation."""

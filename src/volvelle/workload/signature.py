@@ -11,8 +11,6 @@ from math import prod
 
 from volvelle.errors import GraphError
 
-__all__ = ["Signature"]
-
 
 @dataclass(frozen=True)
 class Signature:

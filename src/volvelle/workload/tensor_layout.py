@@ -10,8 +10,6 @@ from enum import Enum
 
 from volvelle.errors import GraphError
 
-__all__ = ["PARTIAL", "REPLICATED", "Collective", "TensorLayout", "conversion", "split"]
-
 
 class Collective(Enum):
     """What chips do together to change a layout."""

@@ -9,8 +9,6 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.transforms import with_backward
 
-__all__ = ["TrainingStep"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingStep:

@@ -6,8 +6,6 @@ from volvelle.workload.graph import Block, Role, Tensor, Workload
 from volvelle.workload.operations import Operation, Phase, Pointwise
 from volvelle.workload.signature import Signature
 
-__all__ = ["seed_of", "with_backward"]
-
 
 def seed_of(output: str) -> str:
     """Name of the gradient that a block is handed for one of its outputs."""

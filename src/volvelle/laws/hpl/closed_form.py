@@ -5,15 +5,6 @@ import numpy as np
 from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, Count, Flop, FlopPerSecond, Seconds
 
-__all__ = [
-    "doublings",
-    "hpl_calculation_time",
-    "hpl_latency_time",
-    "hpl_memory",
-    "hpl_transfer_time",
-    "hpl_work",
-]
-
 
 @cites("dongarra2003linpack", place="section 3, operations counted")
 def hpl_work(order: Count) -> Flop:

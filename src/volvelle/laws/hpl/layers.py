@@ -6,15 +6,6 @@ from volvelle.laws.citations import cites
 from volvelle.laws.hpl.closed_form import doublings
 from volvelle.quantities import BytesPerSecond, Count, Seconds
 
-__all__ = [
-    "equivalent_core_rate",
-    "layer_boundary",
-    "layer_broadcast_time",
-    "layer_pivot_time",
-    "layer_update_time",
-    "padded_order",
-]
-
 
 @cites("kim2021mclhpl", place="equations 6 and 7")
 def equivalent_core_rate(memory_rate: BytesPerSecond, *, cores: Count, words: Count) -> BytesPerSecond:

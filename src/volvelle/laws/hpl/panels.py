@@ -7,18 +7,6 @@ from volvelle.laws.hpl.closed_form import doublings
 from volvelle.laws.matrix_product import wave_efficiency
 from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Seconds, Watts
 
-__all__ = [
-    "hidden_swap_time",
-    "panel_broadcast_time",
-    "panel_factorisation_time",
-    "panel_staging_time",
-    "power_limited_rate",
-    "row_swap_time",
-    "spilled_share",
-    "spilled_update_time",
-    "trailing_update_time",
-]
-
 WORD = 8.0
 """Bytes of a double."""
 

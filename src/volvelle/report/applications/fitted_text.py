@@ -2,9 +2,7 @@
 
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.quantities import FRACTION, Quantity, show
-from volvelle.report.applications.scores_text import show_table, wide_console
-
-__all__ = ["print_fit", "shown_constant"]
+from volvelle.report.terminal import show_table, wide_console
 
 
 def print_fit(title: str, fit: Fit) -> None:

@@ -6,9 +6,8 @@ from typing import Any
 from volvelle.applications.contract import Application, Planned
 from volvelle.estimators.result import Estimate
 from volvelle.quantities import SECONDS, show
-from volvelle.report.applications.scores_text import print_finding, show_table, wide_console
-
-__all__ = ["print_plan"]
+from volvelle.report.applications.scores_text import print_finding
+from volvelle.report.terminal import show_table, wide_console
 
 
 def print_plan(application: Application[Any, Any, Any, Any], planned: Planned[Any, Any, Any]) -> None:

@@ -1,59 +1,23 @@
 """A validation of rows as a person reads it: by split, by publication, worst rows first."""
 
 import math
-import sys
-from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from volvelle.applications.contract import Application
+from volvelle.applications.measured_table import Split
 from volvelle.applications.scores import Finding, RowScore, RowValidation
 from volvelle.quantities import Quantity, show
+from volvelle.report.sheet import Sheet, markdown_of
+from volvelle.report.terminal import WIDTH, print_sheet, show_table, wide_console
 
-__all__ = [
-    "PLAN_WIDTH",
-    "print_finding",
-    "print_validation",
-    "score_cells",
-    "show_table",
-    "shown_figure",
-    "validation_markdown",
-    "wide_console",
-]
-
-_WIDTH = 100
 PLAN_WIDTH = 80
 """Columns of a plan, and of its tables."""
 SCORE_COLUMNS = ("rows", "skipped", "median error", "mean error", "bias", "in range")
-_SCORE = ("rows", "skipped", "median", "mean", "bias", "in range")
 _NAMES = {"heldout": "Held-out", "calibration": "Calibration", "given": "Given"}
 
 
-def wide_console(width: int = _WIDTH) -> Console:
-    """A console that is at most so wide."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else width)
-    console.width = min(console.width, width)
-    return console
-
-
-def show_table(
-    title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]], *, width: int = _WIDTH
-) -> None:
-    """Print a table: columns of words, then columns of numbers."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    for name in words:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    wide_console(width).print(table)
-
-
-def print_finding(finding: Finding, *, rows: int | None = None, width: int = _WIDTH) -> None:
+def print_finding(finding: Finding, *, rows: int | None = None, width: int = WIDTH) -> None:
     """Its table, if it has one; the first rows of it where not all are asked for."""
     if finding.title and finding.cells:
         show_table(finding.title, finding.words, finding.numbers, finding.cells[:rows], width=width)
@@ -79,6 +43,37 @@ def score_cells(score: RowScore) -> tuple[str, ...]:
     )
 
 
+def group_sheets(validation: RowValidation) -> dict[Split, Sheet]:
+    """Split → its scores by publication, worst first; of those that tell rows of one apart, what was scored."""
+    sheets = dict[Split, Sheet]()
+    for split in validation.splits:
+        scores = [score for score in validation.groups() if score.split == split]
+        within = tuple(dict.fromkeys(name for score in scores for name in score.within))
+        rows = tuple(
+            (score.group, *(score.within.get(name, "") for name in within), *score_cells(score))
+            for score in scores
+            if score.rows or not within
+        )
+        if split != "excluded" and rows:
+            sheets[split] = Sheet(
+                title=f"{split} rows by publication, worst first",
+                columns=("publication", *within, *SCORE_COLUMNS),
+                rows=rows,
+                numbers=frozenset(SCORE_COLUMNS),
+            )
+    return sheets
+
+
+def unscored_sheet(validation: RowValidation) -> Sheet:
+    """Why rows were not scored, and how many of each split."""
+    skipped = {row.split for row in validation.skipped}
+    splits = tuple(split for split in validation.splits if split in skipped)
+    rows = tuple(
+        (reason, *(str(counts.get(split, 0)) for split in splits)) for reason, counts in validation.reasons().items()
+    )
+    return Sheet(title="rows not scored", columns=("reason", *splits), rows=rows, numbers=frozenset(splits))
+
+
 def print_validation(
     application: Application[Any, Any, Any, Any], validation: RowValidation, *, worst: int, **options: Any
 ) -> None:
@@ -87,12 +82,10 @@ def print_validation(
     for line in (line for finding in findings for line in finding.lines):
         wide_console().print(line)
     shown = application.narrowed(validation, **options)
-    show_table("all rows", ("split",), _SCORE, ((split, *score_cells(shown.overall(split))) for split in shown.splits))
-    for split in shown.splits:
-        within, scores = _groups(shown, split)
-        if split != "excluded" and scores:
-            rows = ((*_named(score, within), *score_cells(score)) for score in scores)
-            show_table(f"{split} rows by publication, worst first", ("group", *within), _SCORE, rows)
+    scores = ((split, *score_cells(shown.overall(split))) for split in shown.splits)
+    show_table("all rows", ("split",), SCORE_COLUMNS, scores)
+    for sheet in group_sheets(shown).values():
+        print_sheet(sheet, most=WIDTH)
     for finding in findings:
         print_finding(finding, rows=worst)
     if worst and shown.rows:
@@ -115,29 +108,7 @@ def print_validation(
             ),
         )
     if shown.skipped:
-        splits = _splits_of_reasons(shown)
-        show_table("rows not scored", ("reason",), splits, _reasons(shown, splits))
-
-
-def _groups(validation: RowValidation, split: str) -> tuple[tuple[str, ...], list[RowScore]]:
-    """What tells rows of one publication apart, and the scores of a split: where something does, of scored rows."""
-    scores = [score for score in validation.groups() if score.split == split]
-    within = tuple(dict.fromkeys(name for score in scores for name in score.within))
-    return within, [score for score in scores if score.rows or not within]
-
-
-def _named(score: RowScore, within: Sequence[str]) -> tuple[str, ...]:
-    return score.group, *(score.within.get(name, "") for name in within)
-
-
-def _splits_of_reasons(validation: RowValidation) -> tuple[str, ...]:
-    skipped = {row.split for row in validation.skipped}
-    return tuple(split for split in validation.splits if split in skipped)
-
-
-def _reasons(validation: RowValidation, splits: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    for reason, counts in validation.reasons().items():
-        yield reason, *(str(counts.get(split, 0)) for split in splits)
+        print_sheet(unscored_sheet(shown), most=WIDTH)
 
 
 def validation_markdown(application: Application[Any, Any, Any, Any], validation: RowValidation, **options: Any) -> str:
@@ -145,27 +116,12 @@ def validation_markdown(application: Application[Any, Any, Any, Any], validation
     lines = [line for finding in application.findings(validation) for line in finding.lines]
     lines += [""] if lines else []
     shown = application.narrowed(validation, **options)
-    for split in shown.splits:
-        within, scores = _groups(shown, split)
-        if split == "excluded" or not scores:
-            continue
+    for split, sheet in group_sheets(shown).items():
         name, _, kind = split.partition("_")
-        lines += [
-            f"**{_NAMES[name]}{f', {kind}' if kind else ''} rows**, worst first",
-            "",
-            f"| {' | '.join(('publication', *within, *SCORE_COLUMNS))} |",
-            f"| --- |{' --- |' * len(within)}{' ---: |' * len(SCORE_COLUMNS)}",
-        ]
-        lines += [f"| {' | '.join((*_named(score, within), *score_cells(score)))} |" for score in scores]
-        blank = " |" * len(within)
-        lines += [f"| **all** |{blank} {' | '.join(score_cells(shown.overall(split)))} |", ""]
+        blank = ("",) * (len(sheet.columns) - len(SCORE_COLUMNS) - 1)
+        whole = ("**all**", *blank, *score_cells(shown.overall(split)))
+        lines.append(f"**{_NAMES[name]}{f', {kind}' if kind else ''} rows**, worst first\n")
+        lines.append(markdown_of(replace(sheet, rows=(*sheet.rows, whole))))
     if shown.skipped:
-        splits = _splits_of_reasons(shown)
-        lines += [
-            "**Rows not scored**",
-            "",
-            f"| reason | {' | '.join(splits)} |",
-            f"| ---{' | ---:' * len(splits)} |",
-            *(f"| {' | '.join(cells)} |" for cells in _reasons(shown, splits)),
-        ]
+        lines += ["**Rows not scored**\n", markdown_of(unscored_sheet(shown)).rstrip("\n")]
     return "\n".join(lines)

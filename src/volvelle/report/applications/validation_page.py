@@ -1,18 +1,17 @@
 """A validation as a picture, and as a page that needs no other file."""
 
+from dataclasses import replace
 from typing import Any
 
 from volvelle.applications.contract import Application
 from volvelle.applications.scores import RowValidation, ScoredRow
 from volvelle.quantities import SECONDS
-from volvelle.report.applications.scores_text import SCORE_COLUMNS, score_cells, shown_figure
+from volvelle.report.applications.scores_text import group_sheets, score_cells, shown_figure, unscored_sheet
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST, VIOLET, WIDE
 from volvelle.report.page import page
 from volvelle.report.sheet import Sheet
-
-__all__ = ["validation_page", "validation_picture"]
 
 _HELD_OUT = Mark(name="held-out", colour=RUST, shape="diamond")
 _MARKS = {
@@ -44,15 +43,6 @@ def validation_picture(
 
 def validation_page(application: Application[Any, Any, Any, Any], validation: RowValidation) -> str:
     """The picture, all publications, all rows furthest off first, and those that were not scored."""
-    groups = Sheet(
-        title="By publication, worst first",
-        columns=("publication", "split", *SCORE_COLUMNS),
-        rows=tuple(
-            (": ".join((score.group, *score.within.values())), score.split, *score_cells(score))
-            for score in validation.groups()
-        ),
-        numbers=frozenset(SCORE_COLUMNS),
-    )
     shown = ("measured", "predicted", "low", "high", "error")
     rows = Sheet(
         title="Rows, furthest off first",
@@ -61,18 +51,9 @@ def validation_page(application: Application[Any, Any, Any, Any], validation: Ro
         numbers=frozenset(shown),
         note="Low and high are the 80 % range: inputs in doubt, and what calibration rows were off.",
     )
-    unscored = Sheet(
-        title="Rows not scored",
-        columns=("reason", *validation.splits),
-        rows=tuple(
-            (reason, *(str(counts.get(split, 0)) for split in validation.splits))
-            for reason, counts in validation.reasons().items()
-        ),
-        numbers=frozenset(validation.splits),
-    )
     findings = tuple(
         Sheet(
-            title=finding.title.capitalize(),
+            title=finding.title,
             columns=(*finding.words, *finding.numbers),
             rows=finding.cells,
             numbers=frozenset(finding.numbers),
@@ -86,7 +67,10 @@ def validation_page(application: Application[Any, Any, Any, Any], validation: Ro
         title=_title(application),
         lead=lead,
         picture=lambda width: validation_picture(application, validation, width=width),
-        sheets=(groups, *findings, rows, unscored),
+        sheets=tuple(
+            replace(sheet, title=f"{sheet.title[0].upper()}{sheet.title[1:]}")
+            for sheet in (*group_sheets(validation).values(), *findings, rows, unscored_sheet(validation))
+        ),
     )
 
 

@@ -1,21 +1,15 @@
 """What ``volvelle catalogue --json`` prints; one entry alone is printed as its file states it."""
 
+from typing import Any
+
+from pydantic import create_model
+
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, LinkFile, ModelFile
-from volvelle.report.catalogue_text import ROOMS, Entry, entry_file
+from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Entry, LinkFile, ModelFile
 from volvelle.report.documents.document import Document
 
-__all__ = ["EntriesDocument", "RoomsDocument", "catalogue_document"]
-
-
-class RoomsDocument(Document):
-    """Names of all entries, by room."""
-
-    chips: list[str]
-    calibrations: list[str]
-    links: list[str]
-    clusters: list[str]
-    models: list[str]
+_NAMES: dict[str, Any] = dict.fromkeys(ROOMS, (list[str], ...))
+RoomsDocument = create_model("RoomsDocument", __base__=Document, __doc__="Names of all entries, by room.", **_NAMES)
 
 
 class EntriesDocument(Document):
@@ -24,13 +18,11 @@ class EntriesDocument(Document):
     entries: list[ChipFile] | list[CalibrationFile] | list[LinkFile] | list[ClusterFile] | list[ModelFile]
 
 
-def catalogue_document(
-    catalogue: Catalogue, room: str | None, name: str | None
-) -> RoomsDocument | EntriesDocument | Entry:
+def catalogue_document(catalogue: Catalogue, room: str | None, name: str | None) -> Document | Entry:
     """All names, a room's entries, or one entry."""
     if room is None:
         return RoomsDocument.model_validate({room: catalogue.names(room) for room in ROOMS})
     if name is None:
-        entries = [entry_file(catalogue, room, name) for name in catalogue.names(room)]
+        entries = [catalogue.entry(room, name) for name in catalogue.names(room)]
         return EntriesDocument.model_validate({"entries": entries})
-    return entry_file(catalogue, room, name)
+    return catalogue.entry(room, name)

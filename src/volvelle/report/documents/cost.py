@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from volvelle.catalogue.prices import price_kind
 from volvelle.economics.price_book import End
 from volvelle.report.documents.document import Document, at
-from volvelle.report.price_words import price_kind
-
-__all__ = ["CostDocument"]
 
 
 class StepEntry(Document):

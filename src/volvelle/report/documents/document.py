@@ -12,8 +12,6 @@ from typing import Any
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticUndefined, to_json
 
-__all__ = ["DOCUMENTS", "VERSION", "Document", "at", "json_text", "schema"]
-
 VERSION = 2
 """Of the format of all documents; it rises when a key is renamed or changes its meaning."""
 

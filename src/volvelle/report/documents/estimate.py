@@ -2,12 +2,9 @@
 
 from typing import Literal
 
-from pydantic import Field
-
+from volvelle.estimators.result import MemoryPart, Range, Violation
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
-
-__all__ = ["ContributionEntry", "EstimateDocument", "MemoryEntry", "RangeEntry", "ViolationEntry"]
 
 
 class ContributionEntry(Document):
@@ -19,31 +16,6 @@ class ContributionEntry(Document):
     exposed: bool
     resource: str
     law: str
-
-
-class MemoryEntry(Document):
-    """What a part of the memory is for."""
-
-    name: str
-    bytes: float = Field(ge=0)
-    law: str
-
-
-class ViolationEntry(Document):
-    """Why a mapping cannot run, and what would cure it."""
-
-    name: str
-    problem: str
-    cures: list[str]
-
-
-class RangeEntry(Document):
-    """Where a figure lies when inputs vary."""
-
-    low: float
-    high: float
-    level: float
-    varied: list[str]
 
 
 class InputEntry(Document):
@@ -80,8 +52,8 @@ class EstimateDocument(Document):
     mapping: LayoutEntry = at("estimate.mapping")  # type: ignore[valid-type]
     feasible: bool = at("estimate.feasible")
     seconds: float = at("estimate.time")
-    range: RangeEntry | None = at("estimate.time_range")
-    ranges: dict[str, RangeEntry]
+    range: Range | None = at("estimate.time_range")
+    ranges: dict[str, Range]
     """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
     tokens_per_second: float = at("estimate.tokens_per_second")
     utilisation: float = at("estimate.utilisation")
@@ -91,7 +63,7 @@ class EstimateDocument(Document):
     joules: float | None = at("costs.energy")
     usd: float | None = at("costs.dollars")
     contributions: list[ContributionEntry] = at("estimate.contributions")
-    memory: list[MemoryEntry] = at("estimate.memory")
-    violations: list[ViolationEntry] = at("estimate.violations")
+    memory: list[MemoryPart] = at("estimate.memory")
+    violations: list[Violation] = at("estimate.violations")
     inputs: list[InputEntry]
     laws: list[LawEntry]

@@ -9,10 +9,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from volvelle.report.documents.document import Document, at
 from volvelle.studies.answers.best import Best
+from volvelle.studies.answers.break_even import Crossing
 from volvelle.studies.answers.invert import Inversion
 from volvelle.studies.design_space.axes import Axis, Value
-
-__all__ = ["ExploreDocument", "InversionDocument", "OutlookDocument", "RanEntry"]
 
 
 def _columns(axes: Sequence[Axis]) -> dict[str, tuple[Value, ...]]:
@@ -139,15 +138,6 @@ class SwingEntry(Document):
     found: list[float | None]
 
 
-class CrossingEntry(Document):
-    """A point of a break-even line."""
-
-    x: float
-    y: float
-    value: float
-    jump: bool
-
-
 class BreakEvenEntry(Document):
     """Where two numbers together give an objective as good as that of a reference."""
 
@@ -156,7 +146,7 @@ class BreakEvenEntry(Document):
     objective: str = at("goal.name")
     equals: float = at("reference")
     that_of: str = at("said")
-    line: list[CrossingEntry] = at("crossings")
+    line: list[Crossing] = at("crossings")
 
 
 class MeasureRangeEntry(Document):

@@ -7,8 +7,6 @@ from pydantic import create_model
 from volvelle.mapping.parallelism import CHOICES
 from volvelle.report.documents.document import Document, at
 
-__all__ = ["LayoutEntry", "layout_fields"]
-
 
 def layout_fields(prefix: str = "") -> dict[str, Any]:
     """Keys of a layout with their kinds, read from a value that holds the mapping under a prefix like ``mapping.``."""

@@ -4,22 +4,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
+from volvelle.estimators.result import MemoryPart, Violation
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import MemoryEntry, ViolationEntry
 from volvelle.report.documents.layout import LayoutEntry
-
-__all__ = ["MapDocument"]
-
-
-class CountsEntry(Document):
-    """How much was looked at."""
-
-    degrees: int
-    pruned: int
-    full: int
-    shardings: int
-    dominated: int
-    fusions: int
+from volvelle.search.graph.answer import Limit, SearchCounts
 
 
 class GroupEntry(Document):
@@ -37,13 +25,6 @@ class MapContributionEntry(Document):
     seconds: float = at("time")
     exposed: bool
     resource: str
-
-
-class LimitEntry(Document):
-    """A limit of the machine, and the seconds of a step that would be saved without it."""
-
-    name: str
-    gain: float
 
 
 class ExchangeEntry(Document):
@@ -92,7 +73,7 @@ class StageEntry(Document):
     seconds: float = at("time")
     hand_over: float
     memory_bytes: float
-    memory: list[MemoryEntry]
+    memory: list[MemoryPart]
     pieces: list[PieceEntry]
 
 
@@ -118,8 +99,8 @@ class MapDocument(Document):
     bound: float | None = at("mapping.bound")
     gap: float | None = at("mapping.gap")
     search_seconds: float = at("mapping.seconds")
-    counts: CountsEntry = at("mapping.counts")
-    violations: list[ViolationEntry] = at("mapping.violations")
+    counts: SearchCounts = at("mapping.counts")
+    violations: list[Violation] = at("mapping.violations")
     seconds: float | None = at("mapping.plan.time", None)
     utilisation: float | None = at("mapping.plan.utilisation", None)
     throughput: float | None = at("mapping.plan.throughput", None)
@@ -130,6 +111,6 @@ class MapDocument(Document):
     )
     layout: LayoutEntry | None = at("mapping.plan.mapping", None)  # type: ignore[valid-type]
     contributions: list[MapContributionEntry] | None = at("mapping.plan.contributions", None)
-    limits: list[LimitEntry] | None = at("mapping.plan.limits", None)
+    limits: list[Limit] | None = at("mapping.plan.limits", None)
     blocks: list[BlockEntry] | None = at("mapping.plan.blocks", None)
     stages: list[StageEntry] | None = at("mapping.plan.stages", None)

@@ -2,11 +2,10 @@
 
 from pydantic import create_model
 
+from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import RangeEntry
 from volvelle.report.documents.layout import layout_fields
-
-__all__ = ["PlanDocument"]
+from volvelle.search.sensitivity import Sensitivity
 
 
 class _Taken(Document):
@@ -18,13 +17,6 @@ class _Taken(Document):
 RankedEntry = create_model(
     "RankedEntry", __base__=_Taken, __doc__="A layout, and what it takes.", **layout_fields("mapping.")
 )
-
-
-class SensitivityEntry(Document):
-    """A resource, a tenth more of it, and the share of the step that this saves."""
-
-    name: str
-    gain: float
 
 
 class PlanDocument(Document):
@@ -40,7 +32,7 @@ class PlanDocument(Document):
     feasible: int = at("ranking.feasible")
     search_seconds: float = at("seconds")
     layouts: list[RankedEntry]  # type: ignore[valid-type]
-    range: RangeEntry | None = at("best.time_range", None)
+    range: Range | None = at("best.time_range", None)
     nearest: RankedEntry | None  # type: ignore[valid-type]
-    sensitivity: list[SensitivityEntry]
+    sensitivity: list[Sensitivity]
     notes: list[str]

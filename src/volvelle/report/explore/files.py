@@ -10,8 +10,6 @@ from volvelle.report.documents.explore import ExploreDocument
 from volvelle.report.explore.page import explore_page
 from volvelle.studies.answers.answers import Answers
 
-__all__ = ["front_csv", "write_explore_files"]
-
 
 def front_csv(answers: Answers) -> str:
     """The front as a table, numbers in SI units: point, fields, measures, layout."""

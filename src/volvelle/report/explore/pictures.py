@@ -17,21 +17,12 @@ from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
 from volvelle.studies.answers.answers import Answers
-from volvelle.studies.answers.designs import Design, field_text, kind_of, measure_text
+from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.grids import FacetGrid
 from volvelle.studies.answers.sensitivity import Swing
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
-
-__all__ = [
-    "break_even_picture",
-    "front_picture",
-    "grid_picture",
-    "grid_pictures",
-    "heat_picture",
-    "time_picture",
-    "tornado_picture",
-]
+from volvelle.studies.design_space.measures import Objective
 
 _PARTS = 8
 _COLOURS = (NAVY, SKY, RUST, ORANGE, GREEN, LEAF, VIOLET, LILAC)
@@ -43,7 +34,7 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     if len(front.objectives) < 2 or not len(front):
         return None
     y, x = front.objectives[0], front.objectives[1]
-    axes = [FrontAxis(name=measure_name(one.name), kind=kind_of(one.name, study), less=one.less) for one in (x, y)]
+    axes = [FrontAxis(name=measure_name(one.name), kind=study.kind_of(one.name), less=one.less) for one in (x, y)]
 
     def mark(label: str, design: Design | None) -> list[FrontMark]:
         if design is None:
@@ -80,7 +71,7 @@ def tornado_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
         at=at,
         at_text=f"best design: {measure_text(goal.name, at)}",
         name=measure_name(goal.name),
-        kind=kind_of(goal.name, study),
+        kind=study.kind_of(goal.name),
         less=goal.less,
         title="Each axis alone, from end to end",
         about=f"How far {measure_name(goal.name)} moves when one axis goes from its lowest to its highest value.",
@@ -109,18 +100,11 @@ def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     heat, study = answers.heat, answers.study
     if heat is None:
         return None
-    kind = kind_of(heat.goal.name, study)
+    kind = study.kind_of(heat.goal.name)
     scale = _scale(heat.best, kind)
     cells = tuple(
         tuple(
-            Cell(
-                # Deep is good, whichever way the objective goes.
-                value=math.nan
-                if math.isnan(value)
-                else (1.0 / value if heat.goal.less and value > 0 else float(value)),
-                text="–" if math.isnan(value) else _short(float(value) / scale.unit[1]),
-                title=_cell_title(heat.goal.name, float(value), int(heat.met[down, across])),
-            )
+            _cell(heat.goal, float(value), scale.unit[1], points=int(heat.met[down, across]))
             for across, value in enumerate(row)
         )
         for down, row in enumerate(heat.best)
@@ -143,11 +127,6 @@ def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     )
 
 
-def grid_pictures(answers: Answers, *, width: float = WIDE) -> list[Chart]:
-    """Every point of a small study, one map for each value of its facet."""
-    return [grid_picture(grid, answers, width=width) for grid in answers.grids]
-
-
 def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> Chart:
     """Every point that has one value of the study's facet."""
     study = answers.study
@@ -155,18 +134,9 @@ def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> C
     within = list(product(*(names[axis.name] for axis in grid.within)))
     panels = []
     for goal, values in grid.panels:
-        word, size = _unit(values, kind_of(goal.name, study))
+        word, size = _unit(values, study.kind_of(goal.name))
         unit = f", {word}" if word else ""
-        cells = tuple(
-            tuple(
-                Cell(
-                    value=math.nan if math.isnan(value) else (1.0 / value if goal.less and value > 0 else float(value)),
-                    text="–" if math.isnan(value) else _short(float(value) / size),
-                )
-                for value in row
-            )
-            for row in values
-        )
+        cells = tuple(tuple(_cell(goal, float(value), size) for value in row) for row in values)
         panels.append(HeatPanel(title=f"{measure_name(goal.name)}{unit}", cells=cells))
     facet = field_name(study.form.facet or "")
     return heat_map(
@@ -203,8 +173,13 @@ def _scale(values: NDArray[np.float64], kind: Quantity | None) -> Measure:
     return Measure(name="", kind=kind, low=float(np.nanmin(values)), high=float(np.nanmax(values)))
 
 
-def _cell_title(name: str, value: float, met: int) -> str:
-    return "no point meets the constraints" if math.isnan(value) else f"{measure_text(name, value)}, {met:,} points"
+def _cell(goal: Objective, value: float, size: float, *, points: int | None = None) -> Cell:
+    """A value in a unit of some size; deep is good, whichever way the objective goes."""
+    if math.isnan(value):
+        return Cell(value=math.nan, text="–", title="" if points is None else "no point meets the constraints")
+    deep = 1.0 / value if goal.less and value > 0 else value
+    title = "" if points is None else f"{measure_text(goal.name, value)}, {points:,} points"
+    return Cell(value=deep, text=_short(value / size), title=title)
 
 
 def _short(value: float) -> str:
@@ -213,7 +188,7 @@ def _short(value: float) -> str:
 
 def _labels(path: str, parts: tuple[tuple[Value, ...], ...], study: DesignStudy) -> tuple[str, list[str]]:
     """Name of an axis with its unit, and its values in that; of several taken together the first, and a sign of it."""
-    kind = kind_of(path, study)
+    kind = study.kind_of(path)
     if kind is None:
         return field_name(path), [_first(field_text(path, part[0], study), part) for part in parts]
     values = [float(value) for part in parts for value in part]
@@ -263,7 +238,7 @@ def break_even_picture(answers: Answers, *, width: float = WIDE) -> Chart | None
         return None
     study = answers.study
     across, up = (
-        Measure.over(span, name=field_name(path), kind=kind_of(path, study), margin=0.03)
+        Measure.over(span, name=field_name(path), kind=study.kind_of(path), margin=0.03)
         for span, path in ((line.x_span, line.x), (line.y_span, line.y))
     )
     worth = measure_text(line.goal.name, line.reference)

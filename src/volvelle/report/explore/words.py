@@ -2,33 +2,15 @@
 
 from collections.abc import Mapping
 
+from volvelle.interchange.study_file import StudyForm, WorkloadForm
 from volvelle.mapping.parallelism import ParallelMapping as Layout
-from volvelle.quantities import (
-    DOLLARS,
-    show,
-)
+from volvelle.quantities import DOLLARS, show
 from volvelle.studies.answers.answers import Answers
-from volvelle.studies.answers.designs import Design, Goal, field_text, kind_of, measure_text
+from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.pareto import Front
 from volvelle.studies.answers.sensitivity import Elasticity, Sensitivity, Step
 from volvelle.studies.design_space.design_study import DesignStudy
-from volvelle.studies.design_space.measures import MEASURES
-
-__all__ = [
-    "design_words",
-    "elasticity_sentences",
-    "explored_words",
-    "facet_rows",
-    "field_name",
-    "goal_title",
-    "kept_words",
-    "layout_words",
-    "limit_words",
-    "measure_name",
-    "measures_words",
-    "step_sentence",
-    "value_sentences",
-]
+from volvelle.studies.design_space.measures import MEASURES, Objective
 
 _NAMES = {
     "chip.matrix_rate": "matrix rate",
@@ -87,39 +69,35 @@ def layout_words(layout: Layout) -> str:
     return " ".join([*words, f"recompute {layout.recompute.word}"])
 
 
+def policy_words(study: DesignStudy) -> str:
+    """How a study lays work out."""
+    if study.form.published is not None:
+        return "each mapped to a proven optimum"
+    return (
+        "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
+    )
+
+
+def work_words(work: WorkloadForm, form: StudyForm) -> str:
+    """A workload of a study in one line."""
+    batch = f": {work.batch:,} sequences or samples a step" if work.batch else ""
+    tokens = f", {work.tokens:.3g} tokens in all" if work.tokens else ""
+    weight = f", weight {work.weight:g}" if len(form.workloads) > 1 else ""
+    return f"{work.called}{batch}{tokens}{weight}"
+
+
 def explored_words(answers: Answers) -> str:
     """What was explored, in one sentence."""
     study, counted = answers.study, answers.census
     drawn = f" drawn from {study.grid.combinations:,}" if study.grid.drawn else ""
-    policy = (
-        "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
-    )
-    policy = "each mapped to a proven optimum" if study.form.published is not None else policy
     rate = ""
     if answers.seconds:
         rate = f", in {answers.seconds:.3g} s ({counted.points / answers.seconds:,.0f} a second)"
     met = f", {counted.met:,} meet the constraints" if study.constraints else ""
     return (
         f"{counted.points:,} points{drawn} over {len(study.axes)} ax{'es' if len(study.axes) > 1 else 'is'}, "
-        f"{policy}{rate}: {counted.runs:,} run{met}"
+        f"{policy_words(study)}{rate}: {counted.runs:,} run{met}"
     )
-
-
-def facet_rows(answers: Answers) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows of a table: the best design for every value of the study's facet."""
-    study, facet = answers.study, answers.study.form.facet or ""
-    names = [one.name for one in study.objectives]
-    paths = [path for axis in study.axes if axis.name != facet for path in axis.columns]
-    rows = []
-    for value, best in answers.facets:
-        shown = field_text(facet, value, study)
-        design = best.design
-        if design is None:
-            rows.append([shown, "none", *("" for _ in (*names[1:], *paths))])
-        else:
-            figures = [measure_text(name, design.measures[name]) for name in names]
-            rows.append([shown, *figures, *(field_text(path, design.fields[path], study) for path in paths)])
-    return [field_name(facet), *map(measure_name, names), *map(field_name, paths)], rows
 
 
 def kept_words(front: Front) -> str:
@@ -127,13 +105,13 @@ def kept_words(front: Front) -> str:
     return "all" if len(front.designs) == len(front) else f"{len(front.designs):,}"
 
 
-def limit_words(parts: Mapping[str, float], *, most: int = 4) -> str:
+def limit_words(parts: Mapping[str, float]) -> str:
     """Shares of a whole, largest first."""
     total = sum(parts.values())
-    return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in list(parts.items())[:most])
+    return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in list(parts.items())[:4])
 
 
-def _bought(goal: Goal, gain: float) -> str:
+def _bought(goal: Objective, gain: float) -> str:
     """``0.47 % fewer days``, ``0.3 % more mfu``, ``0.2 % worse``."""
     name = measure_name(goal.name)
     less = goal.less == (gain > 0)
@@ -142,7 +120,7 @@ def _bought(goal: Goal, gain: float) -> str:
     return f"{abs(gain):.2g} % {'less' if less else 'more'} {name}"
 
 
-def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
+def elasticity_sentences(found: Sensitivity, goal: Objective) -> list[str]:
     """What 1 % more of each resource does, the largest effect first; what does nothing in one line."""
     lines, nothing = [], []
     for one in found.of(goal):
@@ -158,7 +136,7 @@ def elasticity_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     return lines
 
 
-def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
+def value_sentences(found: Sensitivity, goal: Objective) -> list[str]:
     """What 1 % of the objective costs at the margin, spent on each resource, the cheapest first."""
     if not found.priced:
         return ["No price of a part alone is known to this cost model; take costs: {model: parts} for one."]
@@ -173,7 +151,7 @@ def value_sentences(found: Sensitivity, goal: Goal) -> list[str]:
     return lines
 
 
-def _value(one: Elasticity, goal: Goal) -> str:
+def _value(one: Elasticity, goal: Objective) -> str:
     value, name = one.per_million or 0.0, field_name(one.path)
     if one.gain is None or abs(one.gain) < _NEGLIGIBLE:
         return f"{name}: more of it buys nothing."
@@ -192,19 +170,19 @@ def step_sentence(step: Step, study: DesignStudy) -> str:
     """One step up an axis that makes another machine."""
     before, after = (field_text(step.path, value, study) for value in (step.before, step.after))
     said = f"{field_name(step.path)} {before} → {after}"
-    if step.change is None:
+    gain = step.goal.gain(step.change)
+    if gain is None:
         return f"{said}: cannot run."
-    gain = -step.change if step.goal.less else step.change
     price = f" for {show(step.price, DOLLARS)}" if step.price else ""
     if abs(gain) < _NEGLIGIBLE:
         return f"{said} makes no difference{price}."
     return f"{said} {'buys' if gain > 0 else 'costs'} {_bought(step.goal, gain)}{price}."
 
 
-def goal_title(goal: Goal, study: DesignStudy) -> str:
+def goal_title(goal: Objective, study: DesignStudy) -> str:
     """``least days (until all tokens are trained on)``."""
     says = MEASURES[goal.name].says if goal.name in MEASURES else ""
-    kind = kind_of(goal.name, study)
+    kind = study.kind_of(goal.name)
     return f"{'least' if goal.less else 'most'} {measure_name(goal.name)}" + (f" ({says})" if says and not kind else "")
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from volvelle.quantities import FRACTION, Quantity
 from volvelle.report.figures.engine import alt
 
-__all__ = ["NUMBERS", "Measure"]
-
 NUMBERS = ",.10~g"
 """How ticks are written: 0.25, 10, 25,000."""
 _FAR_APART = 2.5

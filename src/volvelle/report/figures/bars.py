@@ -9,8 +9,6 @@ from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, data_of, marks_of, named
 from volvelle.report.figures.theme import INK, PAPER, RUST, TELLS, WIDE, finished, haloed, legend
 
-__all__ = ["Bar", "BarGroup", "BarPanel", "Slot", "bar_chart"]
-
 _LEFT, _RIGHT, _APART = 62.0, 62.0, 16.0
 _INNER, _OUTER = 0.16, 0.2
 """Room between bars and beside them, in steps."""

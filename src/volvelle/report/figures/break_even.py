@@ -7,8 +7,6 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import BLUE, GOOD, GREEN, PAPER, RUST, TELLS, WIDE, finished, haloed
 
-__all__ = ["break_even_chart"]
-
 
 def break_even_chart(
     points: Sequence[tuple[float, float, str]],

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from volvelle.errors import MissingExtraError
 
-__all__ = ["Chart", "alt", "data_of", "marks_of", "named", "vega_png", "vega_svg"]
-
 _VEGA_LITE = "6.1"
 """The version whose layout our pictures were looked at in."""
 _LAYOUT = {"legend": {"layout": {"top": {"direction": "vertical", "anchor": "start"}}}}

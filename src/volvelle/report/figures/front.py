@@ -9,8 +9,6 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, RUST, TELLS, WIDE, finished, haloed, legend
 
-__all__ = ["FrontAxis", "FrontMark", "front_chart"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontAxis:

@@ -9,8 +9,6 @@ from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.sketch import Box, Wire, Words, sketch
 from volvelle.report.figures.theme import FAINT, INK, TINTS
 
-__all__ = ["Edge", "Node", "graph_picture"]
-
 _LETTER, _HEIGHT, _ROW, _GAP, _TOP = 6.6, 36.0, 66.0, 18.0, 36.0
 _KEYS = 8
 """Partitions whose colours are told."""

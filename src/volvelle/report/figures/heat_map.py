@@ -22,8 +22,6 @@ from volvelle.report.figures.theme import (
     finished,
 )
 
-__all__ = ["Cell", "HeatPanel", "heat_map"]
-
 _CELL, _HIGH = 52.0, 31.0
 _FAR_APART = 20.0
 """Highest over lowest value of a panel above which colours go by logarithms."""

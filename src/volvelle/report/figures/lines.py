@@ -11,8 +11,6 @@ from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import INK, NARROW, PALETTE, PAPER, TELLS, WIDE, finished, haloed, legend
 
-__all__ = ["Line", "MeasuredPoint", "line_chart"]
-
 _APART = 15.0
 """Least distance between two names, in pixels."""
 _DASHES = ([1, 0], [6, 4], [2, 3], [8, 3, 2, 3])

@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 from volvelle.report.figures.engine import Chart, vega_png, vega_svg
 from volvelle.report.figures.theme import FONT, PAIRS, dark_rules
 
-__all__ = ["save", "svg", "to_png"]
-
 _SPACE = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", _SPACE)
 _NUMBER = re.compile(r"-?\d+\.\d{2,}(?:e-?\d+)?")

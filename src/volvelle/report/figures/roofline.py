@@ -13,8 +13,6 @@ from volvelle.report.figures.axes import NUMBERS, Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import INK, ON_DEEP, PALETTE, PAPER, TELLS, WIDE, finished, legend
 
-__all__ = ["Roof", "RoofPoint", "roofline"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roof:

@@ -8,8 +8,6 @@ from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import BAND, BLANK, INK, PAPER, TELLS, WIDE, finished, legend
 
-__all__ = ["Mark", "Point", "scatter"]
-
 _BANDS = ((0.2, BLANK), (0.1, BAND))
 
 

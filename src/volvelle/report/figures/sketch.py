@@ -8,8 +8,6 @@ from typing import Any
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import FAINT, INK, TELLS, finished
 
-__all__ = ["Box", "Wire", "Words", "sketch"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:

@@ -8,44 +8,6 @@ from typing import Any
 
 from volvelle.report.figures.engine import Chart, alt
 
-__all__ = [
-    "BAND",
-    "BLANK",
-    "BLUE",
-    "CLOUD",
-    "FAINT",
-    "FONT",
-    "GOOD",
-    "GREEN",
-    "GREY",
-    "GRID",
-    "INK",
-    "LEAF",
-    "LILAC",
-    "NARROW",
-    "NAVY",
-    "ON_DEEP",
-    "ON_PALE",
-    "ORANGE",
-    "PAIRS",
-    "PALETTE",
-    "PAPER",
-    "RAMP",
-    "RAMP_DOWN",
-    "RAMP_UP",
-    "RUST",
-    "SAND",
-    "SKY",
-    "TELLS",
-    "TINTS",
-    "VIOLET",
-    "WIDE",
-    "dark_rules",
-    "finished",
-    "haloed",
-    "legend",
-]
-
 WIDE, NARROW = 720.0, 340.0
 """Pixels of a picture across: on a page, and on a telephone."""
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"

@@ -9,8 +9,6 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of, named
 from volvelle.report.figures.theme import GREEN, INK, NARROW, ORANGE, TELLS, WIDE, finished, haloed, legend
 
-__all__ = ["TornadoBar", "tornado_chart"]
-
 _ROW = 38.0
 
 

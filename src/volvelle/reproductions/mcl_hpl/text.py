@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from volvelle.report.applications.scores_text import show_table, wide_console
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.lines import Line, MeasuredPoint, line_chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST
+from volvelle.report.terminal import show_table, wide_console
 from volvelle.reproductions.mcl_hpl.study import Curve, Reproduction
 
 __all__ = ["mcl_hpl_document", "mcl_hpl_pictures", "print_mcl_hpl"]

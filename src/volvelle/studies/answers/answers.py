@@ -10,7 +10,7 @@ from volvelle.studies.answers.best import Best, best_by_facet, best_design
 from volvelle.studies.answers.break_even import BreakEven, break_even, plane_axes
 from volvelle.studies.answers.breakdown import Breakdown, breakdown
 from volvelle.studies.answers.census import Census, census
-from volvelle.studies.answers.designs import Design, Goal, fetch, field_text, quoted, where
+from volvelle.studies.answers.designs import Design, fetch, field_text, quoted, where
 from volvelle.studies.answers.grids import FacetGrid, facet_grids
 from volvelle.studies.answers.pareto import Front, pareto_front
 from volvelle.studies.answers.pivot import Pivot, Profile, pivot, profile, spread_of
@@ -19,11 +19,10 @@ from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensi
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
-
-__all__ = ["Answers", "Local", "answer"]
 
 _CLOUD = 1_500
 """Points beside the front that a picture shows."""
@@ -71,6 +70,12 @@ class Answers:
     """None: no point meets the constraints, or the points are others' and there is no model to ask."""
     seconds: float | None
     """What the sweep took, if it is known."""
+
+    @property
+    def taken_apart(self) -> Breakdown | None:
+        """Where the time of the best design goes; None: there is none, or it is not known."""
+        best = self.best.design
+        return next((one for one in self.breakdowns if best is not None and one.design.number == best.number), None)
 
 
 def answer(results: Results, study: DesignStudy, *, seconds: float | None = None, compiled: bool = False) -> Answers:
@@ -170,9 +175,9 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
     )
 
 
-def _steps(evaluator: Evaluator, design: Design, goal: Goal) -> tuple[Step, ...]:
+def _steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, ...]:
     try:
-        return steps(evaluator, design, goal=goal)
+        return steps(evaluator, design, goal)
     except OutsideDomainError:
         return ()
 

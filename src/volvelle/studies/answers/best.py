@@ -5,14 +5,12 @@ from dataclasses import dataclass
 
 from volvelle.quantities import SECONDS
 from volvelle.studies.answers.census import census
-from volvelle.studies.answers.designs import Design, Goal, designs_of, field_text, kind_of, measure_text, quoted, where
+from volvelle.studies.answers.designs import Design, designs_of, field_text, measure_text, quoted, where
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
-from volvelle.studies.design_space.measures import MEASURES
+from volvelle.studies.design_space.measures import MEASURES, Objective
 from volvelle.studies.sweep.query import Query
-
-__all__ = ["WHY", "Best", "Shortfall", "Unmet", "best_by_facet", "best_design"]
 
 WHY: Mapping[str, tuple[str, str]] = {
     "chips": ("the layout asks for other than the chips there are", "let replicas take what is left: give no data:"),
@@ -77,7 +75,7 @@ class Unmet:
 class Best:
     """The best design, or why there is none."""
 
-    goal: Goal
+    goal: Objective
     conditions: tuple[str, ...]
     design: Design | None
     considered: int
@@ -88,7 +86,7 @@ class Best:
 
 
 def best_design(
-    query: Query, study: DesignStudy, *, goal: Goal | None = None, conditions: Sequence[Expression] | None = None
+    query: Query, study: DesignStudy, *, goal: Objective | None = None, conditions: Sequence[Expression] | None = None
 ) -> Best:
     """The best by the study's first objective under its constraints, or by another measure under others.
 
@@ -128,7 +126,7 @@ def best_by_facet(query: Query, study: DesignStudy) -> tuple[tuple[Value, Best],
     )
 
 
-def _why_none(query: Query, study: DesignStudy, goal: Goal, given: Sequence[Expression]) -> Unmet:
+def _why_none(query: Query, study: DesignStudy, goal: Objective, given: Sequence[Expression]) -> Unmet:
     counted = census(query, study)
     reasons, runs = counted.reasons, counted.runs
     parts = [part for expression in given for part in expression.conjuncts()]
@@ -202,9 +200,9 @@ def _longer_axes(nearest: Design | None, study: DesignStudy) -> list[str]:
     found = []
     for axis in study.axes:
         for path, values in axis.columns.items():
-            if kind_of(path, study) is None or len(axis) == 1 or isinstance(values[0], str):
+            if study.kind_of(path) is None or len(axis) == 1 or isinstance(values[0], str):
                 continue
-            sooner = kind_of(path, study) is SECONDS
+            sooner = study.kind_of(path) is SECONDS
             end = (min if sooner else max)(float(value) for value in values)
             if float(nearest.fields[path]) == end:
                 shown = field_text(path, end, study)

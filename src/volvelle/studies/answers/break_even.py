@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.studies.answers.designs import Design, Goal
+from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.fields import numeric_field
-
-__all__ = ["BreakEven", "Crossing", "break_even", "plane_axes"]
+from volvelle.studies.design_space.measures import Objective
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
@@ -44,7 +43,7 @@ class BreakEven:
 
     x: str
     y: str
-    goal: Goal
+    goal: Objective
     design: Design
     reference: float
     """What the objective is on the line."""
@@ -79,11 +78,10 @@ def break_even(
     *,
     reference: float,
     said: str = "the reference",
-    goal: Goal | None = None,
     points: int = 13,
 ) -> BreakEven:
     """Where the objective equals a reference: along so many values of either axis."""
-    goal = evaluator.study.objectives[0] if goal is None else goal
+    goal = evaluator.study.objectives[0]
     known = {axis.name: axis for axis in plane_axes(evaluator)}
     for name in (x, y):
         if name not in known:

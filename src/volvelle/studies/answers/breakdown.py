@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.studies.answers.designs import Design
-from volvelle.studies.design_space.evaluate import Evaluator, Explained
-
-__all__ = ["Breakdown", "breakdown"]
+from volvelle.studies.design_space.evaluate import Evaluator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +32,9 @@ class Breakdown:
         return sum(self.parts.values())
 
 
-def breakdown(
-    evaluator: Evaluator, design: Design, *, label: str, explained: Explained | None = None
-) -> Breakdown | None:
-    """A design in parts; `explained` where it is known already. None: it does something that is not taken apart."""
-    found = evaluator.explain(design.number) if explained is None else explained
+def breakdown(evaluator: Evaluator, design: Design, *, label: str) -> Breakdown | None:
+    """A design in parts; None: it does something that is not taken apart."""
+    found = evaluator.explain(design.number)
     known = [estimate for estimate in found.estimates if estimate is not None]
     if len(known) < len(found.estimates):
         return None

@@ -7,8 +7,6 @@ from volvelle.studies.answers.designs import where
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Census", "census"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:

@@ -2,31 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from volvelle.quantities import FRACTION, Quantity, show
+from volvelle.quantities import FRACTION, show
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.measures import MEASURES
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Design", "Goal", "designs_of", "fetch", "field_text", "kind_of", "measure_text", "quoted", "where"]
-
 _MANY = 2_000
 """Points fetched by one query."""
-
-
-class Goal(Protocol):
-    """Something to judge by: a column, and which way is better."""
-
-    @property
-    def name(self) -> str:
-        """Of the column."""
-
-    @property
-    def less(self) -> bool:
-        """Whether less of it is better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,36 +71,31 @@ def fetch(query: Query, study: DesignStudy, numbers: Sequence[int]) -> tuple[Des
     return tuple(found[int(number)] for number in numbers)
 
 
-def kind_of(name: str, study: DesignStudy) -> Quantity | None:
-    """The kind of quantity that a column holds; None: plain numbers or words."""
-    return study.kind_of(name)
-
-
 def field_text(path: str, value: Value, study: DesignStudy) -> str:
     """A value of an axis, as a person reads it."""
-    kind = kind_of(path, study)
+    kind = study.kind_of(path)
     if isinstance(value, str | bool):
         return str(value)
     return _plain(float(value)) if kind is None else show(float(value), kind)
 
 
-def measure_text(name: str, value: float, *, digits: int = 3) -> str:
+def measure_text(name: str, value: float) -> str:
     """A measure, as a person reads it."""
     known = MEASURES.get(name)
     if value != value:  # noqa: PLR0124 - not a number: nobody could say
         return "–"
     if known is None or known.kind is None:
-        return f"{_plain(value, digits)} days" if name == "days" else _plain(value, digits)
+        return f"{_plain(value)} days" if name == "days" else _plain(value)
     if known.kind is FRACTION:
         return f"{100 * value:.1f} %"
-    return show(value, known.kind, digits=digits)
+    return show(value, known.kind)
 
 
-def _plain(value: float, digits: int = 3) -> str:
+def _plain(value: float) -> str:
     if value == int(value) and abs(value) < 1e9:
         return f"{int(value):,}"
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if abs(value) >= size:
-            return f"{value / size:#.{digits}g}".rstrip(".") + f" {letter}"
+            return f"{value / size:#.3g}".rstrip(".") + f" {letter}"
     # Noughts at the end stay, so that columns of such figures line up.
-    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}".rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")

@@ -6,12 +6,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.studies.answers.designs import Goal, quoted, where
+from volvelle.studies.answers.designs import quoted, where
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
-
-__all__ = ["FacetGrid", "facet_grids"]
 
 _MOST = 400
 """Points that a map may show."""
@@ -27,7 +26,7 @@ class FacetGrid:
     down: Axis
     groups: Axis | None
     within: tuple[Axis, ...]
-    panels: tuple[tuple[Goal, NDArray[np.float64]], ...]
+    panels: tuple[tuple[Objective, NDArray[np.float64]], ...]
     """An objective, and its value at every point, row by row; not a number where a point cannot run or fails."""
 
 

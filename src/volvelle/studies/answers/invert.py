@@ -8,27 +8,12 @@ from volvelle.studies.answers.best import Best, best_design
 from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
-from volvelle.studies.design_space.measures import MEASURES
+from volvelle.studies.design_space.measures import MEASURES, Objective, aim_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
 
-__all__ = ["Inversion", "Requirement", "Wanted", "invert", "requirement_of"]
-
-_LESS = {"least", "min", "minimal", "minimum", "minimise", "minimize", "lowest", "smallest", "cheapest"}
-_MORE = {"most", "max", "maximal", "maximum", "maximise", "maximize", "highest", "largest"}
 _JOINT = re.compile(r"\s*(?:,|;|\band\b)\s*")
 _COMPARISON = re.compile(r"[<>=!]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What is to be least or most."""
-
-    name: str
-    less: bool
-
-    def __str__(self) -> str:
-        return f"{'least' if self.less else 'most'} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +21,7 @@ class Requirement:
     """Conditions to meet, and what is to be least or most under them."""
 
     text: str
-    goal: Wanted
+    goal: Objective
     conditions: tuple[Expression, ...]
 
 
@@ -56,14 +41,12 @@ class Inversion:
 
 def requirement_of(text: str) -> Requirement:
     """Read a requirement: conditions and exactly one aim, in any order, joined by ``and`` or commas."""
-    goals: list[Wanted] = []
+    goals: list[Objective] = []
     conditions: list[Expression] = []
     for clause in (part for part in _JOINT.split(text.strip()) if part):
-        words = clause.split()
-        ways = [word for word in words if word.lower() in _LESS | _MORE]
-        names = [word for word in words if word not in ways]
-        if not _COMPARISON.search(clause) and len(ways) == 1 and len(names) == 1:
-            goals.append(Wanted(name=names[0], less=ways[0].lower() in _LESS))
+        aim = None if _COMPARISON.search(clause) else aim_of(clause)
+        if aim is not None and aim.name != clause:
+            goals.append(aim)
         elif _COMPARISON.search(clause):
             conditions.append(Expression(clause))
         else:

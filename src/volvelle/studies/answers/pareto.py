@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
-from volvelle.studies.answers.designs import Design, Goal, fetch, quoted, where
+from volvelle.studies.answers.designs import Design, fetch, quoted, where
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
-
-__all__ = ["Front", "FrontSoFar", "pareto_front"]
 
 _MOST = 4
 _SAMPLE = 4_096
@@ -33,7 +32,7 @@ Integers = NDArray[np.int64]
 class Front:
     """Points than which no other is better in one objective without being worse in another."""
 
-    objectives: tuple[Goal, ...]
+    objectives: tuple[Objective, ...]
     numbers: Integers
     """Points, by the first objective, best first."""
     values: Floats
@@ -172,9 +171,7 @@ def _beats(these: Floats, those: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def pareto_front(
-    query: Query, study: DesignStudy, *, objectives: Sequence[Goal] | None = None, shown: int = _SHOWN
-) -> Front:
+def pareto_front(query: Query, study: DesignStudy, *, objectives: Sequence[Objective] | None = None) -> Front:
     """The exact front of a study's results, by its own objectives or others that were written."""
     goals = tuple(study.objectives if objectives is None else objectives)
     if not 1 <= len(goals) <= _MOST:
@@ -187,8 +184,8 @@ def pareto_front(
     for batch in query.batches(sql, ("point", *dict.fromkeys(names))):
         so_far.add(np.column_stack([batch[name] for name in names]) * signs, batch["point"])
     places = np.arange(len(so_far.numbers))
-    if len(places) > shown:
-        places = np.unique(np.linspace(0, len(places) - 1, shown).round().astype(np.int64))
+    if len(places) > _SHOWN:
+        places = np.unique(np.linspace(0, len(places) - 1, _SHOWN).round().astype(np.int64))
     return Front(
         objectives=goals,
         numbers=so_far.numbers,

@@ -9,12 +9,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.studies.answers.designs import Goal, quoted, where
+from volvelle.studies.answers.designs import quoted, where
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
-
-__all__ = ["Pivot", "Profile", "pivot", "profile", "spread_of"]
 
 _LONG = 1_000
 """Values of an axis above which a profile takes neighbours together."""
@@ -25,7 +24,7 @@ class Profile:
     """Best objective at every value of an axis."""
 
     axis: str
-    goal: Goal
+    goal: Objective
     path: str
     """The field that stands for the axis: its own, or the first of those that move together."""
     values: tuple[tuple[Value, ...], ...]
@@ -40,7 +39,7 @@ class Profile:
 class Pivot:
     """Best objective over two axes, whatever the others are; neighbours taken together where there are many."""
 
-    goal: Goal
+    goal: Objective
     down: str
     across: str
     rows: tuple[tuple[Value, ...], ...]
@@ -51,9 +50,9 @@ class Pivot:
     met: NDArray[np.int64]
 
 
-def profile(query: Query, study: DesignStudy, axis: Axis, *, goal: Goal | None = None) -> Profile:
+def profile(query: Query, study: DesignStudy, axis: Axis) -> Profile:
     """The best at every value of an axis."""
-    goal = study.objectives[0] if goal is None else goal
+    goal = study.objectives[0]
     best, met = _grouped(query, study, goal, [axis], _LONG)
     path, values = _values(axis, _LONG)
     return Profile(axis=axis.name, goal=goal, path=path, values=values, best=best, met=met)
@@ -68,11 +67,9 @@ def spread_of(found: Profile) -> float:
     return high / low - 1.0 if low > 0 else high - low
 
 
-def pivot(
-    query: Query, study: DesignStudy, down: Axis, across: Axis, *, goal: Goal | None = None, most: int = 14
-) -> Pivot:
+def pivot(query: Query, study: DesignStudy, down: Axis, across: Axis, *, most: int = 14) -> Pivot:
     """The best at every pair of values of two axes, in at most so many rows and columns."""
-    goal = study.objectives[0] if goal is None else goal
+    goal = study.objectives[0]
     best, met = _grouped(query, study, goal, [down, across], most)
     (row_path, rows), (column_path, columns) = (_values(axis, most) for axis in (down, across))
     return Pivot(goal=goal, down=row_path, across=column_path, rows=rows, columns=columns, best=best, met=met)
@@ -90,7 +87,7 @@ def _together(axis: Axis, most: int) -> int:
 
 
 def _grouped(
-    query: Query, study: DesignStudy, goal: Goal, axes: list[Axis], most: int
+    query: Query, study: DesignStudy, goal: Objective, axes: list[Axis], most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Best and count at every combination of values, so many of an axis at most."""
     places = [study.axes.index(axis) for axis in axes]

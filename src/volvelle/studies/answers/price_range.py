@@ -17,8 +17,6 @@ from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
 from volvelle.studies.design_space.measures import MEASURES, Outcome
 
-__all__ = ["Assumption", "FigureRange", "assumptions", "figure_ranges", "needs_prices"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureRange:

@@ -11,13 +11,12 @@ import numpy as np
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import Number
-from volvelle.studies.answers.designs import Design, Goal
+from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.fields import dimension_names, numeric_field, value_of
-
-__all__ = ["Elasticity", "Sensitivity", "Step", "Swing", "sensitivity", "steps", "tornado", "varied_fields"]
+from volvelle.studies.design_space.measures import Objective
 
 _STEP = 0.01
 _SAMPLES = 9
@@ -32,7 +31,7 @@ class Elasticity:
     """What a hundredth more of one resource does to one objective."""
 
     path: str
-    goal: Goal
+    goal: Objective
     up: float | None
     """Change of the objective in % for 1 % more; None: it then cannot run."""
     down: float | None
@@ -45,7 +44,7 @@ class Elasticity:
     @property
     def gain(self) -> float | None:
         """What 1 % more buys in %: positive is better, whichever way the objective goes."""
-        return None if self.up is None else (-self.up if self.goal.less else self.up)
+        return self.goal.gain(self.up)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +63,12 @@ class Sensitivity:
         """Whether the price model prices variants of any number."""
         return any(one.price is not None for one in self.elasticities)
 
-    def telling(self, goals: Sequence[Goal]) -> Goal:
+    def telling(self, goals: Sequence[Objective]) -> Objective:
         """The first objective that more of some resource improves; a price, for one, it only raises."""
         helped = (goal for goal in goals if any((one.gain or 0.0) >= _FELT for one in self.of(goal)))
         return next(helped, goals[0])
 
-    def of(self, goal: Goal) -> tuple[Elasticity, ...]:
+    def of(self, goal: Objective) -> tuple[Elasticity, ...]:
         """Those of one objective, the largest gain first."""
         found = [one for one in self.elasticities if one.goal.name == goal.name]
         return tuple(sorted(found, key=lambda one: -(abs(one.gain) if one.gain is not None else -1.0)))
@@ -82,7 +81,7 @@ class Step:
     path: str
     before: Value
     after: Value
-    goal: Goal
+    goal: Objective
     change: float | None
     """Of the objective in %; None: it then cannot run."""
     price: float | None
@@ -95,7 +94,7 @@ class Swing:
     """How far one axis alone moves an objective."""
 
     path: str
-    goal: Goal
+    goal: Objective
     values: tuple[Value, ...]
     """Values looked at, from one end of the axis to the other."""
     found: tuple[float | None, ...]
@@ -126,12 +125,10 @@ def varied_fields(study: DesignStudy) -> tuple[str, ...]:
     return tuple(path for path in wanted if _stated(path, study))
 
 
-def sensitivity(
-    evaluator: Evaluator, design: Design, *, goals: Sequence[Goal] | None = None, step: float = _STEP
-) -> Sensitivity:
+def sensitivity(evaluator: Evaluator, design: Design) -> Sensitivity:
     """Elasticities at a design, by evaluating the model a hundredth to either side."""
     study = evaluator.study
-    goals = tuple(study.objectives if goals is None else goals)
+    goals = study.objectives
     cluster = evaluator.explain(design.number).cluster
     there = [path for path in varied_fields(study) if numeric_field(path, cluster) is not None]
     now = {path: float(np.max(value_of(path, cluster))) for path in there}
@@ -139,14 +136,14 @@ def sensitivity(
     wanted = tuple(dict.fromkeys([*(goal.name for goal in goals), _PRICE]))
     note = ""
     try:
-        found = _differences(evaluator, design.number, {path: now[path] for path in paths}, goals, wanted, step)
+        found = _differences(evaluator, design.number, {path: now[path] for path in paths}, goals, wanted)
     except OutsideDomainError as error:
         # The price model refuses variants of some numbers; others it may know, and time it never needs to.
         note, found = str(error), []
         for path in paths:
             for names in (wanted, *((goal.name,) for goal in goals)):
                 try:
-                    found += _differences(evaluator, design.number, {path: now[path]}, goals, names, step)
+                    found += _differences(evaluator, design.number, {path: now[path]}, goals, names)
                 except OutsideDomainError:
                     continue
                 if names is wanted:
@@ -158,15 +155,14 @@ def _differences(
     evaluator: Evaluator,
     number: int,
     now: Mapping[str, float],
-    goals: Sequence[Goal],
+    goals: Sequence[Objective],
     measures: tuple[str, ...],
-    step: float,
 ) -> list[Elasticity]:
     """Elasticities to some numbers of those objectives that are among the measures, all in one evaluation."""
     factors = np.ones((1 + 2 * len(now), len(now)))
     for place in range(len(now)):
-        factors[1 + 2 * place, place] = 1.0 + step
-        factors[2 + 2 * place, place] = 1.0 - step
+        factors[1 + 2 * place, place] = 1.0 + _STEP
+        factors[2 + 2 * place, place] = 1.0 - _STEP
     fields: dict[str, Number] = {path: value * factors[:, place] for place, (path, value) in enumerate(now.items())}
     variants = evaluator.near(number, fields, measures=measures)
     price, runs = variants.columns.get(_PRICE) if _PRICE in measures else None, variants.feasible
@@ -177,30 +173,29 @@ def _differences(
         values = variants.columns[goal.name]
         for place, path in enumerate(now):
             up, down = (
-                float(values[row] / values[0] - 1.0) / step if runs[row] else None
+                float(values[row] / values[0] - 1.0) / _STEP if runs[row] else None
                 for row in (1 + 2 * place, 2 + 2 * place)
             )
             more = None if price is None else float(price[1 + 2 * place] - price[0])
-            gain = None if up is None else (-up if goal.less else up)
+            gain = goal.gain(up)
             pays = more is not None and price is not None and abs(more) > 1e-9 * abs(float(price[0]))
-            value = 100.0 * step * gain / (more / 1e6) if pays and gain is not None and more else None
+            value = 100.0 * _STEP * gain / (more / 1e6) if pays and gain is not None and more else None
             found.append(
                 Elasticity(
                     path=path,
                     goal=goal,
                     up=up,
                     down=down,
-                    price=None if more is None else more * 0.01 / step,
+                    price=None if more is None else more * 0.01 / _STEP,
                     per_million=None if value is None else value + 0.0,
                 )
             )
     return found
 
 
-def steps(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> tuple[Step, ...]:
+def steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, ...]:
     """One step up along every numeric axis that makes another machine."""
     study = evaluator.study
-    goal = study.objectives[0] if goal is None else goal
     found = []
     for axis in study.axes:
         path, values = next(iter(axis.columns.items()))
@@ -219,7 +214,7 @@ def steps(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> 
         runs = bool(there.feasible[0])
         price = float(there.columns[_PRICE][0] - here.columns[_PRICE][0])
         change = 100.0 * float(there.columns[goal.name][0] / here.columns[goal.name][0] - 1.0) if runs else None
-        gain = None if change is None else (-change if goal.less else change)
+        gain = goal.gain(change)
         found.append(
             Step(
                 path=path,
@@ -234,10 +229,10 @@ def steps(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> 
     return tuple(found)
 
 
-def tornado(evaluator: Evaluator, design: Design, *, goal: Goal | None = None) -> tuple[Swing, ...]:
+def tornado(evaluator: Evaluator, design: Design) -> tuple[Swing, ...]:
     """Every axis from end to end, all others as chosen; the widest swing first."""
     study = evaluator.study
-    goal = study.objectives[0] if goal is None else goal
+    goal = study.objectives[0]
     numbers: list[int] = []
     spans: list[tuple[Axis, list[int], slice]] = []
     for axis in study.axes:

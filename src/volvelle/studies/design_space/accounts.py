@@ -8,14 +8,12 @@ import numpy as np
 from volvelle.catalogue.prices import PriceBook
 from volvelle.economics.cost_breakdown import CostBreakdown, Terms, cost_breakdown
 from volvelle.economics.price_book import AbstractPrices, End, ListPrices
-from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.fields import value_of
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
-
-__all__ = ["Accounts"]
 
 
 class Accounts:
@@ -46,20 +44,13 @@ class Accounts:
         """Prices of a machine of the catalogue, which its variants are priced by."""
         key = (anchor.name, anchor.chip.name, anchor.spans, tuple(part.link.name for part in anchor.dimensions))
         if key not in self._known:
-            self._known[key] = self._made(anchor)
+            costs = self._study.form.costs
+            self._known[key] = (
+                ListPrices(overhead=parse(costs.overhead, FRACTION))
+                if costs.model == "list"
+                else self._book.model(costs.model, anchor, at=self._at)
+            )
         return self._known[key]
-
-    def _made(self, anchor: Cluster) -> AbstractPrices:
-        model = self._study.form.costs.model
-        if model == "market":
-            return self._book.market(anchor, at=self._at)
-        if model == "parts":
-            return self._book.parts(anchor, at=self._at)
-        if model == "dfmodel":
-            return self._book.dfmodel(anchor)
-        if model == "list":
-            return ListPrices(overhead=parse(self._study.form.costs.overhead, FRACTION))
-        raise UnknownNameError.among("cost model", model, ("market", "parts", "list", "dfmodel"))
 
     def cost_breakdown(self, cluster: Cluster, anchor: Cluster) -> CostBreakdown:
         """What a machine costs, priced as a variant of another."""

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["Axis", "Grid", "Value"]
-
 Value = float | str | bool
 Positions = NDArray[np.int64]
 

@@ -21,8 +21,6 @@ from volvelle.studies.design_space.published_space import PublishedSpace, publis
 from volvelle.studies.design_space.structure import Machines, is_structural, structural_names
 from volvelle.system.cluster import Cluster
 
-__all__ = ["DesignStudy", "read_study"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DesignStudy:

@@ -31,8 +31,6 @@ from volvelle.studies.design_space.structure import SOLD, Machines, Steps, is_st
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Evaluator", "Explained"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:

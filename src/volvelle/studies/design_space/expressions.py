@@ -17,8 +17,6 @@ import numpy as np
 from volvelle.errors import DescriptionError, UnitError
 from volvelle.quantities import KINDS, Quantity
 
-__all__ = ["Expression"]
-
 _WITH_UNIT = re.compile(r"(?<![\w.])(\d[\d_]*\.?\d*(?:[eE][+-]?\d+)?)\s*([A-Za-zµ$%][A-Za-zµ$]*(?:/[A-Za-zµ]+)?)")
 _LITERAL = re.compile(r"('[^']*'|\"[^\"]*\")")
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)+")

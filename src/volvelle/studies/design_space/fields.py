@@ -29,8 +29,6 @@ from volvelle.quantities import (
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 
-__all__ = ["Field", "dimension_names", "dimension_place", "field_names", "numeric_field", "value_of", "with_values"]
-
 _CHIP: Mapping[str, Quantity | None] = {
     "matrix_rate": FLOP_PER_SECOND,
     "vector_rate": FLOP_PER_SECOND,
@@ -52,6 +50,16 @@ _LINK: Mapping[str, Quantity | None] = {
     "reduction_efficiency": FRACTION,
 }
 _CLUSTER: Mapping[str, Quantity | None] = {"host_power": WATTS, "host_rate": BYTES_PER_SECOND, "pue": None}
+_ROOMS: Mapping[str, Mapping[str, Quantity | None]] = {
+    "chip": _CHIP,
+    "calibration": _CALIBRATION,
+    "chip.memory": _MEMORY,
+    "chip.expansion": _MEMORY,
+    "": _CLUSTER,
+}
+"""Parts of a machine besides its network dimensions, and their numbers."""
+_RATES = ("chip.matrix_rate", "chip.vector_rate")
+"""Those that stand for the rates in all element types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,32 +85,22 @@ def dimension_place(name: str, cluster: Cluster) -> int | None:
     return (numbered | named).get(name)
 
 
+def _kinds(room: str, cluster: Cluster) -> Mapping[str, Quantity | None]:
+    """Numbers of a part of a machine, and what each is; none where it has no such part."""
+    return _LINK if dimension_place(room, cluster) is not None else _ROOMS.get(room, {})
+
+
 def field_names(cluster: Cluster) -> tuple[str, ...]:
     """Every numeric field of a machine."""
-    return (
-        *(f"chip.{name}" for name in _CHIP),
-        *(f"calibration.{name}" for name in _CALIBRATION),
-        *(f"chip.memory.{name}" for name in _MEMORY),
-        *(f"chip.expansion.{name}" for name in _MEMORY),
-        *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _LINK),
-        *_CLUSTER,
-    )
+    rooms = [*_ROOMS, *dimension_names(cluster)]
+    return (*(f"{room}.{name}" for room in rooms if room for name in _kinds(room, cluster)), *_CLUSTER)
 
 
 def numeric_field(path: str, cluster: Cluster) -> Field | None:
     """What a dotted name stands for, if for a number of this machine."""
     room, _, name = path.rpartition(".")
-    if room == "chip" and name in _CHIP:
-        return Field(path=path, kind=_CHIP[name])
-    if room == "calibration" and name in _CALIBRATION:
-        return Field(path=path, kind=_CALIBRATION[name])
-    if room in ("chip.memory", "chip.expansion") and name in _MEMORY:
-        return Field(path=path, kind=_MEMORY[name])
-    if dimension_place(room, cluster) is not None and name in _LINK:
-        return Field(path=path, kind=_LINK[name])
-    if not room and name in _CLUSTER:
-        return Field(path=path, kind=_CLUSTER[name])
-    return None
+    kinds = _kinds(room, cluster)
+    return Field(path=path, kind=kinds[name]) if name in kinds else None
 
 
 def value_of(path: str, cluster: Cluster) -> Number:
@@ -110,70 +108,59 @@ def value_of(path: str, cluster: Cluster) -> Number:
     if numeric_field(path, cluster) is None:
         raise UnknownNameError.among("field of the machine", path, field_names(cluster))
     room, _, name = path.rpartition(".")
-    chip = cluster.chip
-    found: Any
-    if room == "chip":
-        found = _reference_rate(chip, name) if name in ("matrix_rate", "vector_rate") else getattr(chip, name)
-    elif room == "calibration":
-        found = getattr(fitted_constants(cluster, _reference_element(chip)), name)
-    elif room == "chip.memory":
-        found = getattr(chip.memory, name)
-    elif room == "chip.expansion":
-        found = getattr(chip.memories[1], name) if len(chip.memories) > 1 else None
-    elif (place := dimension_place(room, cluster)) is not None:
-        found = getattr(cluster.dimensions[place].link, name)
-    else:
-        found = getattr(cluster, name)
-    if found is None:
+    stated = _reference_rate(cluster.chip, name) if path in _RATES else getattr(_part(room, cluster), name, None)
+    if stated is None:
         raise DescriptionError(
             f"{cluster.name!r} states no {path}, so nothing can be taken relative to it; give values with units"
         )
-    value: Number = found
+    value: Number = stated
     return value
+
+
+def _part(room: str, cluster: Cluster) -> object:
+    """The part of a machine that has the fields of a room; None: it has no such part."""
+    chip = cluster.chip
+    match room:
+        case "":
+            return cluster
+        case "chip":
+            return chip
+        case "calibration":
+            return fitted_constants(cluster, _reference_element(chip))
+        case "chip.memory" | "chip.expansion":
+            return next(iter(chip.memories[room == "chip.expansion" :]), None)
+    place = dimension_place(room, cluster)
+    return None if place is None else cluster.dimensions[place].link
 
 
 def with_values(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
     """The machine with some fields replaced, each by a number or a column."""
-    chip: dict[str, Any] = {}
-    memory: dict[str, Any] = {}
-    expansion: dict[str, Any] = {}
-    links: dict[int, dict[str, Any]] = {}
-    own: dict[str, Any] = {}
-    fitted: dict[str, Number] = {}
+    changes: dict[str | int, dict[str, Any]] = {room: {} for room in _ROOMS}
     for path, value in values.items():
         room, _, name = path.rpartition(".")
-        if path == "chip.matrix_rate":
-            scale = value / np.asarray(_reference_rate(cluster.chip, name))
-            chip["matrix_rates"] = {key: rate * scale for key, rate in cluster.chip.matrix_rates.items()}
-        elif path == "chip.vector_rate":
-            scale = value / np.asarray(_reference_rate(cluster.chip, name))
-            chip["vector_rates"] = {key: rate * scale for key, rate in cluster.chip.vector_rates.items()}
-        elif room == "chip":
-            chip[name] = value
-        elif room == "calibration":
-            fitted[name] = value
-        elif room == "chip.memory":
-            memory[name] = value
-        elif room == "chip.expansion":
-            expansion[name] = value
-        elif (place := dimension_place(room, cluster)) is not None:
-            links.setdefault(place, {})[name] = value
-        elif not room and name in _CLUSTER:
-            own[name] = value
-        else:
+        if numeric_field(path, cluster) is None:
             raise DescriptionError(
                 f"{cluster.name!r} has no {path}: its network dimensions are {', '.join(dimension_names(cluster))}"
             )
-    if memory or expansion:
-        chip["memories"] = (replace(cluster.chip.memory, **memory), *_expanded(cluster.chip, expansion))
+        if path in _RATES:
+            scale = value / np.asarray(_reference_rate(cluster.chip, name))
+            rates: Mapping[str, Number] = getattr(cluster.chip, f"{name}s")
+            changes["chip"][f"{name}s"] = {element: rate * scale for element, rate in rates.items()}
+        else:
+            place = dimension_place(room, cluster)
+            changes.setdefault(room if place is None else place, {})[name] = value
+    own, chip = changes[""], changes["chip"]
+    if changes["chip.memory"] or changes["chip.expansion"]:
+        first = replace(cluster.chip.memory, **changes["chip.memory"])
+        chip["memories"] = (first, *_expanded(cluster.chip, changes["chip.expansion"]))
     if chip:
         own["chip"] = replace(cluster.chip, **chip)
-    if links:
+    if any(isinstance(room, int) for room in changes):
         own["dimensions"] = tuple(
-            replace(part, link=replace(part.link, **links[place])) if place in links else part
+            replace(part, link=replace(part.link, **changes[place])) if place in changes else part
             for place, part in enumerate(cluster.dimensions)
         )
-    return with_constants(replace(cluster, **own) if own else cluster, fitted)
+    return with_constants(replace(cluster, **own) if own else cluster, changes["calibration"])
 
 
 def _expanded(chip: Chip, values: Mapping[str, Any]) -> tuple[Memory, ...]:

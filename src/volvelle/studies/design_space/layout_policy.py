@@ -13,8 +13,6 @@ from volvelle.quantities import Number
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 
-__all__ = ["LAYOUT_FIELDS", "fixed_layouts", "layout_number", "layout_space"]
-
 _FIELDS = {choice.name: choice for choice in CHOICES}
 LAYOUT_FIELDS = tuple(_FIELDS)
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.economics.cost_breakdown import CostBreakdown
+from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.laws.ownership import training_time
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.quantities import BYTES, DOLLARS, FRACTION, JOULES, SECONDS, WATTS, Flop, FlopPerSecond, Number, Quantity
-
-__all__ = ["MEASURES", "Measure", "Objective", "Outcome", "Worked", "objective_of"]
 
 _DAY = 86_400.0
 _MILLION = 1e6
@@ -47,6 +45,16 @@ class Outcome:
     chips: float
     cost_breakdown: Callable[[], CostBreakdown]
     """Made only if a measure of money or watts is asked for."""
+
+    @property
+    def costs(self) -> CostBreakdown:
+        """What the machine costs and takes."""
+        return self.cost_breakdown()
+
+    @property
+    def step_cost(self) -> StepCost:
+        """Energy and money of a round."""
+        return self.costs.step(self.time, tokens=self.tokens)
 
     def round(self, of: Callable[[Worked], Number]) -> Number:
         """A quantity over one round of the mix: every workload as often as it weighs."""
@@ -100,7 +108,7 @@ def _whole_run(worked: Worked) -> Number:
     return training_time(worked.run_tokens, per_step=worked.tokens, step=worked.time)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Measure:
     """Something to judge a point by."""
 
@@ -118,104 +126,56 @@ def _mfu(found: Outcome) -> Number:
     return model_flops_utilisation(busy, found.time, chips=found.chips, peak=1.0)
 
 
+def _memory(found: Outcome) -> Number:
+    first, *others = (worked.memory for worked in found.worked)
+    return np.max([first, *others], axis=0) if others else first
+
+
+_LESS, _MORE = True, False
 _ALL = (
+    Measure("time", "of a step (of one round of the mix)", SECONDS, _LESS, lambda it: it.time),
+    Measure("memory", "on the fullest chip", BYTES, _LESS, _memory),
+    Measure("mfu", "model FLOPs utilisation", FRACTION, _MORE, _mfu),
+    Measure("samples_per_s", "sequences a second", None, _MORE, lambda it: it.samples / it.time),
+    Measure("tokens_per_s", "tokens a second", None, _MORE, lambda it: it.tokens / it.time),
+    Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / _DAY),
+    Measure("chips", "accelerators", None, _LESS, lambda it: it.chips),
+    Measure("machine_usd", "price of the machine", DOLLARS, _LESS, lambda it: it.costs.capex),
+    Measure("usd", "owning the machine over its life", DOLLARS, _LESS, lambda it: it.costs.tco),
     Measure(
-        name="time",
-        says="of a step (of one round of the mix)",
-        kind=SECONDS,
-        less_is_better=True,
-        of=lambda it: it.time,
+        "run_usd",
+        "share of that for the training asked for",
+        DOLLARS,
+        _LESS,
+        lambda it: it.costs.step(it.seconds).dollars,
     ),
     Measure(
-        name="memory",
-        says="on the fullest chip",
-        kind=BYTES,
-        less_is_better=True,
-        of=lambda it: (
-            np.max([worked.memory for worked in it.worked], axis=0) if len(it.worked) > 1 else it.worked[0].memory
-        ),
-    ),
-    Measure(name="mfu", says="model FLOPs utilisation", kind=FRACTION, less_is_better=False, of=_mfu),
-    Measure(
-        name="samples_per_s",
-        says="sequences a second",
-        kind=None,
-        less_is_better=False,
-        of=lambda it: it.samples / it.time,
+        "flops_per_usd", "FLOP/s done for every dollar of the machine", None, _MORE, lambda it: it.rate / it.costs.capex
     ),
     Measure(
-        name="tokens_per_s",
-        says="tokens a second",
-        kind=None,
-        less_is_better=False,
-        of=lambda it: it.tokens / it.time,
+        "flops_per_joule", "FLOP done for every joule, at the meter", None, _MORE, lambda it: it.rate / it.costs.power
     ),
     Measure(
-        name="days",
-        says="until all tokens are trained on",
-        kind=None,
-        less_is_better=True,
-        of=lambda it: it.seconds / _DAY,
+        "usd_per_mtoken",
+        "dollars a million tokens",
+        DOLLARS,
+        _LESS,
+        lambda it: it.step_cost.dollars_per_token * _MILLION,
     ),
-    Measure(name="chips", says="accelerators", kind=None, less_is_better=True, of=lambda it: it.chips),
+    Measure("power", "at the meter", WATTS, _LESS, lambda it: it.costs.power),
     Measure(
-        name="machine_usd",
-        says="price of the machine",
-        kind=DOLLARS,
-        less_is_better=True,
-        of=lambda it: it.cost_breakdown().capex,
-    ),
-    Measure(
-        name="usd",
-        says="owning the machine over its life",
-        kind=DOLLARS,
-        less_is_better=True,
-        of=lambda it: it.cost_breakdown().tco,
+        "joules_per_sample",
+        "energy a sequence, at the meter",
+        JOULES,
+        _LESS,
+        lambda it: it.costs.step(it.time, samples=it.samples).energy_per_sample,
     ),
     Measure(
-        name="run_usd",
-        says="share of that for the training asked for",
-        kind=DOLLARS,
-        less_is_better=True,
-        of=lambda it: it.cost_breakdown().step(it.seconds).dollars,
-    ),
-    Measure(
-        name="flops_per_usd",
-        says="FLOP/s done for every dollar of the machine",
-        kind=None,
-        less_is_better=False,
-        of=lambda it: it.rate / it.cost_breakdown().capex,
-    ),
-    Measure(
-        name="flops_per_joule",
-        says="FLOP done for every joule, at the meter",
-        kind=None,
-        less_is_better=False,
-        of=lambda it: it.rate / it.cost_breakdown().power,
-    ),
-    Measure(
-        name="usd_per_mtoken",
-        says="dollars a million tokens",
-        kind=DOLLARS,
-        less_is_better=True,
-        of=lambda it: it.cost_breakdown().step(it.time, tokens=it.tokens).dollars_per_token * _MILLION,
-    ),
-    Measure(
-        name="power", says="at the meter", kind=WATTS, less_is_better=True, of=lambda it: it.cost_breakdown().power
-    ),
-    Measure(
-        name="joules_per_sample",
-        says="energy a sequence, at the meter",
-        kind=JOULES,
-        less_is_better=True,
-        of=lambda it: it.cost_breakdown().step(it.time, samples=it.samples).energy_per_sample,
-    ),
-    Measure(
-        name="tokens_per_joule",
-        says="tokens a second for every watt",
-        kind=None,
-        less_is_better=False,
-        of=lambda it: it.cost_breakdown().step(it.time, tokens=it.tokens).tokens_per_second_per_watt,
+        "tokens_per_joule",
+        "tokens a second for every watt",
+        None,
+        _MORE,
+        lambda it: it.step_cost.tokens_per_second_per_watt,
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
@@ -223,29 +183,40 @@ MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
-    """A measure, and which way is better."""
+    """Something to judge by: a measure or another column, and which way is better."""
 
-    measure: Measure
+    name: str
     less: bool
 
-    @property
-    def name(self) -> str:
-        """Of the measure."""
-        return self.measure.name
+    def gain(self, change: float | None) -> float | None:
+        """What a change of it is worth: positive is better, whichever way it goes; None: it is not known."""
+        return -change if change is not None and self.less else change
 
     def __str__(self) -> str:
         return f"{'least' if self.less else 'most'} {self.name}"
 
 
+_LEAST = ("least", "min", "minimal", "minimum", "minimise", "minimize", "lowest", "smallest", "cheapest")
+_MOST = ("most", "max", "maximal", "maximum", "maximise", "maximize", "highest", "largest")
+_WAYS = {**dict.fromkeys(_LEAST, True), **dict.fromkeys(_MOST, False)}
+
+
+def aim_of(text: str) -> Objective | None:
+    """What is to be least or most: ``least days``, ``usd minimal``; a measure alone goes its own way. None: no aim."""
+    words = text.split()
+    ways = [_WAYS[word.lower()] for word in words if word.lower() in _WAYS]
+    names = [word for word in words if word.lower() not in _WAYS]
+    if len(names) != 1 or len(ways) > 1 or not (ways or names[0] in MEASURES):
+        return None
+    return Objective(name=names[0], less=ways[0] if ways else MEASURES[names[0]].less_is_better)
+
+
 def objective_of(text: str) -> Objective:
     """An objective from words: ``days``, ``least days``, ``max mfu``, ``usd minimal``."""
-    words = text.split()
-    ways = {"least": True, "min": True, "minimal": True, "lowest": True, "most": False, "max": False, "maximal": False}
-    directions = [ways[word] for word in words if word in ways]
-    names = [word for word in words if word not in ways]
-    if len(names) != 1 or len(directions) > 1:
-        raise DescriptionError(f"{text!r} is no objective; write a measure, or 'least' or 'most' before it")
-    if names[0] not in MEASURES:
+    aim = aim_of(text)
+    if aim is not None and aim.name in MEASURES:
+        return aim
+    names = [word for word in text.split() if word.lower() not in _WAYS]
+    if len(names) == 1 and names[0] not in MEASURES:
         raise UnknownNameError.among("measure", names[0], MEASURES)
-    measure = MEASURES[names[0]]
-    return Objective(measure=measure, less=directions[0] if directions else measure.less_is_better)
+    raise DescriptionError(f"{text!r} is no objective; write a measure, or 'least' or 'most' before it")

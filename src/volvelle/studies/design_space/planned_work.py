@@ -14,8 +14,6 @@ from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
 from volvelle.system.cluster import Cluster
 
-__all__ = ["planned_work"]
-
 _OPTIONS: Mapping[str, Callable[[WorkloadForm], dict[str, Any]]] = {
     "hpl": lambda form: {},
     "hpcg": lambda form: {},

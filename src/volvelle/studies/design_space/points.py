@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from volvelle.estimators.training.checks import CHECKS
 from volvelle.mapping.parallelism import CHOICES
 
-__all__ = ["CHOSEN", "REASONS", "PointSource", "Slice"]
-
 REASONS = ("", *(check.name for check in CHECKS), "memory", "layout")
 """Why a point cannot run; the first is that it can. ``layout``: no layout of the space divides its batch and chips."""
 

@@ -12,8 +12,6 @@ from volvelle.errors import UnknownNameError
 from volvelle.studies.design_space.axes import Axis, Grid
 from volvelle.studies.design_space.points import PointSource
 
-__all__ = ["GROUP", "PublishedSpace", "StudiedPoints", "published_space"]
-
 GROUP = "volvelle.published_spaces"
 
 

@@ -15,8 +15,6 @@ from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["SOLD", "Machines", "Steps", "is_structural", "structural_names", "varied_form"]
-
 _WHOLE = ("system", "chip", "accelerators")
 SOLD = frozenset(_WHOLE)
 """Fields that make another machine of the catalogue; the others make a variant nobody sells."""

@@ -14,8 +14,6 @@ from volvelle.studies.design_space.points import PointSource
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.shards import Shard, write_shard
 
-__all__ = ["ChunkJob", "Forecast", "evaluator_of", "forecast", "jobs", "run_chunk"]
-
 _LONGEST = 262_144
 """Rows of a chunk at most: its columns take some tens of megabytes."""
 _SECONDS = 2.0

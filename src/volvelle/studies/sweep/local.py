@@ -11,8 +11,6 @@ from volvelle.errors import ResultsError
 from volvelle.studies.sweep.chunk import ChunkJob, jobs, run_chunk
 from volvelle.studies.sweep.manifest import Results
 
-__all__ = ["cores", "run_local"]
-
 _TRIES = 4
 """Times a chunk may take its worker down before it is blamed."""
 

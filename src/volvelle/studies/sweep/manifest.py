@@ -16,8 +16,6 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.published_space import published_space
 from volvelle.studies.sweep.shards import Shard, damage, every_shard, is_shard, list_shards
 
-__all__ = ["Manifest", "Results", "model_fingerprint", "open_results", "read_manifest"]
-
 _FILE = "manifest.json"
 _FORMAT = 1
 _ABANDONED = 60.0

@@ -22,8 +22,6 @@ from volvelle.studies.sweep.chunk import ChunkJob, jobs, run_chunk
 from volvelle.studies.sweep.manifest import Results, model_fingerprint, read_manifest
 from volvelle.studies.sweep.shards import Shard
 
-__all__ = ["run_on_ray"]
-
 _TRIES = 6
 """Times a chunk may be lost with its worker before it is blamed; more than at home, where nodes are not taken away."""
 _AHEAD = 3

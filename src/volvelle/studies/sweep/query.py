@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from volvelle.errors import MissingExtraError, ResultsError
 from volvelle.studies.sweep.manifest import Results
 
-__all__ = ["Query"]
-
 _MEMORY = "1GB"
 
 

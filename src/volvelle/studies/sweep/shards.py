@@ -19,8 +19,6 @@ from volvelle.errors import MissingExtraError, ResultsError
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.points import REASONS, Slice
 
-__all__ = ["Shard", "damage", "every_shard", "is_shard", "list_shards", "write_shard"]
-
 _NAME = re.compile(r"part-(\d{8})-(\d+)-([0-9a-f]{8})\.parquet")
 _BLOCK = 1 << 20
 

@@ -4,8 +4,6 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.pieces import STREAM, bias, dropout, norm
 from volvelle.workload.families.shape import LatentAttention, Transformer
 
-__all__ = ["ATTENTION_CORE", "attention", "attention_core"]
-
 ATTENTION_CORE = "attention core"
 """Region of the operations between the query, key, value projections and the output projection."""
 
@@ -25,12 +23,7 @@ def attention(b: BlockBuilder, shape: Transformer, x: str, *, local: bool = Fals
     b.part = "attention"
     context = attention_core(b, q, k, v, across=across, value=value, local=local, drops=shape.dropout)
     made = f"batch position kv_heads group {value}"
-    out = b.contract(
-        "attention_out",
-        f"{made}, kv_heads group {value} hidden -> {STREAM}",
-        context,
-        b.weight("attention_out_weight", f"kv_heads group {value} hidden"),
-    )
+    out = b.project("attention_out", f"{made}, kv_heads group {value} hidden -> {STREAM}", context)
     if shape.linear_bias == "all":
         out = bias(b, "attention_out_bias", STREAM, "hidden", out)
     return dropout(b, "attention_out_dropout", STREAM, out) if shape.dropout else out
@@ -70,21 +63,8 @@ def attention_core(
 
 def _grouped(b: BlockBuilder, shape: Transformer, x: str, *, rotated: bool) -> tuple[str, str, str]:
     """Queries, keys and values; several query heads may share one of keys and values."""
-    q = b.contract(
-        "query",
-        f"{STREAM}, hidden kv_heads group head_dim -> {_Q}",
-        x,
-        b.weight("query_weight", "hidden kv_heads group head_dim"),
-    )
-    k, v = (
-        b.contract(
-            name,
-            f"{STREAM}, hidden kv_heads head_dim -> {_K}",
-            x,
-            b.weight(f"{name}_weight", "hidden kv_heads head_dim"),
-        )
-        for name in ("key_proj", "value")
-    )
+    q = b.project("query", f"{STREAM}, hidden kv_heads group head_dim -> {_Q}", x)
+    k, v = (b.project(name, f"{STREAM}, hidden kv_heads head_dim -> {_K}", x) for name in ("key_proj", "value"))
     if shape.linear_bias in ("all", "qkv"):
         q = bias(b, "query_bias", _Q, "kv_heads group head_dim", q)
         k = bias(b, "key_bias", _K, "kv_heads head_dim", k)
@@ -103,52 +83,21 @@ def _latent(b: BlockBuilder, shape: Transformer, latent: LatentAttention, x: str
     """Queries, keys and values from latents; a part of each key carries the position and is shared by all heads."""
     heads = "batch position kv_heads group"
     if latent.query_rank:
-        low = b.contract(
-            "query_down",
-            f"{STREAM}, hidden query_rank -> batch position query_rank",
-            x,
-            b.weight("query_down_weight", "hidden query_rank"),
-        )
+        low = b.project("query_down", f"{STREAM}, hidden query_rank -> batch position query_rank", x)
         low = norm(b, shape, "query_latent_norm", low, dims="batch position query_rank", along="query_rank")
         b.part = "attention"
-        q = b.contract(
-            "query_up",
-            f"batch position query_rank, query_rank kv_heads group qk_dim -> {heads} qk_dim",
-            low,
-            b.weight("query_up_weight", "query_rank kv_heads group qk_dim"),
-        )
+        q = b.project("query_up", f"batch position query_rank, query_rank kv_heads group qk_dim -> {heads} qk_dim", low)
     else:
-        q = b.contract(
-            "query",
-            f"{STREAM}, hidden kv_heads group qk_dim -> {heads} qk_dim",
-            x,
-            b.weight("query_weight", "hidden kv_heads group qk_dim"),
-        )
-    low = b.contract(
-        "kv_down",
-        f"{STREAM}, hidden kv_rank -> batch position kv_rank",
-        x,
-        b.weight("kv_down_weight", "hidden kv_rank"),
-    )
-    placed = b.contract(
-        "key_place",
-        f"{STREAM}, hidden rotary_dim -> batch position rotary_dim",
-        x,
-        b.weight("key_place_weight", "hidden rotary_dim"),
-    )
+        q = b.project("query", f"{STREAM}, hidden kv_heads group qk_dim -> {heads} qk_dim", x)
+    low = b.project("kv_down", f"{STREAM}, hidden kv_rank -> batch position kv_rank", x)
+    placed = b.project("key_place", f"{STREAM}, hidden rotary_dim -> batch position rotary_dim", x)
     low = norm(b, shape, "kv_latent_norm", low, dims="batch position kv_rank", along="kv_rank")
     b.part = "attention"
-    content = b.contract(
-        "key_up",
-        "batch position kv_rank, kv_rank kv_heads head_dim -> batch position kv_heads head_dim",
-        low,
-        b.weight("key_up_weight", "kv_rank kv_heads head_dim"),
+    content = b.project(
+        "key_up", "batch position kv_rank, kv_rank kv_heads head_dim -> batch position kv_heads head_dim", low
     )
-    v = b.contract(
-        "value_up",
-        "batch position kv_rank, kv_rank kv_heads value_dim -> batch position kv_heads value_dim",
-        low,
-        b.weight("value_up_weight", "kv_rank kv_heads value_dim"),
+    v = b.project(
+        "value_up", "batch position kv_rank, kv_rank kv_heads value_dim -> batch position kv_heads value_dim", low
     )
     q = b.pointwise("query_rotation", f"{heads} qk_dim -> {heads} qk_dim", q, flops=3.0)
     k = b.join("key_join", "batch position kv_heads head_dim, batch position rotary_dim", "qk_dim", content, placed)

@@ -17,8 +17,6 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Pointwise
 from volvelle.workload.signature import Signature
 
-__all__ = ["Dlrm", "EmbeddingTables", "dlrm"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingTables:

@@ -4,8 +4,6 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.pieces import STREAM, bias, dropout, residual
 from volvelle.workload.families.shape import Experts, Transformer
 
-__all__ = ["feed_forward", "mixture"]
-
 _ROUTED = "batch experts slots hidden"
 _ACTIVATION = {"gelu": 8.0, "relu": 1.0, "relu2": 2.0}
 """FLOP a point."""
@@ -15,22 +13,16 @@ def feed_forward(b: BlockBuilder, shape: Transformer, x: str, *, name: str = "ml
     """Up, activation, down, for every token."""
     b.part = "feed-forward"
     wide = f"batch position {ffn}"
-    up = b.contract(
-        f"{name}_up", f"{STREAM}, hidden {ffn} -> {wide}", x, b.weight(f"{name}_up_weight", f"hidden {ffn}")
-    )
+    up = b.project(f"{name}_up", f"{STREAM}, hidden {ffn} -> {wide}", x)
     if shape.linear_bias == "all":
         up = bias(b, f"{name}_up_bias", wide, ffn, up)
     active = "activation" if name == "mlp" else f"{name}_activation"
     if shape.gated:
-        gate = b.contract(
-            f"{name}_gate", f"{STREAM}, hidden {ffn} -> {wide}", x, b.weight(f"{name}_gate_weight", f"hidden {ffn}")
-        )
+        gate = b.project(f"{name}_gate", f"{STREAM}, hidden {ffn} -> {wide}", x)
         act = b.pointwise(active, f"{wide}, {wide} -> {wide}", gate, up, flops=8.0, saves=(0, 1))
     else:
         act = b.pointwise(active, f"{wide} -> {wide}", up, flops=_ACTIVATION[shape.activation], saves=(0,))
-    down = b.contract(
-        f"{name}_down", f"{wide}, {ffn} hidden -> {STREAM}", act, b.weight(f"{name}_down_weight", f"{ffn} hidden")
-    )
+    down = b.project(f"{name}_down", f"{wide}, {ffn} hidden -> {STREAM}", act)
     if shape.linear_bias == "all":
         down = bias(b, f"{name}_down_bias", STREAM, "hidden", down)
     return dropout(b, f"{name}_dropout", STREAM, down) if shape.dropout else down
@@ -43,21 +35,19 @@ def mixture(b: BlockBuilder, shape: Transformer, experts: Experts, x: str) -> st
     """
     b.part = "routing"
     choices = "batch position choices"
-    logits = b.contract(
-        "router", f"{STREAM}, hidden choices -> {choices}", x, b.weight("router_weight", "hidden choices")
-    )
+    logits = b.project("router", f"{STREAM}, hidden choices -> {choices}", x)
     weights = b.normalise("router_weights", f"{choices} -> {choices}", logits, along="choices", saves_output=True)
     sent = b.route("dispatch", f"{STREAM} -> {_ROUTED}", x)
     b.part = "experts"
     wide, inner = "batch experts slots expert_ffn", "experts hidden expert_ffn"
-    up = b.contract("expert_up", f"{_ROUTED}, {inner} -> {wide}", sent, b.weight("expert_up_weight", inner))
+    up = b.project("expert_up", f"{_ROUTED}, {inner} -> {wide}", sent)
     if shape.gated:
-        gate = b.contract("expert_gate", f"{_ROUTED}, {inner} -> {wide}", sent, b.weight("expert_gate_weight", inner))
+        gate = b.project("expert_gate", f"{_ROUTED}, {inner} -> {wide}", sent)
         act = b.pointwise("expert_activation", f"{wide}, {wide} -> {wide}", gate, up, flops=8.0, saves=(0, 1))
     else:
         act = b.pointwise("expert_activation", f"{wide} -> {wide}", up, flops=8.0, saves=(0,))
     outer = "experts expert_ffn hidden"
-    made = b.contract("expert_down", f"{wide}, {outer} -> {_ROUTED}", act, b.weight("expert_down_weight", outer))
+    made = b.project("expert_down", f"{wide}, {outer} -> {_ROUTED}", act)
     b.part = "routing"
     back = b.route("combine", f"{_ROUTED}, {choices} -> {STREAM}", made, weights, flops=2.0)
     if experts.shared_ffn:

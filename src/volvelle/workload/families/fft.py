@@ -13,8 +13,6 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Unit
 
-__all__ = ["Fft", "fft"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fft:

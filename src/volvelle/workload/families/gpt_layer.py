@@ -23,8 +23,6 @@ from volvelle.workload.operations import Contraction, Phase, Pointwise
 from volvelle.workload.signature import Signature
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["GptLayer", "gpt_layer", "gpt_layer_training"]
-
 _STREAM = "batch position hidden"
 _HEADS = "batch position heads head_dim"
 _KEYS = "batch key_position heads head_dim"
@@ -105,15 +103,7 @@ def _forward(b: BlockBuilder) -> None:
     x = each("add_previous_layer", _STREAM, b.input("x", _STREAM))
     normed = each("layer_norm_1", _STREAM, x)
     b.part = "attention"
-    q, k, v = (
-        b.contract(
-            name,
-            f"{_STREAM}, hidden heads head_dim -> {_HEADS}",
-            normed,
-            b.weight(f"{name}_weight", "hidden heads head_dim"),
-        )
-        for name in ("q", "k", "v")
-    )
+    q, k, v = (b.project(name, f"{_STREAM}, hidden heads head_dim -> {_HEADS}", normed) for name in ("q", "k", "v"))
     scores = b.contract("mha_gemm_1", f"{_HEADS}, {_KEYS} -> {_SCORES}", q, k)
     weights = each("dropout_1", _SCORES, each("softmax", _SCORES, scores))
     mixed = b.contract("mha_gemm_2", f"{_SCORES}, {_KEYS} -> {_HEADS}", weights, v)
@@ -122,9 +112,9 @@ def _forward(b: BlockBuilder) -> None:
     middle = each("add_1", _STREAM, each("dropout_2", _STREAM, out), x)
     normed = each("layer_norm_2", _STREAM, middle)
     b.part = "feed-forward"
-    up = b.contract("ffn0", f"{_STREAM}, hidden ffn -> {_WIDE}", normed, b.weight("ffn0_weight", "hidden ffn"))
+    up = b.project("ffn0", f"{_STREAM}, hidden ffn -> {_WIDE}", normed)
     gelu = each("gelu", _WIDE, up)
-    down = b.contract("ffn1", f"{_WIDE}, ffn hidden -> {_STREAM}", gelu, b.weight("ffn1_weight", "ffn hidden"))
+    down = b.project("ffn1", f"{_WIDE}, ffn hidden -> {_STREAM}", gelu)
     b.part = "norms, residuals"
     each("add_2", _STREAM, each("dropout_3", _STREAM, down), middle)
 

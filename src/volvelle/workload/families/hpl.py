@@ -13,8 +13,6 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Factorisation
 from volvelle.workload.signature import Signature
 
-__all__ = ["Hpl", "hpl"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hpl:

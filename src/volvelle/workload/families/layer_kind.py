@@ -5,8 +5,6 @@ from typing import Literal, Self, cast, get_args
 
 from volvelle.errors import DescriptionError, UnknownNameError
 
-__all__ = ["Feed", "LayerKind", "Mixer"]
-
 Mixer = Literal["attention", "local attention", "mamba", "mamba2", "none"]
 """How positions learn of each other: attention over all of them or over a window, or a recurrence."""
 Feed = Literal["mlp", "experts", "none"]

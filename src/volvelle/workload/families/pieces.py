@@ -3,8 +3,6 @@
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.shape import Transformer
 
-__all__ = ["STREAM", "bias", "dropout", "norm", "residual"]
-
 STREAM = "batch position hidden"
 """Dimensions of what layers hand to each other."""
 

@@ -9,8 +9,6 @@ from volvelle.workload.families.pieces import STREAM, bias, norm
 from volvelle.workload.families.shape import Mamba, Mamba2, Transformer
 from volvelle.workload.operations import Unit
 
-__all__ = ["mamba", "mamba2"]
-
 _PART = "state space"
 _INNER = "batch position inner"
 _HEADS = "state_groups state_heads state_width"
@@ -96,8 +94,7 @@ def _chunk_flops(space: Mamba2) -> float:
 
 def _project(b: BlockBuilder, name: str, x: str, taken: str, given: str, dims: str) -> str:
     """A projection of a tensor of `dims`, which end in `taken`."""
-    weight = b.weight(f"{name}_weight", f"{taken} {given}")
-    return b.contract(name, f"{dims}, {taken} {given} -> batch position {given}", x, weight)
+    return b.project(name, f"{dims}, {taken} {given} -> batch position {given}", x)
 
 
 def _convolved(b: BlockBuilder, name: str, width: str, x: str) -> str:

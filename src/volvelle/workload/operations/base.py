@@ -1,7 +1,7 @@
 """What every kind of operation answers about itself, from its signature alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -9,8 +9,6 @@ from math import prod
 
 from volvelle.workload.signature import Signature
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
-
-__all__ = ["AbstractKind", "Gradients", "Operation", "Phase", "SplitChoice", "Unit", "Work"]
 
 
 class Phase(Enum):
@@ -135,3 +133,29 @@ class Gradients:
     operations: tuple[Operation, ...] = ()
     carried: Mapping[int, str] = field(default_factory=dict)
     """Input index → name of the tensor that holds (a summand of) its gradient."""
+
+
+def gradients_of_kernel(
+    op: Operation,
+    wanted: Sequence[bool],
+    read: Sequence[tuple[tuple[str, ...], str]],
+    made: Callable[[Signature], AbstractKind],
+) -> Gradients:
+    """One backward kernel, which reads tensors (dimensions and name) and writes the gradient of every wanted input."""
+    targets = [index for index, want in enumerate(wanted) if want]
+    if not targets:
+        return Gradients()
+    outputs = tuple(op.gradient_name(index) for index in targets)
+    given = tuple(op.kind.signature.inputs[index] for index in targets)
+    backward = Operation(
+        name=f"{op.name}.backward",
+        kind=made(Signature(tuple(dims for dims, _ in read), given)),
+        inputs=tuple(name for _, name in read),
+        outputs=outputs,
+        phase=Phase.BACKWARD,
+        of=op.name,
+        part=op.part,
+        region=op.region,
+        fused=op.fused,
+    )
+    return Gradients((backward,), dict(zip(targets, outputs, strict=True)))

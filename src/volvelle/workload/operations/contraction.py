@@ -9,8 +9,6 @@ from volvelle.errors import GraphError
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
 from volvelle.workload.signature import Signature
 
-__all__ = ["Contraction", "gradients_of_product"]
-
 
 @final
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from volvelle.workload.operations.base import AbstractKind, Gradients, Operation
 from volvelle.workload.operations.contraction import gradients_of_product
 from volvelle.workload.signature import Signature
 
-__all__ = ["Convolution"]
-
 
 @final
 @dataclass(frozen=True)

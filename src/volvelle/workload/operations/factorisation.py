@@ -9,8 +9,6 @@ from volvelle.workload.operations.base import AbstractKind, Gradients, Operation
 from volvelle.workload.signature import Signature
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, split
 
-__all__ = ["Factorisation"]
-
 
 @final
 @dataclass(frozen=True)

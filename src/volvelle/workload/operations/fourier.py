@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import final
 
 from volvelle.errors import GraphError
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
-
-__all__ = ["Fourier"]
 
 
 @final
@@ -49,18 +47,5 @@ class Fourier(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """The transform back, of the gradient; nothing else is read."""
-        if not wanted[0]:
-            return Gradients()
-        name = op.gradient_name(0)
-        backward = Operation(
-            name=f"{op.name}.backward",
-            kind=self,
-            inputs=(f"{op.outputs[0]}.grad",),
-            outputs=(name,),
-            phase=Phase.BACKWARD,
-            of=op.name,
-            part=op.part,
-            region=op.region,
-            fused=op.fused,
-        )
-        return Gradients((backward,), {0: name})
+        read = ((self.signature.outputs[0], f"{op.outputs[0]}.grad"),)
+        return gradients_of_kernel(op, wanted, read, lambda _: self)

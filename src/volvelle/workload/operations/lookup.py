@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 from volvelle.errors import GraphError
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
-
-__all__ = ["Lookup"]
 
 
 @final
@@ -43,17 +42,5 @@ class Lookup(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """Add each output row's gradient into the row it came from."""
-        if not wanted[1]:
-            return Gradients()
-        indices, table = self.signature.inputs
-        name = op.gradient_name(1)
-        backward = Operation(
-            name=f"{op.name}.backward",
-            kind=Lookup(Signature((indices, self.signature.outputs[0]), (table,)), scatter=True),
-            inputs=(op.inputs[0], f"{op.outputs[0]}.grad"),
-            outputs=(name,),
-            phase=Phase.BACKWARD,
-            of=op.name,
-            part=op.part,
-        )
-        return Gradients((backward,), {1: name})
+        read = ((self.signature.inputs[0], op.inputs[0]), (self.signature.outputs[0], f"{op.outputs[0]}.grad"))
+        return gradients_of_kernel(op, (False, wanted[1]), read, partial(Lookup, scatter=True))

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
-
-__all__ = ["Normalisation"]
 
 
 @final
@@ -41,30 +40,11 @@ class Normalisation(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """One backward kernel that reads the saved tensor and writes every wanted gradient."""
-        targets = [index for index, want in enumerate(wanted) if want]
-        if not targets:
-            return Gradients()
-        read = op.outputs[0] if self.saves_output else op.inputs[0]
-        scale = 1 if len(op.inputs) > 1 else None
-        extra = () if scale is None else (self.signature.inputs[scale],)
-        outputs = tuple(op.gradient_name(index) for index in targets)
-        backward = Operation(
-            name=f"{op.name}.backward",
-            kind=Normalisation(
-                Signature(
-                    (self.signature.inputs[0], self.signature.outputs[0], *extra),
-                    tuple(self.signature.inputs[index] for index in targets),
-                ),
-                along=self.along,
-                flops=2 * self.flops,
-                statistics_reduced=self.statistics_reduced,
-            ),
-            inputs=(read, f"{op.outputs[0]}.grad", *(() if scale is None else (op.inputs[scale],))),
-            outputs=outputs,
-            phase=Phase.BACKWARD,
-            of=op.name,
-            part=op.part,
-            region=op.region,
-            fused=op.fused,
+        ends = self.signature
+        kept = op.outputs[0] if self.saves_output else op.inputs[0]
+        read = [(ends.inputs[0], kept), (ends.outputs[0], f"{op.outputs[0]}.grad")]
+        read += [(ends.inputs[1], op.inputs[1])] if len(op.inputs) > 1 else []
+        made = partial(
+            Normalisation, along=self.along, flops=2 * self.flops, statistics_reduced=self.statistics_reduced
         )
-        return Gradients((backward,), dict(zip(targets, outputs, strict=True)))
+        return gradients_of_kernel(op, wanted, read, made)

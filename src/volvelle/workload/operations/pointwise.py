@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
-
-__all__ = ["Pointwise"]
 
 
 @final
@@ -49,29 +48,8 @@ class Pointwise(AbstractKind):
         gradient = f"{op.outputs[0]}.grad"
         if self.sums():
             return Gradients((), {index: gradient for index, want in enumerate(wanted) if want})
-        targets = [index for index, want in enumerate(wanted) if want]
-        if not targets:
-            return Gradients()
         sources = self.signature.inputs, self.signature.outputs
         names = op.inputs, op.outputs
-        read = [(sources[n < 0][n if n >= 0 else ~n], names[n < 0][n if n >= 0 else ~n]) for n in self.saves]
-        outputs = tuple(op.gradient_name(index) for index in targets)
-        backward = Operation(
-            name=f"{op.name}.backward",
-            kind=Pointwise(
-                Signature(
-                    (self.signature.outputs[0], *(dims for dims, _ in read)),
-                    tuple(self.signature.inputs[index] for index in targets),
-                ),
-                flops=self.flops,
-                over=self.over,
-            ),
-            inputs=(gradient, *(name for _, name in read)),
-            outputs=outputs,
-            phase=Phase.BACKWARD,
-            of=op.name,
-            part=op.part,
-            region=op.region,
-            fused=op.fused,
-        )
-        return Gradients((backward,), dict(zip(targets, outputs, strict=True)))
+        saved = [(sources[n < 0][n if n >= 0 else ~n], names[n < 0][n if n >= 0 else ~n]) for n in self.saves]
+        read = ((self.signature.outputs[0], gradient), *saved)
+        return gradients_of_kernel(op, wanted, read, partial(Pointwise, flops=self.flops, over=self.over))

@@ -2,13 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, SplitChoice, Unit, Work
+from volvelle.workload.operations.base import (
+    AbstractKind,
+    Gradients,
+    Operation,
+    SplitChoice,
+    Unit,
+    Work,
+    gradients_of_kernel,
+)
 from volvelle.workload.signature import Signature
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
-
-__all__ = ["Routing"]
 
 
 @final
@@ -66,24 +73,7 @@ class Routing(AbstractKind):
 
     def gradients(self, op: Operation, wanted: Sequence[bool]) -> Gradients:
         """Gradients go back the way the rows came; weights get theirs from rows and gradients."""
-        targets = [index for index, want in enumerate(wanted) if want]
-        if not targets:
-            return Gradients()
-        outputs = tuple(op.gradient_name(index) for index in targets)
-        inputs = (f"{op.outputs[0]}.grad", *(op.inputs if len(op.inputs) > 1 else ()))
-        dims = (self.signature.outputs[0], *(self.signature.inputs if len(op.inputs) > 1 else ()))
-        backward = Operation(
-            name=f"{op.name}.backward",
-            kind=Routing(
-                Signature(dims, tuple(self.signature.inputs[index] for index in targets)),
-                carries=self.carries,
-                flops=self.flops,
-            ),
-            inputs=inputs,
-            outputs=outputs,
-            phase=Phase.BACKWARD,
-            of=op.name,
-            part=op.part,
-            region=op.region,
-        )
-        return Gradients((backward,), dict(zip(targets, outputs, strict=True)))
+        read = [(self.signature.outputs[0], f"{op.outputs[0]}.grad")]
+        if len(op.inputs) > 1:
+            read += zip(self.signature.inputs, op.inputs, strict=True)
+        return gradients_of_kernel(op, wanted, read, partial(Routing, carries=self.carries, flops=self.flops))

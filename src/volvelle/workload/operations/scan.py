@@ -1,14 +1,12 @@
 """Scan: a recurrence along one dimension — state-space models, recurrent networks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from volvelle.errors import GraphError
-from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Phase, Unit, Work
+from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
-
-__all__ = ["Scan"]
 
 
 @final
@@ -49,27 +47,7 @@ class Scan(AbstractKind):
 
         Done as products it counts like those, twice the forward work: what products make again is counted nowhere.
         """
-        targets = [index for index, want in enumerate(wanted) if want]
-        if not targets:
-            return Gradients()
-        outputs = tuple(op.gradient_name(index) for index in targets)
-        backward = Operation(
-            name=f"{op.name}.backward",
-            kind=Scan(
-                Signature(
-                    (self.signature.outputs[0], *self.signature.inputs),
-                    tuple(self.signature.inputs[index] for index in targets),
-                ),
-                along=self.along,
-                flops=self.flops * (2 if self.unit is Unit.MATRIX else 3),
-                unit=self.unit,
-            ),
-            inputs=(f"{op.outputs[0]}.grad", *op.inputs),
-            outputs=outputs,
-            phase=Phase.BACKWARD,
-            of=op.name,
-            part=op.part,
-            region=op.region,
-            fused=op.fused,
-        )
-        return Gradients((backward,), dict(zip(targets, outputs, strict=True)))
+        gradient = (self.signature.outputs[0], f"{op.outputs[0]}.grad")
+        read = (gradient, *zip(self.signature.inputs, op.inputs, strict=True))
+        flops = self.flops * (2 if self.unit is Unit.MATRIX else 3)
+        return gradients_of_kernel(op, wanted, read, lambda ends: replace(self, signature=ends, flops=flops))

@@ -270,7 +270,7 @@ def test_the_tornado_has_the_ends_of_every_axis(evaluator, study, every, gathere
 
 def test_one_step_more_of_chips_is_priced(evaluator, study, results) -> None:  # type: ignore[no-untyped-def]
     few = invert(results, study, "accelerators <= 512 and least days").best.design
-    (step,) = steps(evaluator, few)
+    (step,) = steps(evaluator, few, evaluator.study.objectives[0])
     assert (step.path, step.before, step.after) == ("accelerators", 512, 1024)
     assert step.change < 0 < step.price
 

@@ -1,0 +1,66 @@
+"""How texts look on a terminal: one width, one kind of table."""
+
+import sys
+from collections.abc import Collection, Iterable, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from volvelle.report.sheet import Sheet
+
+WIDTH = 100
+"""Columns that a text takes at the most."""
+
+
+def wide_console(width: int = WIDTH, *, console: Console | None = None) -> Console:
+    """A console that is at most so wide."""
+    console = console or Console(highlight=False, width=None if sys.stdout.isatty() else width)
+    console.width = min(console.width, width)
+    return console
+
+
+def plain_table(
+    title: str,
+    columns: Iterable[str],
+    rows: Iterable[Iterable[object]] = (),
+    *,
+    numbers: Collection[str] = (),
+    folded: Collection[str] = (),
+) -> Table:
+    """A table without lines: numbers to the right, words on one line but for columns that may be folded."""
+    above = f"\n{title}" if title else None
+    table = Table(title=above, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(
+            name,
+            justify="right" if name in numbers else "left",
+            no_wrap=name not in folded,
+            overflow="fold" if name in folded else "ellipsis",
+        )
+    for row in rows:
+        table.add_row(*row)  # type: ignore[arg-type]
+    return table
+
+
+def print_sheet(sheet: Sheet, *, most: int = 120) -> None:
+    """A table under a line, at most so many columns wide."""
+    table = Table(title=sheet.title, title_justify="left", caption=sheet.note or None, caption_justify="left")
+    table.box = SIMPLE_HEAD
+    for name in sheet.columns:
+        numeric = name in sheet.numbers
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+    for row in sheet.rows:
+        table.add_row(*row)
+    wide_console(most).print(table)
+
+
+def show_table(
+    title: str, words: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]], *, width: int = WIDTH
+) -> None:
+    """A table of columns of words, then columns of numbers."""
+    cells = tuple(tuple(row) for row in rows)
+    print_sheet(
+        Sheet(title=title, columns=(*words, *numbers), rows=cells, numbers=frozenset(numbers)),
+        most=width,
+    )
