@@ -65,8 +65,8 @@ def _solved(names: tuple[str, ...]) -> "list[Item]":
 
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("mapping", total=Reproduction.steps(names))
-        found = Reproduction(published(), advance=lambda: bar.advance(task))
-        return [found.item(name) for name in names]
+        study = Reproduction(published(), advance=lambda: bar.advance(task))
+        return [study.item(name) for name in names]
 
 
 @reproduce.command(short_help="COMET: Figures 5 and 7–12, and every number in the text, with verdicts.")

@@ -34,35 +34,35 @@ def _table(*heads: str) -> Table:
     return table
 
 
-def print_cost(found: Account) -> None:
+def print_cost(account: Account) -> None:
     """Purchase, power and ownership by part, the step if one was given, and every price with date and source."""
     console = wide_console(PLAN_WIDTH)
-    typical = found.breakdowns[End.TYPICAL]
-    inventory, terms = found.inventory, typical.terms
+    typical = account.breakdowns[End.TYPICAL]
+    inventory, terms = account.inventory, typical.terms
     console.print(
         f"[bold]{inventory.name}[/bold]: {float(inventory.chips):,.0f} x {inventory.chip}, "
-        f"prices by [bold]{found.model}[/bold]; "
+        f"prices by [bold]{account.model}[/bold]; "
         f"[bold]{show(float(typical.capex), DOLLARS)}[/bold] to buy, "
         f"[bold]{show(float(typical.power), WATTS)}[/bold] at the meter, "
         f"[bold]{show(float(typical.tco), DOLLARS)}[/bold] to own for {float(terms.life) / YEAR:.3g} years"
     )
     table = _table("\nto buy", "\nlow", "\ntypical", "\nhigh")
     for part in typical.capex_by_part:
-        table.add_row(part, *_three({end: found.breakdowns[end].capex_by_part[part] for end in _ENDS}, DOLLARS))
-    table.add_row("all", *_three({end: found.breakdowns[end].capex for end in _ENDS}, DOLLARS), style="bold")
+        table.add_row(part, *_three({end: account.breakdowns[end].capex_by_part[part] for end in _ENDS}, DOLLARS))
+    table.add_row("all", *_three({end: account.breakdowns[end].capex for end in _ENDS}, DOLLARS), style="bold")
     table.add_row("\npower in use")
     for part in typical.power_by_part:
-        table.add_row(part, *_three({end: found.breakdowns[end].power_by_part[part] for end in _ENDS}, WATTS))
-    table.add_row("at the meter", *_three({end: found.breakdowns[end].power for end in _ENDS}, WATTS), style="bold")
+        table.add_row(part, *_three({end: account.breakdowns[end].power_by_part[part] for end in _ENDS}, WATTS))
+    table.add_row("at the meter", *_three({end: account.breakdowns[end].power for end in _ENDS}, WATTS), style="bold")
     table.add_row("\nto own")
     for part in typical.ownership:
-        table.add_row(part, *_three({end: found.breakdowns[end].ownership[part] for end in _ENDS}, DOLLARS))
-    table.add_row("all", *_three({end: found.breakdowns[end].tco for end in _ENDS}, DOLLARS), style="bold")
-    hours = {end: found.breakdowns[end].dollars_per_second * 3600.0 / float(inventory.chips) for end in _ENDS}
+        table.add_row(part, *_three({end: account.breakdowns[end].ownership[part] for end in _ENDS}, DOLLARS))
+    table.add_row("all", *_three({end: account.breakdowns[end].tco for end in _ENDS}, DOLLARS), style="bold")
+    hours = {end: account.breakdowns[end].dollars_per_second * 3600.0 / float(inventory.chips) for end in _ENDS}
     table.add_row("a chip and hour of use", *_three(hours, DOLLARS))
-    if found.steps:
+    if account.steps:
         table.add_row("\na step")
-        for name, kind, values in _step_rows(found):
+        for name, kind, values in _step_rows(account):
             table.add_row(name, *(show(value, kind) if kind else f"{value:,.3g}" for value in values))
     console.print(table)
     console.print(
@@ -70,9 +70,9 @@ def print_cost(found: Account) -> None:
         f"power; low and high: every price at that end at once",
         style="dim",
     )
-    if found.given:
-        console.print(f"terms: {', '.join(found.given)}", style="dim")
-    _print_sources(found)
+    if account.given:
+        console.print(f"terms: {', '.join(account.given)}", style="dim")
+    _print_sources(account)
 
 
 def _step_rows(account: Account) -> Iterator[tuple[str, Quantity | None, list[float]]]:
@@ -92,19 +92,19 @@ def _step_rows(account: Account) -> Iterator[tuple[str, Quantity | None, list[fl
             yield name, kind, known
 
 
-def _print_sources(found: Account) -> None:
+def _print_sources(account: Account) -> None:
     console = wide_console(PLAN_WIDTH)
     table = _table("\ninputs and sources", "\ntypical", "\nlow … high")
     table.collapse_padding = True
     for head in ("\ndate", "\nevidence"):
         table.add_column(head, no_wrap=True, style="dim")
-    keys = sorted({figure.source for figure in found.rests_on.values()})
-    for name, figure in found.rests_on.items():
+    keys = sorted({figure.source for figure in account.rests_on.values()})
+    for name, figure in account.rests_on.items():
         *cells, date = price_cells(name, figure)
         evidence = f"{figure.evidence.word} ({keys.index(figure.source) + 1})"
         table.add_row(*cells, date.replace(" to ", "…"), evidence)
     console.print(table)
     console.print()
     for place, key in enumerate(keys, start=1):
-        one = found.references[key]
-        console.print(f"({place}) {key}: {one.authors} ({one.year}), {one.title}. {one.place}", style="dim")
+        work = account.references[key]
+        console.print(f"({place}) {key}: {work.authors} ({work.year}), {work.title}. {work.place}", style="dim")

@@ -83,8 +83,8 @@ def _said(answers: Answers) -> dict[str, Any]:
 def _figures(answers: Answers, design: Design) -> list[tuple[str, str]]:
     """Measures of the best design, each with its name and range."""
     study = answers.study
-    ranges = {one.name: one for one in answers.local.ranges} if answers.local is not None else {}
-    shown = dict.fromkeys([*(one.name for one in study.objectives), *study.measures])
+    ranges = {figure.name: figure for figure in answers.local.ranges} if answers.local is not None else {}
+    shown = dict.fromkeys([*(goal.name for goal in study.objectives), *study.measures])
     figures = []
     for name in (name for name in shown if name != "memory"):
         ends = ""
@@ -101,13 +101,15 @@ def _front(answers: Answers) -> dict[str, Any] | None:
     tables = Tables(answers)
     designs = tables.front_designs(_ROWS)
     sheet, chosen = tables.front(designs, list(designs[0].fields)), tables.chosen()
-    names = [one.name for one in front.objectives]
-    values = [[one.number, *(one.measures[name] for name in names), *one.fields.values()] for one in designs]
+    names = [goal.name for goal in front.objectives]
+    values = [
+        [design.number, *(design.measures[name] for name in names), *design.fields.values()] for design in designs
+    ]
     return {
         "sheet": sheet,
         "rows": [
-            {"chosen": one.number in chosen, "cells": list(zip(value, row, strict=True))}
-            for one, value, row in zip(designs, values, sheet.rows, strict=True)
+            {"chosen": design.number in chosen, "cells": list(zip(value, row, strict=True))}
+            for design, value, row in zip(designs, values, sheet.rows, strict=True)
         ],
         "more": f"{len(designs)} of {len(front):,}; {kept_words(front)} are in front.csv."
         if len(designs) < len(front)
@@ -119,6 +121,8 @@ def _break_even(answers: Answers) -> str:
     line = None if answers.local is None else answers.local.break_even
     if line is None:
         return ""
-    steps = "; where the line has steps, another layout comes to fit" if any(one.jump for one in line.crossings) else ""
+    steps = (
+        "; where the line has steps, another layout comes to fit" if any(point.jump for point in line.crossings) else ""
+    )
     worth = measure_text(line.goal.name, line.reference)
     return f"Pairs at which {measure_name(line.goal.name)} is {worth}, found by bisection on the model itself{steps}."

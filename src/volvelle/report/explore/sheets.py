@@ -52,7 +52,9 @@ def unmet_lines(unmet: Unmet, study: DesignStudy) -> list[str]:
     if unmet.runs:
         lines = [f"none of {unmet.runs:,} points that run meets all conditions"]
     lines += [f"{count:,} cannot run ({name}): {_why(name)}" for name, count in unmet.reasons.items()]
-    lines += [f"{one.text}: {one.failing:,} miss it, {one.alone:,} of them nothing else" for one in unmet.shortfalls]
+    lines += [
+        f"{part.text}: {part.failing:,} miss it, {part.alone:,} of them nothing else" for part in unmet.shortfalls
+    ]
     if unmet.nearest is not None and unmet.miss is not None:
         near = f"point {unmet.nearest.number:,}, {100 * unmet.miss:.1f} % off: {design_words(unmet.nearest, study)}"
         lines += [f"nearest is {near}", f"which gives {measures_words(unmet.nearest, study.measures)}"]
@@ -86,7 +88,7 @@ class Tables:
     def facets(self) -> Sheet:
         """The best design for every value of the study's facet."""
         study, facet = self.answers.study, self.answers.study.form.facet or ""
-        names = [one.name for one in study.objectives]
+        names = [goal.name for goal in study.objectives]
         paths = [path for axis in study.axes if axis.name != facet for path in axis.columns]
         rows = []
         for value, best in self.answers.facets:
@@ -107,24 +109,24 @@ class Tables:
         """About so many designs of the front, evenly along it, those that are recommended among them."""
         designs, chosen = self.answers.front.designs, self.chosen()
         places = set(np.linspace(0, len(designs) - 1, min(most, len(designs))).round().astype(int).tolist())
-        return [one for place, one in enumerate(designs) if place in places or one.number in chosen]
+        return [design for place, design in enumerate(designs) if place in places or design.number in chosen]
 
     def front(self, designs: Sequence[Design], paths: Sequence[str]) -> Sheet:
         """Designs of the front: objectives, and some fields."""
         front, study = self.answers.front, self.answers.study
         ties = f" {front.ties:,} points equal to one of them are left out." if front.ties else ""
-        names = [one.name for one in front.objectives]
+        names = [goal.name for goal in front.objectives]
         columns = ("point", *map(measure_name, names), *map(field_name, paths))
         return Sheet(
             title=f"The front of {', '.join(map(measure_name, names))}: {numbered(len(front), 'design')}",
             columns=columns,
             rows=tuple(
                 (
-                    f"{one.number:,}",
-                    *(measure_text(name, one.measures[name]) for name in names),
-                    *(field_text(path, one.fields[path], study) for path in paths),
+                    f"{design.number:,}",
+                    *(measure_text(name, design.measures[name]) for name in names),
+                    *(field_text(path, design.fields[path], study) for path in paths),
                 )
-                for one in designs
+                for design in designs
             ),
             numbers=frozenset(columns),
             note=f"None of {front.considered:,} points is better than one of these {len(front):,} in one objective "
@@ -138,7 +140,7 @@ class Tables:
             return ""
         if best is not None and balanced.number == best.number:
             return "It is also the nearest to the best of every objective at once."
-        names = tuple(one.name for one in self.answers.front.objectives)
+        names = tuple(goal.name for goal in self.answers.front.objectives)
         return (
             f"Nearest to the best of every objective at once is point {balanced.number:,}: "
             f"{measures_words(balanced, names)}; it has {design_words(balanced, study)}."
@@ -156,19 +158,19 @@ class Tables:
     def matters(self) -> Sheet:
         """What a hundredth more of every resource does to every objective, and what it costs."""
         goals, study = self.answers.study.objectives, self.answers.study
-        by = {(one.path, one.goal.name): one for one in self.local.sensitivity.elasticities}
+        by = {(resource.path, resource.goal.name): resource for resource in self.local.sensitivity.elasticities}
         rows = []
-        for one in self.local.sensitivity.of(self.local.sensitivity.telling(goals)):
-            changes = [by.get((one.path, goal.name)) for goal in goals]
-            paid = "not priced" if one.per_million is None else "–"
-            if one.per_million is not None and one.per_million > 0 and abs(one.gain or 0.0) >= _NOTHING:
-                paid = show(1e6 / one.per_million, DOLLARS)
+        for resource in self.local.sensitivity.of(self.local.sensitivity.telling(goals)):
+            changes = [by.get((resource.path, goal.name)) for goal in goals]
+            paid = "not priced" if resource.per_million is None else "–"
+            if resource.per_million is not None and resource.per_million > 0 and abs(resource.gain or 0.0) >= _NOTHING:
+                paid = show(1e6 / resource.per_million, DOLLARS)
             rows.append(
                 (
-                    field_name(one.path),
-                    field_text(one.path, self.local.sensitivity.now[one.path], study),
+                    field_name(resource.path),
+                    field_text(resource.path, self.local.sensitivity.now[resource.path], study),
                     *("–" if change is None else _percent(change.up) for change in changes),
-                    show(one.price, DOLLARS) if one.price else "–",
+                    show(resource.price, DOLLARS) if resource.price else "–",
                     paid,
                 )
             )
@@ -179,11 +181,11 @@ class Tables:
     def ranges(self) -> Sheet:
         """Where the measures of the best design lie."""
         rows: list[tuple[str, ...]] = []
-        for place, one in enumerate(self.local.ranges):
-            again = place and one.varied == self.local.ranges[place - 1].varied
-            varied = ("as above" if again else _varied(one.varied)) + (f"; {one.note}" if one.note else "")
-            shown = (measure_text(one.name, value) for value in (one.value, one.low, one.high))
-            rows.append((measure_name(one.name), *shown, varied))
+        for place, figure in enumerate(self.local.ranges):
+            again = place and figure.varied == self.local.ranges[place - 1].varied
+            varied = ("as above" if again else _varied(figure.varied)) + (f"; {figure.note}" if figure.note else "")
+            shown = (measure_text(figure.name, value) for value in (figure.value, figure.low, figure.high))
+            rows.append((measure_name(figure.name), *shown, varied))
         level = f"{100 * self.local.ranges[0].level:.0f} %" if self.local.ranges else ""
         return Sheet(
             title="How sure",
@@ -202,13 +204,13 @@ class Tables:
             columns=("figure", "typical", "low … high", "date", "evidence", "source"),
             rows=tuple(
                 (
-                    *price_cells(one.name, one.figure),
-                    one.figure.evidence.word,
-                    f"{one.reference.authors} ({one.reference.year}), {one.reference.title}"
-                    if one.reference is not None
-                    else one.figure.source,
+                    *price_cells(price.name, price.figure),
+                    price.figure.evidence.word,
+                    f"{price.reference.authors} ({price.reference.year}), {price.reference.title}"
+                    if price.reference is not None
+                    else price.figure.source,
                 )
-                for one in self.local.assumptions
+                for price in self.local.assumptions
             ),
             numbers=frozenset({"typical"}),
             note=f"Cost model {costs.model}; life {costs.life}, used {costs.use} of it; energy at "
@@ -239,7 +241,7 @@ def setting(study: DesignStudy) -> Facts:
         *(("workload", work_words(work, form)) for work in form.workloads),
         ("system", form.system),
         ("layout", policy_words(study) + (f" ({choices})" if choices else "")),
-        ("objectives", ", ".join(str(one) for one in study.objectives)),
+        ("objectives", ", ".join(str(goal) for goal in study.objectives)),
     ]
     rows += [("constraints", ", ".join(form.constraints))] if form.constraints else []
     return [*rows, *((f"set {path}", str(text)) for path, text in form.set.items())]
@@ -248,7 +250,7 @@ def setting(study: DesignStudy) -> Facts:
 def axis_sheet(study: DesignStudy, answers: Answers | None = None) -> Sheet:
     """What varies, and once there are answers how much it matters."""
     profiles = answers.profiles if answers is not None else ()
-    spreads: Mapping[str, float] = {one.path: spread_of(one) for one in profiles}
+    spreads: Mapping[str, float] = {profile.path: spread_of(profile) for profile in profiles}
     rows: list[tuple[str, ...]] = []
     for axis in study.axes:
         for place, (path, values) in enumerate(axis.columns.items()):

@@ -103,12 +103,12 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
         console.print(_sheet_table(ranges, without=("what was varied",)))
         for line in (
             ranges.note,
-            *(f"{measure_name(one.name)}: {one.note}" for one in answers.local.ranges if one.note),
+            *(f"{measure_name(figure.name)}: {figure.note}" for figure in answers.local.ranges if figure.note),
         ):
             console.print(Text(line, style="dim"))
     if prices.rows:
         console.print(_sheet_table(prices, without=("evidence", "source")))
-        sources = ", ".join(dict.fromkeys(one.figure.source for one in answers.local.assumptions))
+        sources = ", ".join(dict.fromkeys(price.figure.source for price in answers.local.assumptions))
         console.print(Text(f"{prices.note} From {sources}: report.html says which from where.", style="dim"))
 
 
@@ -140,7 +140,7 @@ def _print_best(best: Best, study: DesignStudy, console: Console, taken_apart: B
 
 def _print_front(tables: Tables, console: Console) -> None:
     front, designs = tables.answers.front, tables.front_designs(_ROWS)
-    varied = [path for path in designs[0].fields if len({one.fields[path] for one in front.designs}) > 1]
+    varied = [path for path in designs[0].fields if len({design.fields[path] for design in front.designs}) > 1]
     sheet = tables.front(designs, varied[:_FIELDS])
     table = plain_table(
         sheet.title, sheet.columns, numbers=sheet.numbers, folded=sheet.columns[1 + len(front.objectives) :]
