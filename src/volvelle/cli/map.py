@@ -8,6 +8,7 @@ import click
 
 from volvelle.cli.words import COUNT, Words
 from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.search.graph.sharding import Objective
 from volvelle.verbs.map import Execution, Sharding
 from volvelle.verbs.map import map as verb
@@ -30,9 +31,11 @@ from volvelle.verbs.map import map as verb
 )
 @click.option("--micro-batches", default=None, type=COUNT, help="Runs of the graph in a step. [default: 8 a chip]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--tp", "tensor", multiple=True, type=COUNT, help="Tensor degrees to consider. [default: all]")
-@click.option("--pp", "pipeline", multiple=True, type=COUNT, help="Numbers of stages to consider. [default: all]")
-@click.option("--dp", "data", multiple=True, type=COUNT, help="Numbers of replicas to consider. [default: all]")
+@click.option(TENSOR.flag, TENSOR.name, multiple=True, type=COUNT, help="Tensor degrees to consider. [default: all]")
+@click.option(
+    PIPELINE.flag, PIPELINE.name, multiple=True, type=COUNT, help="Numbers of stages to consider. [default: all]"
+)
+@click.option(DATA.flag, DATA.name, multiple=True, type=COUNT, help="Numbers of replicas to consider. [default: all]")
 @click.option("--tile", "tiles", multiple=True, type=COUNT, help="Tile sizes to consider. [default: powers of two]")
 @click.option("--forward", is_flag=True, help="Of a named model: the forward pass alone.")
 @click.option("--gpt-layer-only", is_flag=True, help="Of a named model: a GPT layer of its width, as DFModel has it.")

@@ -92,7 +92,7 @@ def row(flag: str, **said: Any) -> Any:
     return degree
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Degrees(Generic[Whole]):
     """Chips along every axis."""
 

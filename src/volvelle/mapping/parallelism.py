@@ -63,7 +63,7 @@ Again = TypeVar("Again")
 one value in a mapping, a column in a table, and several values in a space."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Structural(Generic[Mask, Again]):
     """Fields that change which operations run, not only how large they are."""
 
@@ -96,7 +96,7 @@ class Structural(Generic[Mask, Again]):
     """How operations are split over the tensor-parallel chips; None: as Megatron does. Of all rows of a table."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mask, Order, Again]):
     """All fields of a mapping."""
 

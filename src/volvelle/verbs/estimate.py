@@ -12,7 +12,7 @@ from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
-from volvelle.mapping.axes import DATA, TAKING
+from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
@@ -197,7 +197,7 @@ def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
             shown = " × ".join(f"{axis.name} {getattr(mapping, axis.name)}" for axis in others)
             raise MappingError(
                 f"{shown} needs {mapping.chips} accelerators, but "
-                f"{cluster.name} has {cluster.accelerators}; lower --tp or --pp, or ask for "
+                f"{cluster.name} has {cluster.accelerators}; lower {TENSOR.flag} or {PIPELINE.flag}, or ask for "
                 f"{cluster.name.partition('/')[0]}/{mapping.chips}"
             )
         mapping = replace(mapping, data=cluster.accelerators // mapping.chips)

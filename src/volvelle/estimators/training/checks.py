@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.result import Violation
-from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TAKING, TENSOR, Axis, combined
+from volvelle.mapping.axes import CONTEXT, CUTTING, DATA, EXPERT, PIPELINE, TAKING, TENSOR, Axis, combined
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -62,11 +62,11 @@ def _chips_explained(case: Case, mapping: ParallelMapping) -> Violation:
     return Violation(
         name="chips",
         problem=f"{degrees} = {mapping.chips} chips, but {case[1].name} has {have}",
-        cures=(f"--dp {rest}",)
+        cures=(f"{DATA.flag} {rest}",)
         if fits
         else (
-            *_offer("tp", divisors(have // gcd(have, mapping.pipeline)), mapping.tensor),
-            *_offer("pp", divisors(have // gcd(have, mapping.tensor)), mapping.pipeline),
+            *_offer(TENSOR.word, divisors(have // gcd(have, mapping.pipeline)), mapping.tensor),
+            *_offer(PIPELINE.word, divisors(have // gcd(have, mapping.tensor)), mapping.pipeline),
         ),
     )
 
@@ -124,7 +124,7 @@ def _split_explained(case: Case, mapping: ParallelMapping) -> Violation:
         name="tensor split",
         problem=f"tensor parallelism {mapping.tensor} does not divide "
         + ", ".join(f"{dim} = {size}" for dim, size in bad),
-        cures=_offer("tp", divisors(common), mapping.tensor),
+        cures=_offer(TENSOR.word, divisors(common), mapping.tensor),
     )
 
 
@@ -166,7 +166,7 @@ def _stages_explained(case: Case, mapping: ParallelMapping) -> Violation:
     return Violation(
         name="stages",
         problem=f"{mapping.pipeline} pipeline stages for {layers} layers leave some stages empty",
-        cures=_offer("pp", [d for d in divisors(case[1].accelerators) if d <= layers], mapping.pipeline)[:1],
+        cures=_offer(PIPELINE.word, [d for d in divisors(case[1].accelerators) if d <= layers], mapping.pipeline)[:1],
     )
 
 
@@ -215,13 +215,16 @@ def _context_explained(case: Case, mapping: ParallelMapping) -> Violation:
             name="context",
             problem=f"{heads} key-value heads do not divide over tensor {mapping.tensor} × context {mapping.context}, "
             "so positions cannot be swapped for heads",
-            cures=("without --ulysses", *_offer("cp", divisors(heads // gcd(heads, mapping.tensor)), mapping.context)),
+            cures=(
+                "without --ulysses",
+                *_offer(CONTEXT.word, divisors(heads // gcd(heads, mapping.tensor)), mapping.context),
+            ),
         )
     return Violation(
         name="context",
         problem=f"a sequence of {length} does not divide over {mapping.context} chips of context parallelism"
         + (f" and {mapping.tensor} of sequence parallelism" if mapping.sequence_parallel else ""),
-        cures=_offer("cp", divisors(length), mapping.context),
+        cures=_offer(CONTEXT.word, divisors(length), mapping.context),
     )
 
 
@@ -249,7 +252,7 @@ def _experts_explained(case: Case, mapping: ParallelMapping) -> Violation:
     return Violation(
         name="experts",
         problem=f"{experts} experts do not divide over {mapping.expert} of {copies} chips that can hold different ones",
-        cures=_offer("ep", divisors(gcd(experts, copies)), mapping.expert),
+        cures=_offer(EXPERT.word, divisors(gcd(experts, copies)), mapping.expert),
     )
 
 
@@ -266,7 +269,9 @@ def _schedule_explained(case: Case, mapping: ParallelMapping) -> Violation:
         problem = f"the {word} schedule is not defined for stages in {mapping.interleave} pieces"
         return Violation(name="schedule", problem=problem, cures=("--interleave 1", "--schedule 1f1b"))
     problem = f"the {word} schedule needs an even number of stages, not {mapping.pipeline}"
-    return Violation(name="schedule", problem=problem, cures=("--schedule 1f1b", f"--pp {mapping.pipeline + 1}"))
+    return Violation(
+        name="schedule", problem=problem, cures=("--schedule 1f1b", f"{PIPELINE.flag} {mapping.pipeline + 1}")
+    )
 
 
 def _host_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
 from volvelle.estimators.training.step_time import StepTime
 from volvelle.estimators.training.two_tier_time import two_tier_time
+from volvelle.mapping.axes import PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel, lowered_model, split_dims, step_flops
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, SECONDS, Count, show
@@ -150,13 +151,13 @@ def _lighter(workload: TrainingStep, system: Cluster, mapping: ParallelMapping) 
             data = mapping.data // factor
             options.append(
                 (
-                    f"--tp {mapping.tensor * factor}",
+                    f"{TENSOR.flag} {mapping.tensor * factor}",
                     replace(mapping, tensor=mapping.tensor * factor, data=data),
                 )
             )
             options.append(
                 (
-                    f"--pp {mapping.pipeline * factor}",
+                    f"{PIPELINE.flag} {mapping.pipeline * factor}",
                     replace(mapping, pipeline=mapping.pipeline * factor, data=data),
                 )
             )
