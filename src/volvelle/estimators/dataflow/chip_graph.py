@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, prod
 
 from volvelle.errors import MappingError
@@ -39,7 +40,7 @@ def on_chip(chip: Chip, element: str, *, fitted: FittedConstants, utilisation: f
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ChipGraph:
     """One chip's share of a block that is split over `degree` chips.
 
@@ -123,11 +124,12 @@ class ChipGraph:
         signature = op.kind.signature
         if self.stream is None or self.stream in signature.dims:
             return self.stream
-        known_as = [dim for dim in signature.dims if dim in self._aliases()]
+        known_as = [dim for dim in signature.dims if dim in self._aliases]
         if known_as:
             return known_as[0]
         return max(signature.outputs[0], key=lambda dim: self.sizes[dim], default=None)
 
+    @cached_property
     def _aliases(self) -> set[str]:
         """Other names that operations have for the stream of a tensor."""
         return {

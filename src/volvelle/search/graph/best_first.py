@@ -19,7 +19,11 @@ from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 __all__ = ["BestFirst", "Progress"]
 
 _SHORT = 3
-"""Shardings that a short look takes in."""
+"""Shardings of each block that a short look takes in."""
+_TURN = 0.5
+"""Seconds that a cell is looked at before the search turns to what else is open."""
+_PROMISING = 1.15
+"""A cell whose first plan takes so many times the best or less is worth a look at its neighbours."""
 
 Progress = Callable[[float, float, SearchCounts], None]
 """Told now and then: best step so far, bound, counts."""
@@ -41,7 +45,6 @@ class BestFirst:
         self.total, self.opened, self.full = len(placements), 0, 0
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
-        self.polished = False
         self.left = inf
         """No mapping of what was closed takes less than this or the best."""
         self.least_full, self.least_full_bytes = inf, inf
@@ -80,10 +83,7 @@ class BestFirst:
             enough = self.time * (1.0 - CLOSE)
             if min(first, cell) >= enough:
                 return
-            if self.best is not None and first >= enough and not self.polished:
-                self.polished = True
-                self._polish(self.best[1])
-            elif first <= cell or (turn % 2 and first < enough):
+            if first <= cell or (turn % 2 and first < enough):
                 self._open()
             else:
                 self._advance(heapq.heappop(self.cells)[2])
@@ -99,36 +99,65 @@ class BestFirst:
             return
         self.opened += 1
         cells = candidate.cells()
-        first = cells[len(cells) // 3]
         for cell in cells:
-            if cell is not first:
-                self._keep(cell)
-        first.open(self.effort)
-        self._advance(first)
+            self._keep(cell)
+        tiles = list(dict.fromkeys(cell.tile for cell in cells))
+        middle = tiles[len(tiles) // 3]
+        best, time = None, inf
+        for cell in cells:
+            if cell.tile == middle:
+                before, found = self.time, self._glance(cell)
+                if found < time:
+                    best, time = cell, found
+                if self.time < before and len(self.question.workload.blocks) > 1:
+                    break
+        if best is not None and time <= self.time * _PROMISING:
+            self._climb(best, time)
+
+    def _glance(self, cell: Cell) -> float:
+        """A short look at every block of a cell; gives what the plan takes that comes of it."""
+        if perf_counter() > self.deadline:
+            return inf
+        if not cell.searches:
+            cell.open(self.effort)
+        plan = None
+        for number in range(len(cell.searches)):
+            plan = cell.look(number, incumbent=inf, deadline=self.deadline, looks=_SHORT) or plan
+        if plan is None:
+            return inf
+        self._offer(plan, cell)
+        return plan.time
+
+    def _climb(self, cell: Cell, time: float) -> None:
+        """What is good with one tile size may be better with the next."""
+        row = [other for other in cell.candidate.made if other.boundary == cell.boundary]
+        for step in (1, -1):
+            place = row.index(cell) + step
+            while 0 <= place < len(row) and not row[place].searches:
+                found = self._glance(row[place])
+                if found >= time:
+                    break
+                time, place = found, place + step
+
+    def _offer(self, plan: StagedPlan, cell: Cell) -> None:
+        if plan.time < self.time:
+            self.best, self.time = (plan, cell), plan.time
 
     def _advance(self, cell: Cell) -> None:
         if not cell.searches:
             cell.open(self.effort)
             self._keep(cell)
             return
-        plan = cell.advance(incumbent=self.time, deadline=self.deadline)
+        turn = min(self.deadline, perf_counter() + _TURN)
+        plan = cell.advance(incumbent=self.time, deadline=turn)
         if cell.least_full < inf:
             self._refused(cell.bound, cell.least_full)
-        if plan is not None and plan.time < self.time:
-            self.best, self.time = (plan, cell), plan.time
+        if plan is not None:
+            self._offer(plan, cell)
         if cell.closed(self.time):
             self.left = min(self.left, cell.bound)
         else:
             self._keep(cell)
-
-    def _polish(self, best: Cell) -> None:
-        """What is good with one tile size may be better with another: a short look at each that was not opened yet."""
-        for other in best.candidate.made:
-            if not other.searches and other.bound < self.time * (1.0 - CLOSE) and perf_counter() < self.deadline:
-                other.open(self.effort)
-                plan = other.advance(incumbent=self.time, deadline=self.deadline, looks=_SHORT)
-                if plan is not None and plan.time < self.time:
-                    self.best, self.time = (plan, other), plan.time
 
     @property
     def bound(self) -> float:

@@ -1,7 +1,9 @@
 """The best sharding and fusion of one block on one group of chips, for one tile size: shardings by rising bound."""
 
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from math import inf
 from time import perf_counter
 
@@ -29,6 +31,9 @@ CLOSE = 5e-7
 
 AT_ONCE = 200
 """Shardings looked at before the search turns to what else is open."""
+_FIRST_PATIENCE = 0.5
+"""Seconds for a fusion that a quick look left open; each time it comes up again, so many times as long."""
+_MORE_PATIENCE = 4.0
 
 
 def _any(sharding: Sharding) -> bool:
@@ -81,6 +86,8 @@ class BlockQuestion:
         return ShardingTimes(
             work=self.table.work,
             memory=self.table.memory,
+            moved=self.table.moved,
+            sided=self.choices.forward_first,
             exchange=self.exchange,
             replicas=self.replicas,
             micro_batches=self.micro_batches,
@@ -155,20 +162,34 @@ class Solved:
     """The first partition of each stage, where the graph was cut with its fusion."""
 
 
-Solver = Callable[[Sharding, FusionProblem, float, float], Solved | float]
-"""(sharding, problem, cutoff, deadline) → the best fusion if it takes less than the cutoff, else a bound."""
+Solver = Callable[[Sharding, FusionProblem, float, float, bool], Solved | float]
+"""(sharding, problem, cutoff, deadline, quick) → the best fusion if it takes less than the cutoff, else a bound."""
 
 
-def fused(sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float) -> Solved | float:
-    """The best fusion of a sharding."""
-    answer = fuse(problem, time_limit=max(0.05, deadline - perf_counter()), cutoff=cutoff)
+def fused(
+    sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float, quick: bool = False
+) -> Solved | float:
+    """The best fusion of a sharding, or a good one."""
+    answer = fuse(problem, time_limit=max(0.05, deadline - perf_counter()), cutoff=cutoff, quick=quick)
     if answer.fusion is None:
         return answer.bound
     return Solved(sharding=sharding, problem=problem, fusion=answer.fusion, time=answer.time, bound=answer.bound)
 
 
+@dataclass(slots=True)
+class _Open:
+    """A sharding whose best fusion is not settled."""
+
+    sharding: Sharding
+    problem: FusionProblem
+    patience: float
+
+
 class BlockSearch:
-    """Enumerates a block's shardings until none left can beat the best."""
+    """Enumerates a block's shardings until none left can beat the best.
+
+    Each is given a quick look when it comes up; what that leaves open comes up again by its bound, with more patience.
+    """
 
     def __init__(
         self, question: BlockQuestion, effort: Effort, *, hints: Sequence[tuple[int, ...]] = (), solver: Solver = fused
@@ -187,6 +208,8 @@ class BlockSearch:
         self._seen: set[FusionProblem] = set()
         self._solved: list[NDArray[np.float64]] = []
         self._assignments = search.assignments()
+        self._open: list[tuple[float, int, _Open]] = []
+        self._number = count()
 
     @property
     def time(self) -> float:
@@ -196,11 +219,16 @@ class BlockSearch:
     @property
     def bound(self) -> float:
         """No sharding takes less."""
-        return min(self.time, self.undecided, inf if self.exhausted else self.lower)
+        return min(self.time, self.undecided, self._left)
+
+    @property
+    def _left(self) -> float:
+        """No sharding that is still to be looked at takes less."""
+        return min(inf if self.exhausted else self.lower, self._open[0][0] if self._open else inf)
 
     def closed(self, cutoff: float) -> bool:
         """Whether nothing left can be better than the best, nor than `cutoff`."""
-        return self.exhausted or self.lower >= min(cutoff, self.time) * (1.0 - CLOSE)
+        return self._left >= min(cutoff, self.time) * (1.0 - CLOSE)
 
     def advance(
         self,
@@ -211,32 +239,52 @@ class BlockSearch:
         fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
-        if self.question.objective == "bytes":
-            self.exhausted = True
+        if self.question.objective == "bytes" and not self.exhausted:
+            self.exhausted, self._hints = True, []
             return self._look(self.question.least_sent(), min(cutoff, self.time), deadline, fits)
         for _ in range(looks):
             if self.closed(cutoff) or perf_counter() > deadline:
                 return None
             limit = min(cutoff, self.time)
-            if self._hints:
-                cost, chosen = 0.0, self._hints.pop(0)
+            if not self._hints and self._open and (self.exhausted or self._open[0][0] < self.lower):
+                found = self._deepen(limit, deadline)
             else:
-                cost, chosen = next(self._assignments, (inf, ()))
-                if not chosen:
-                    self.exhausted = True
-                    return None
-                self.lower = max(self.lower, cost)
-                if self.closed(cutoff):
-                    return None
-            least = self._timed.least(chosen, self.question.choices.overlap)
-            if least >= limit * (1.0 - CLOSE):
-                self.undecided = min(self.undecided, least)
-                continue
-            sharding = self.question.sharder.decoded(cost, chosen, self._timed.allowed)
-            found = self._look(sharding, limit, deadline, fits)
+                found = self._next(cutoff, limit, deadline, fits)
             if found is not None:
                 return found
         return None
+
+    def _next(
+        self, cutoff: float, limit: float, deadline: float, fits: Callable[[Sharding], bool]
+    ) -> Solved | None:
+        """A quick look at the next sharding."""
+        if self._hints:
+            cost, chosen = 0.0, self._hints.pop(0)
+        else:
+            cost, chosen = next(self._assignments, (inf, ()))
+            if not chosen:
+                self.exhausted = True
+                return None
+            self.lower = max(self.lower, cost)
+            if self.closed(cutoff):
+                return None
+        least = self._timed.least(chosen, self.question.choices.overlap)
+        if least >= limit * (1.0 - CLOSE):
+            self.undecided = min(self.undecided, least)
+            return None
+        sharding = self.question.sharder.decoded(cost, chosen, self._timed.allowed)
+        return self._look(sharding, limit, deadline, fits)
+
+    def _deepen(self, limit: float, deadline: float) -> Solved | None:
+        """More patience with the open sharding of the least bound."""
+        bound, _, opened = heapq.heappop(self._open)
+        if bound >= limit * (1.0 - CLOSE):
+            self.undecided = min(self.undecided, bound)
+            return None
+        patience = min(deadline, perf_counter() + opened.patience)
+        opened.patience *= _MORE_PATIENCE
+        found = self._solver(opened.sharding, opened.problem, limit, patience, False)
+        return self._settle(opened, found, limit, bound)
 
     def refuse(self, found: Solved) -> None:
         """Forget the best: it turned out not to fit. Another fusion of it might, so its bound still counts."""
@@ -258,18 +306,21 @@ class BlockSearch:
         if any(np.all(other <= mark) for other in self._solved):
             self.effort.dominated += 1
             return None
-        found = self._solver(sharding, problem, limit, deadline)
+        found = self._solver(sharding, problem, limit, deadline, True)
         self.effort.fusions += 1
-        if not isinstance(found, Solved):
-            self.undecided = min(self.undecided, found)
-            if found >= limit * (1.0 - CLOSE):
-                self._solved.append(mark)
-            return None
-        if found.bound < found.time * (1.0 - PROVEN):
-            self.undecided = min(self.undecided, found.bound)
+        # What takes more in everything takes more time too: this one's bound is on it as well.
+        self._solved.append(mark)
+        return self._settle(_Open(sharding, problem, _FIRST_PATIENCE), found, limit, 0.0)
+
+    def _settle(self, opened: _Open, found: Solved | float, limit: float, known: float) -> Solved | None:
+        """Keep what is better, and what is still open."""
+        better = isinstance(found, Solved) and found.time < limit
+        bound = max(known, found.bound if isinstance(found, Solved) else found)
+        if bound < (found.time if better else limit) * (1.0 - PROVEN):
+            heapq.heappush(self._open, (bound, next(self._number), opened))
         else:
-            self._solved.append(mark)
-        if found.time < limit:
+            self.undecided = min(self.undecided, bound)
+        if better:
             self.best = found
             return found
         return None

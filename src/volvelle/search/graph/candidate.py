@@ -68,6 +68,7 @@ class Question:
                 chip=self.chip,
                 choices=self.choices,
                 vector_cost=self.vector_cost,
+                ends=self.ends,
             )
         return self.tables[key]
 
@@ -236,6 +237,10 @@ class Cell:
         number = max(
             open_ones, key=lambda one: blocks[one].repeat * (self.searches[one].time - self.searches[one].bound)
         )
+        return self.look(number, incumbent=incumbent, deadline=deadline, looks=looks)
+
+    def look(self, number: int, *, incumbent: float, deadline: float, looks: int) -> StagedPlan | None:
+        """Look at more shardings of one block; gives a plan if one got better."""
         search = self.searches[number]
         found = search.advance(
             cutoff=self._cutoff(number, incumbent),
@@ -306,7 +311,9 @@ class Cell:
     def _cutter(self) -> Solver:
         placed, stages = self.candidate.placed, self.candidate.stages
 
-        def cut(sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float) -> Solved | float:
+        def cut(
+            sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float, quick: bool
+        ) -> Solved | float:
             size = block_memory(
                 sharding.sharded, placed.workload.sizes, placed.degrees.tensor, bytes_per_parameter=None
             ).size_of
@@ -317,7 +324,7 @@ class Cell:
             try:
                 found = cut_graph(problem, stages, hand_over, upper=cutoff / stages, deadline=deadline)
             except TooWideError:
-                return fused(sharding, problem, cutoff, deadline)
+                return fused(sharding, problem, cutoff, deadline, quick)
             if found is None:
                 return cutoff
             return Solved(

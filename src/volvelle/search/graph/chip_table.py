@@ -9,8 +9,8 @@ from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.laws.onchip_dataflow import partition_traffic, sram_demand, traffic_time
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.graph import Block
-from volvelle.workload.operations import Operation
+from volvelle.workload.graph import Block, Role
+from volvelle.workload.operations import Lookup, Operation
 from volvelle.workload.tensor_layout import REPLICATED, TensorLayout, split
 
 __all__ = ["ChipTable"]
@@ -30,10 +30,11 @@ class ChipTable:
         chip: OnChip,
         choices: FusionChoices,
         vector_cost: float = 1.0,
+        ends: bool = False,
     ) -> None:
         self.block, self.sizes, self.degree = block, sizes, degree
         self.stream, self.tile, self.chip, self.choices = stream, tile, chip, choices
-        self.vector_cost = vector_cost
+        self.vector_cost, self.ends = vector_cost, ends
         self._partition_times_by_dim: dict[str | None, PartitionTimes] = {}
         self._work: dict[tuple[str, str | None], float] = {}
         self._alone: dict[tuple[str, str | None], float | None] = {}
@@ -55,10 +56,36 @@ class ChipTable:
         """Seconds of DRAM traffic that an operation causes however it is fused."""
         times_of = self._partition_times(dim)
         number = times_of.index[op.name]
+        traffic = times_of.extra[number] + times_of.streamed[number]
         if op.of and dim is None:
             # Its weights may be split though it does not split anything itself.
+            traffic = 0.0
+        return float(traffic_time(traffic + self._through(op, dim), rate=self.chip.dram_rate))
+
+    def moved(self, op: Operation, tensor: str, dim: str | None) -> float:
+        """Seconds of DRAM traffic of one end of a tensor that an operation reads."""
+        dims = op.kind.signature.inputs[op.inputs.index(tensor)]
+        held = self.block.tensor_of[tensor].dims[dims.index(dim)] if dim in dims else None
+        return float(traffic_time(self._own_bytes(tensor, held), rate=self.chip.dram_rate))
+
+    def _through(self, op: Operation, dim: str | None) -> float:
+        """Bytes at least that enter and leave the block at an operation."""
+        if not self.ends:
             return 0.0
-        return float(traffic_time(times_of.extra[number] + times_of.streamed[number], rate=self.chip.dram_rate))
+        block, found = self.block, 0.0
+        if not isinstance(op.kind, Lookup):
+            outside = {name for name in op.inputs if name in block.inputs or block.tensor_of[name].role is Role.INPUT}
+            found += sum(self._bytes(name) / self.degree for name in outside)
+        for name, dims in zip(op.outputs, op.kind.signature.outputs, strict=True):
+            if name in block.outputs:
+                held = block.tensor_of[name].dims[dims.index(dim)] if dim in dims else None
+                found += self._own_bytes(name, held)
+        return found
+
+    def _own_bytes(self, tensor: str, split: str | None) -> float:
+        declared = self.block.tensor_of[tensor]
+        points = prod(ceil(self.sizes[dim] / self.degree) if dim == split else self.sizes[dim] for dim in declared.dims)
+        return float(points * element_bytes(declared.element))
 
     def alone(self, op: Operation, dim: str | None) -> float | None:
         """Seconds at least of one that cannot share the chip; infinite if it does not fit; None: it may share."""
@@ -85,7 +112,7 @@ class ChipTable:
             return None
         traffic = partition_traffic(
             read + written,
-            times_of.extra[number],
+            times_of.extra[number] + self._through(op, dim),
             times_of.streamed[number],
             tiles=tiles,
             weight_tiles=float(pieces),

@@ -1,14 +1,15 @@
-"""The weights of work, memory, network and bytes held that give the lagrangian bound on every sharding.
+"""The weights of work, memory, network and bytes held that give the best bound on every sharding.
 
 For any weights the cheapest sharding is a bound, and the bound is concave in the weights: each sharding found is a
-plane above it. Planes are gathered until the highest point below all of them (on a fine grid) is one that was tried
-(Kelley's cutting planes; J. SIAM 8(4), 1960).
+plane above it. Planes are gathered until the highest point below all of them (on a grid) is one that was tried
+(Kelley's cutting planes; J. SIAM 8(4), 1960); then the grid is drawn finer around the best.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import inf
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +20,33 @@ from volvelle.search.graph.timed_splits import TimedSplits
 
 __all__ = ["LagrangianBound", "lagrangian_bound"]
 
+Table = NDArray[np.float64]
+
 _SLIGHT = 1e-7
 """Share of what hardly counts: enough to tell apart what is equal in the rest."""
-_STEPS = 40
+_STEPS = {False: 40, True: 16}
+"""Steps of a share from nothing to all: where passes are bounded together, and each by itself."""
 _LITTLE = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 _ROUNDS = 24
+_FINER = (4, 16)
+"""How much finer the grid is drawn around the best."""
 _HINTS = 3
 _RENTS = (0.0, *np.geomspace(1e-3, 1e2, 26).tolist())
 """Rents tried, in bounds for as many bytes as there is room for."""
 
 
 @lru_cache(maxsize=8)
-def _grid(overlap: Overlap) -> NDArray[np.float64]:
+def _grid(overlap: Overlap, steps: int) -> Table:
     """Shares of work, memory and network."""
     if overlap is Overlap.NONE:
         return np.ones((1, 3))
     if overlap is Overlap.MEMORY:
-        work = np.clip(np.linspace(0.0, 1.0, _STEPS + 1), _SLIGHT, 1.0 - _SLIGHT)
+        work = np.clip(np.linspace(0.0, 1.0, steps + 1), _SLIGHT, 1.0 - _SLIGHT)
         return np.stack([work, 1.0 - work, np.ones_like(work)], axis=1)
     points: list[tuple[float, ...]] = [
-        (one / _STEPS, other / _STEPS, (_STEPS - one - other) / _STEPS)
-        for one in range(_STEPS + 1)
-        for other in range(_STEPS + 1 - one)
+        (work / steps, memory / steps, (steps - work - memory) / steps)
+        for work in range(steps + 1)
+        for memory in range(steps + 1 - work)
     ]
     # Near the corners, where nearly all is one thing, little of another tells much.
     points += [
@@ -49,8 +55,26 @@ def _grid(overlap: Overlap) -> NDArray[np.float64]:
         for less in (0.0, little / 2)
         for shares in permutations((1.0 - little - less, little, less))
     ]
-    shares = np.maximum(np.array(points), _SLIGHT)
+    return _shares(np.array(points))
+
+
+def _shares(points: Table) -> Table:
+    shares = np.maximum(points, _SLIGHT)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _around(shares: Table, overlap: Overlap, step: float) -> Table:
+    """A grid around some shares that reaches one step to every side."""
+    if overlap is Overlap.NONE:
+        return np.ones((1, 3))
+    offsets = np.linspace(-step, step, 9)
+    if overlap is Overlap.MEMORY:
+        work = np.clip(shares[0] + offsets, _SLIGHT, 1.0 - _SLIGHT)
+        return np.stack([work, 1.0 - work, np.ones_like(work)], axis=1)
+    work, memory = (axis.ravel() for axis in np.meshgrid(shares[0] + offsets, shares[1] + offsets))
+    kept = (work >= 0.0) & (memory >= 0.0) & (work + memory <= 1.0)
+    points = np.stack([work[kept], memory[kept], 1.0 - work[kept] - memory[kept]], axis=1)
+    return np.concatenate([shares[None], _shares(points)]) if len(points) else shares[None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,49 +87,97 @@ class LagrangianBound:
     """Options of shardings that looked good on the way."""
 
 
-def lagrangian_bound(timed: TimedSplits, overlap: Overlap) -> LagrangianBound:
+def lagrangian_bound(timed: TimedSplits, overlap: Overlap, *, deadline: float = inf) -> LagrangianBound:
     """The best bound, and the weights that give it."""
-    room = timed.costs.room
-    limited = timed.costs.held is not None and room < inf
-    shares = _grid(overlap)
-    best = (-inf, Weights())
-    planes: list[NDArray[np.float64]] = []
-    seen: dict[tuple[int, ...], float] = {}
-    unit = 0.0
-    shares_of, rents = shares, np.zeros(len(shares))
-    at = int(np.argmin(np.abs(shares - shares.mean(axis=0)).sum(axis=1)))
-    tried: set[int] = set()
-    for _ in range(_ROUNDS):
-        weights = Weights(
-            work=float(shares_of[at, 0]),
-            memory=float(shares_of[at, 1]),
-            network=float(shares_of[at, 2]),
-            rent=float(rents[at]),
-        )
-        tried.add(at)
+    search = _Planes(timed, overlap, deadline)
+    steps = _STEPS[timed.costs.sided]
+    grid = _grid(overlap, steps)
+    search.climb(grid, grid if timed.costs.sided else grid[:1])
+    for finer in _FINER if timed.costs.sided and search.bound < inf else ():
+        forward, backward = (np.array(shares) for shares in (search.weights.forward, search.weights.backward))
+        step = 4.0 / steps / finer
+        search.climb(_around(forward, overlap, step), _around(backward, overlap, step))
+    hints = sorted(search.seen, key=search.seen.__getitem__)[:_HINTS]
+    return LagrangianBound(bound=search.bound, weights=search.weights, hints=tuple(hints))
+
+
+class _Planes:
+    """Shardings as planes over the weights, and the best bound found so far."""
+
+    def __init__(self, timed: TimedSplits, overlap: Overlap, deadline: float) -> None:
+        self.timed, self.overlap, self.deadline = timed, overlap, deadline
+        self.room = timed.costs.room
+        self.limited = timed.costs.held is not None and self.room < inf
+        self.unit = 0.0
+        """Rent of 1, in seconds a byte; nothing as long as what is cheapest fits."""
+        self.bound, self.weights = -inf, Weights()
+        self.planes: list[tuple[float, Table, float]] = []
+        """Seconds of what is alone, of each pass's work, memory and network, and bytes held too much."""
+        self.seen: dict[tuple[int, ...], float] = {}
+
+    def climb(self, forward: Table, backward: Table) -> None:
+        """Try the most promising shares of both passes until none promises more."""
+        rents = self._rents()
+        heights = self._heights(forward, backward, rents)
+        if self.planes:
+            at = np.unravel_index(int(heights.argmax()), heights.shape)
+        else:
+            at = tuple(
+                int(np.argmin(np.abs(shares - shares.mean(axis=0)).sum(axis=1))) for shares in (forward, backward)
+            )
+            at = (0, *at)
+        for _ in range(_ROUNDS):
+            if heights[at] <= self.bound * (1.0 + 1e-6) or (self.planes and perf_counter() > self.deadline):
+                return
+            weights = Weights(
+                forward=(float(forward[at[1], 0]), float(forward[at[1], 1]), float(forward[at[1], 2])),
+                backward=(float(backward[at[2], 0]), float(backward[at[2], 1]), float(backward[at[2], 2])),
+                rent=float(rents[at[0]]),
+            )
+            had = self.unit
+            if not self._try(weights):
+                return
+            if self.unit != had:
+                rents = self._rents()
+                heights = self._heights(forward, backward, rents)
+            else:
+                heights[at] = -inf
+                np.minimum(heights, self._height(self.planes[-1], forward, backward, rents), out=heights)
+            at = np.unravel_index(int(heights.argmax()), heights.shape)
+
+    def _try(self, weights: Weights) -> bool:
+        """The cheapest sharding for these weights; whether there is one."""
+        timed = self.timed
         search = timed.eliminated(weights, strict=False)
-        if search.bound > best[0]:
-            best = (search.bound, weights)
+        if search.bound > self.bound:
+            self.bound, self.weights = search.bound, weights
         if search.bound == inf:
-            return LagrangianBound(bound=inf, weights=weights)
+            return False
         chosen = next(search.assignments())[1]
-        over = timed.holds(chosen) - room if limited else 0.0
-        planes.append(np.array([*timed.parts(chosen), over]))
+        over = timed.holds(chosen) - self.room if self.limited else 0.0
+        self.planes.append((*timed.parts(chosen), over))
         if over <= 0.0:
-            seen[chosen] = timed.least(chosen, overlap)
-        if limited and not unit and over > 0.0:
+            self.seen[chosen] = timed.least(chosen, self.overlap)
+        elif not self.unit:
             # What is cheapest does not fit: a rent may make the bound sharper.
-            unit = max(search.bound, 1e-12) / room
-            shares_of = np.repeat(shares, len(_RENTS), axis=0)
-            rents = np.tile(np.array(_RENTS) * unit, len(shares))
-            tried = set()
-        heights = np.min(
-            [plane[0] + shares_of @ plane[1:4] + rents * plane[4] for plane in planes],
-            axis=0,
-        )
-        heights[list(tried)] = -inf
-        at = int(heights.argmax())
-        if heights[at] <= best[0] * (1.0 + 1e-6):
-            break
-    hints = sorted(seen, key=seen.__getitem__)[:_HINTS]
-    return LagrangianBound(bound=best[0], weights=best[1], hints=tuple(hints))
+            self.unit = max(search.bound, 1e-12) / self.room
+        return True
+
+    def _rents(self) -> Table:
+        if not self.unit:
+            return np.zeros(1)
+        if self.weights.rent:
+            return np.array([0.0, *(self.weights.rent * np.geomspace(0.25, 4.0, 13))])
+        return np.array(_RENTS) * self.unit
+
+    def _heights(self, forward: Table, backward: Table, rents: Table) -> Table:
+        found = np.full((len(rents), len(forward), len(backward)), inf)
+        for plane in self.planes:
+            np.minimum(found, self._height(plane, forward, backward, rents), out=found)
+        return found
+
+    @staticmethod
+    def _height(plane: tuple[float, Table, float], forward: Table, backward: Table, rents: Table) -> Table:
+        alone, parts, over = plane
+        first, second = forward @ parts[0], backward @ parts[1]
+        return np.asarray((alone + rents * over)[:, None, None] + first[:, None] + second)

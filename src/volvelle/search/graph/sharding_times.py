@@ -20,6 +20,10 @@ class ShardingTimes:
     """Over the group."""
     memory: Callable[[Operation, str | None], float] | None = None
     """Seconds of DRAM traffic that an operation causes however it is fused, such as that of its weights."""
+    moved: Callable[[Operation, str, str | None], float] | None = None
+    """Seconds of DRAM traffic of one end of a tensor that an operation reads from another partition."""
+    sided: bool = False
+    """The forward and the backward pass share no partition: each is bounded by itself."""
     replicas: Exchange | None = None
     """Over copies of the group, for gradients of weights: seconds a micro-batch."""
     micro_batches: float = 1.0
@@ -40,10 +44,10 @@ class ShardingTimes:
 class Weights:
     """What of the costs counts."""
 
-    work: float = 1.0
-    memory: float = 0.0
-    network: float = 1.0
-    """Shares that add up to one bound from below what overlaps."""
+    forward: tuple[float, float, float] = (1.0, 0.0, 1.0)
+    """Of work, memory and network: shares that add up to one bound from below what overlaps."""
+    backward: tuple[float, float, float] = (1.0, 0.0, 1.0)
+    """The same where passes are bounded each by itself; else all counts as forward."""
     rent: float = 0.0
     """Seconds for every byte held beyond the room, paid back for every byte left: what does not fit costs more than it
     takes, what fits never more (a Lagrange multiplier)."""

@@ -12,7 +12,7 @@ from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Role, Tensor
-from volvelle.workload.operations import Operation
+from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import Collective, TensorLayout
 
 __all__ = ["TimedSplits"]
@@ -34,24 +34,28 @@ class TimedSplits:
             op.name: [tables.dims[op.name][at] for at in allowed[tables.number[op.name]]]
             for op in tables.block.operations
         }
-        self.work = [np.zeros(size) for size in self.sizes]
-        self.memory = [np.zeros(size) for size in self.sizes]
+        self.shared = [np.zeros((2, 2, size)) for size in self.sizes]
+        """Seconds of work and memory of operations that may share a partition: [pass; work, memory; option]."""
         self.fixed = [np.zeros(size) for size in self.sizes]
         """Work of operations that are alone: it counts in full."""
         self.held = [np.zeros(size) for size in self.sizes]
         for op in tables.block.operations:
             self._add(op)
+        if costs.moved is not None:
+            self._add_cut()
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
         self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
-        """Tensors with (network, own work of a maker alone, where the maker is alone)."""
+        """Tensors with (network of each pass, own work of a maker alone, where the maker is alone)."""
 
     def eliminated(self, weights: Weights, *, strict: bool = True) -> Elimination:
         """The costs weighed and added up; unless `strict`, what there is no room for counts as well."""
         factors = list(self.sums)
         for number, held in enumerate(self.held):
-            own = weights.work * self.work[number] + weights.memory * self.memory[number] + self.fixed[number]
+            own = self.fixed[number].copy()
+            for shares, (work, memory) in zip((weights.forward, weights.backward), self.shared[number], strict=True):
+                own += shares[0] * work + shares[1] * memory
             rent = np.where(np.isinf(held), inf, np.where(np.isinf(held), 0.0, held) * weights.rent)
             factors.append(Factor((number,), own + rent))
         corrections = []
@@ -71,31 +75,32 @@ class TimedSplits:
 
     def works(self, chosen: Sequence[int]) -> float:
         """Seconds of work with these options."""
-        return float(sum(work[option] for work, option in zip(self.work, chosen, strict=True)))
+        return float(sum(shared[:, 0, option].sum() for shared, option in zip(self.shared, chosen, strict=True)))
 
-    def memories(self, chosen: Sequence[int]) -> float:
-        """Seconds of DRAM traffic that there is anyhow, with these options."""
-        return float(sum(memory[option] for memory, option in zip(self.memory, chosen, strict=True)))
-
-    def parts(self, chosen: Sequence[int]) -> tuple[float, float, float, float]:
-        """Seconds of what is alone, and of the work, memory and network of the rest, with these options."""
-        talk, alone = 0.0, float(sum(fixed[option] for fixed, option in zip(self.fixed, chosen, strict=True)))
+    def parts(self, chosen: Sequence[int]) -> tuple[float, Table]:
+        """Seconds of what is alone, and of the rest by pass: its work, memory and network, with these options."""
+        alone = float(sum(fixed[option] for fixed, option in zip(self.fixed, chosen, strict=True)))
+        rest = np.zeros((2, 3))
+        for shared, option in zip(self.shared, chosen, strict=True):
+            rest[:, :2] += shared[:, :, option]
         for one, network, own, by_itself in self.talks:
             cell = tuple(chosen[place] for place in one.scope)
-            seconds = float(network[cell])
+            seconds = network[(slice(None), *cell)]
             if by_itself.any() and by_itself[_inside(by_itself, cell)]:
-                work = float(own[_inside(own, cell)])
-                alone += max(work, seconds) if self.costs.overlapped else work + seconds
+                work, talk = float(own[_inside(own, cell)]), float(seconds.sum())
+                alone += max(work, talk) if self.costs.overlapped else work + talk
             else:
-                talk += seconds
-        return alone, self.works(chosen), self.memories(chosen), talk
+                rest[:, 2] += seconds
+        return alone, rest
 
     def least(self, chosen: Sequence[int], overlap: Overlap) -> float:
-        """Seconds that these options take at least: what is alone, and the rest as if it were one partition."""
-        alone, work, memory, talk = self.parts(chosen)
+        """Seconds that these options take at least: what is alone, and the rest of each pass as if one partition."""
+        alone, rest = self.parts(chosen)
         if overlap is Overlap.ALL:
-            return alone + max(work, memory, talk)
-        return alone + talk + (max(work, memory) if overlap is Overlap.MEMORY else work + memory)
+            return alone + float(rest.max(axis=1).sum())
+        if overlap is Overlap.MEMORY:
+            return alone + float((rest[:, 2] + rest[:, :2].max(axis=1)).sum())
+        return alone + float(rest.sum())
 
     # -- operations ----------------------------------------------------------------------------------------------
 
@@ -104,12 +109,43 @@ class TimedSplits:
         for option, dim in enumerate(self._dims_of[op.name]):
             alone = costs.alone(op, dim) if costs.alone is not None else None
             if alone is None:
-                self.work[number][option] += costs.work(op, dim)
-                self.memory[number][option] += costs.memory(op, dim) if costs.memory is not None else 0.0
+                mine = self.shared[number][self._side(op)]
+                mine[0, option] += costs.work(op, dim)
+                mine[1, option] += costs.memory(op, dim) if costs.memory is not None else 0.0
             elif not self._settles(op):
                 self.fixed[number][option] += alone
             if costs.held is not None:
                 self.held[number][option] += costs.held(op, dim)
+
+    def _side(self, op: Operation) -> int:
+        return int(self.costs.sided and op.phase is not Phase.FORWARD)
+
+    def _add_cut(self) -> None:
+        """Tensors that pass through DRAM however operations are fused: from one pass to another, or beside one alone.
+
+        The end of an operation alone is in its own time already.
+        """
+        costs, tables = self.costs, self.tables
+        assert costs.moved is not None
+        alone = {
+            op.name: [costs.alone is not None and costs.alone(op, dim) is not None for dim in self._dims_of[op.name]]
+            for op in tables.block.operations
+        }
+        for op in tables.block.operations:
+            for name in op.inputs:
+                maker = tables.maker.get(name)
+                if maker is None:
+                    continue
+                cut = self._side(op) != self._side(maker) or all(alone[maker.name])
+                shared = self.shared[tables.number[op.name]]
+                for option, dim in enumerate(self._dims_of[op.name]):
+                    if not cut and not alone[op.name][option]:
+                        continue
+                    seconds = costs.moved(op, name, dim)
+                    if not alone[op.name][option]:
+                        shared[self._side(op), 1, option] += seconds
+                    if not any(alone[maker.name]):
+                        shared[self._side(maker), 1, option] += seconds
 
     def _settles(self, op: Operation) -> bool:
         """Whether its one result has a table, in which its work can be counted with its collectives."""
@@ -118,13 +154,13 @@ class TimedSplits:
     # -- tensors -------------------------------------------------------------------------------------------------
 
     def _cells(self, one: TensorTable) -> Table:
-        return one.counts[np.ix_(range(3), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
+        return one.counts[np.ix_(range(4), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
 
     def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> tuple[Table, Table, Table]:
-        """Seconds of a tensor's collectives; of its maker's work, and whether that is alone."""
+        """Seconds of a tensor's collectives in each pass; of its maker's work, and whether that is alone."""
         block, costs = self.tables.block, self.costs
         tensor, maker = block.tensor_of[one.tensor], self.tables.maker.get(one.tensor)
-        network = self._network(tensor, counts)
+        network = self._network(tensor, counts, maker)
         weight = self._weight_of(tensor)
         reader = next((each for each in one.readers if each.of_weight and each.source.variable in one.scope), None)
         if costs.replicas is not None and weight is not None and reader is not None:
@@ -133,8 +169,9 @@ class TimedSplits:
                 costs.replicas(Collective.ALL_REDUCE, self._bytes(weight, source.layouts[at]))
                 for at in allowed[source.variable]
             ]
-            network = network + _along(shares, one.scope.index(source.variable), network.ndim)
-        none = np.zeros([1] * network.ndim)
+            side = 0 if maker is None else self._side(maker)
+            network[side] = network[side] + _along(shares, one.scope.index(source.variable), network.ndim - 1)
+        none = np.zeros([1] * (network.ndim - 1))
         if costs.alone is None:
             return network, none, none
         if maker is None:
@@ -148,22 +185,31 @@ class TimedSplits:
             return network, none, none
         times = [costs.alone(maker, self.tables.dims[maker.name][at]) for at in allowed[number]]
         axis = one.scope.index(number)
-        own = _along([time or 0.0 for time in times], axis, network.ndim)
-        return network, own, _along([float(time is not None) for time in times], axis, network.ndim)
+        own = _along([time or 0.0 for time in times], axis, network.ndim - 1)
+        return network, own, _along([float(time is not None) for time in times], axis, network.ndim - 1)
 
     def _weighed(self, network: Table, own: Table, alone: Table, weights: Weights) -> Table:
-        shared = np.where(np.isinf(network), inf, weights.network * np.where(np.isinf(network), 0.0, network))
+        finite = np.where(np.isinf(network), 0.0, network)
+        weighed = weights.forward[2] * finite[0] + weights.backward[2] * finite[1]
+        shared = np.where(np.isinf(network[0]), inf, weighed)
         if not alone.any():
             return np.asarray(shared)
-        together = np.maximum(own, network) if self.costs.overlapped else own + network
+        whole = network.sum(axis=0)
+        together = np.maximum(own, whole) if self.costs.overlapped else own + whole
         return np.asarray(np.where(alone > 0.0, together, shared))
 
-    def _network(self, tensor: Tensor, counts: Table) -> Table:
+    def _network(self, tensor: Tensor, counts: Table, maker: Operation | None) -> Table:
+        """By pass: collectives belong to the operation that makes the tensor, or to the first that reads it."""
         size = tensor.bytes(self.tables.sizes)
         seconds = np.array([self.costs.exchange(collective, size) for collective in COLLECTIVES])
-        each, once, again = (np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts)
-        each = each + self.costs.repeated * again
-        return np.asarray(np.where(np.isinf(counts[0, 0]), inf, each + once / self.costs.micro_batches))
+        forward, once, again, backward = (
+            np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts
+        )
+        backward = backward + self.costs.repeated * again + once / self.costs.micro_batches
+        sides = np.zeros((2, *np.shape(forward)))
+        sides[0 if maker is None else self._side(maker)] += forward
+        sides[int(self.costs.sided) if maker is None else self._side(maker)] += backward
+        return np.asarray(np.where(np.isinf(counts[0, 0]), inf, sides))
 
     def _weight_of(self, gradient: Tensor) -> Tensor | None:
         name = gradient.name.removesuffix(".grad")
@@ -180,7 +226,7 @@ class TimedSplits:
 
         def cost(chosen: Sequence[int]) -> float:
             options = [kept[at] if at >= 0 else -1 for kept, at in zip(self.allowed, chosen, strict=True)]
-            counts = one.count(options).reshape(3, len(COLLECTIVES), *([1] * len(one.scope)))
+            counts = one.count(options).reshape(4, len(COLLECTIVES), *([1] * len(one.scope)))
             here = [[kept[chosen[at]]] if at in one.scope else kept for at, kept in enumerate(self.allowed)]
             whole = float(self._weighed(*self._talk(one, counts, here), weights).reshape(-1)[0])
             return max(whole - float(table[tuple(chosen[place] for place in one.scope)]), 0.0)
