@@ -223,9 +223,11 @@ class _Search:
             self.states[after] = _State(
                 time, key, float(cut[place]), float(left[place]), float(fixed[place]), float(network[place])
             )
+            estimate = float(estimates[place])
             if reached == self.lattice.goal:
-                self.upper = min(self.upper, time * (1.0 + 4 * _CLOSE))
-            heapq.heappush(self.heap, (float(estimates[place]), -reached.bit_count(), after))
+                # Nothing is left, but for what sums and differences round to.
+                estimate, self.upper = time, min(self.upper, time * (1.0 + 4 * _CLOSE))
+            heapq.heappush(self.heap, (estimate, -reached.bit_count(), after))
 
     def _better(self, after: int, reached: int, time: float) -> bool:
         known = self.states.get(after)

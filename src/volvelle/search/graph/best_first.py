@@ -18,8 +18,6 @@ from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]
 
-_SHORT = 3
-"""Shardings of each block that a short look takes in."""
 _TURN = 0.5
 """Seconds that a cell is looked at before the search turns to what else is open."""
 _PROMISING = 1.15
@@ -41,7 +39,7 @@ class BestFirst:
         progress: Progress | None,
     ) -> None:
         self.question, self.deadline, self.progress = question, deadline, progress
-        self.effort, self._number = Effort(), count()
+        self.effort, self._number = Effort(deadline=deadline), count()
         self.total, self.opened, self.full = len(placements), 0, 0
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
@@ -85,10 +83,16 @@ class BestFirst:
                 return
             if first <= cell or (turn % 2 and first < enough):
                 self._open()
+            elif turn % 2 and (fresh := self._unseen(enough)) is not None:
+                self._glance(fresh)
             else:
                 self._advance(heapq.heappop(self.cells)[2])
             if self.progress is not None:
                 self.progress(self.time, self.bound, self.counts)
+
+    def _unseen(self, enough: float) -> Cell | None:
+        """The cell of the least bound that was not looked at yet."""
+        return next((cell for bound, _, cell in sorted(self.cells) if not cell.glanced and bound < enough), None)
 
     def _open(self) -> None:
         """Sharpen the bound of the next degrees; where it is sharp already, look at a tile size of theirs."""
@@ -103,26 +107,14 @@ class BestFirst:
             self._keep(cell)
         tiles = list(dict.fromkeys(cell.tile for cell in cells))
         middle = tiles[len(tiles) // 3]
-        best, time = None, inf
-        for cell in cells:
-            if cell.tile == middle:
-                before, found = self.time, self._glance(cell)
-                if found < time:
-                    best, time = cell, found
-                if self.time < before and len(self.question.workload.blocks) > 1:
-                    break
-        if best is not None and time <= self.time * _PROMISING:
-            self._climb(best, time)
+        times = {cell: self._glance(cell) for cell in cells if cell.tile == middle}
+        for cell, time in sorted(times.items(), key=lambda item: item[1]):
+            if time <= self.time * _PROMISING:
+                self._climb(cell, time)
 
     def _glance(self, cell: Cell) -> float:
         """A short look at every block of a cell; gives what the plan takes that comes of it."""
-        if perf_counter() > self.deadline:
-            return inf
-        if not cell.searches:
-            cell.open(self.effort)
-        plan = None
-        for number in range(len(cell.searches)):
-            plan = cell.look(number, incumbent=inf, deadline=self.deadline, looks=_SHORT) or plan
+        plan = cell.glance(self.effort) if perf_counter() < self.deadline else None
         if plan is None:
             return inf
         self._offer(plan, cell)
@@ -133,7 +125,7 @@ class BestFirst:
         row = [other for other in cell.candidate.made if other.boundary == cell.boundary]
         for step in (1, -1):
             place = row.index(cell) + step
-            while 0 <= place < len(row) and not row[place].searches:
+            while 0 <= place < len(row) and not row[place].glanced:
                 found = self._glance(row[place])
                 if found >= time:
                     break

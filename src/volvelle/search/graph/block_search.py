@@ -1,7 +1,7 @@
 """The best sharding and fusion of one block on one group of chips, for one tile size: shardings by rising bound."""
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
@@ -17,14 +17,14 @@ from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import LagrangianBound, lagrangian_bound
+from volvelle.search.graph.dual import lagrangian_bound
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation
 from volvelle.workload.tensor_layout import TensorLayout
 
-__all__ = ["AT_ONCE", "CLOSE", "BlockQuestion", "BlockSearch", "Effort", "Solved", "Solver", "fused"]
+__all__ = ["AT_ONCE", "CLOSE", "BlockQuestion", "BlockSearch", "Effort", "Guide", "Solved", "Solver", "fused"]
 
 CLOSE = 5e-7
 """Relative difference below which no better time is looked for; half of what counts as proven."""
@@ -34,6 +34,8 @@ AT_ONCE = 200
 _FIRST_PATIENCE = 0.5
 """Seconds for a fusion that a quick look left open; each time it comes up again, so many times as long."""
 _MORE_PATIENCE = 4.0
+_PULLED = 4
+"""Shardings taken from a branch in order before it is parted."""
 
 
 def _any(sharding: Sharding) -> bool:
@@ -43,8 +45,10 @@ def _any(sharding: Sharding) -> bool:
 
 @dataclass(slots=True)
 class Effort:
-    """How much was done, counted as it is done."""
+    """How much was done, counted as it is done, and until when it may be."""
 
+    deadline: float = inf
+    """By `time.perf_counter`."""
     shardings: int = 0
     dominated: int = 0
     fusions: int = 0
@@ -108,9 +112,12 @@ class BlockQuestion:
             boundary=self.boundary,
         )
 
-    def lagrangian(self) -> LagrangianBound:
-        """The best bound whatever the tile size, and how it weighs."""
-        return lagrangian_bound(self.timed(fits=False), self.choices.overlap)
+    def guide(self, deadline: float = inf) -> "Guide":
+        """The best bound whatever the tile size, and shardings that look good."""
+        timed = self.timed(fits=False)
+        found = lagrangian_bound(timed, self.choices.overlap, deadline=deadline)
+        shardings = tuple(self.sharder.decoded(0.0, hint, timed.allowed) for hint in found.hints)
+        return Guide(bound=found.bound, hints=found.hints, shardings=shardings)
 
     def least_sent(self) -> Sharding:
         """The sharding that sends the fewest bytes."""
@@ -145,6 +152,17 @@ class BlockQuestion:
             ends=self.ends,
         )
         return graph.problem(self.chip, tile=self.table.tile, choices=self.choices, pins=self.pins)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guide:
+    """What is known of a block whatever the tile size."""
+
+    bound: float
+    hints: tuple[tuple[int, ...], ...]
+    """Options of shardings that look good."""
+    shardings: tuple[Sharding, ...]
+    """The same, decoded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,31 +203,65 @@ class _Open:
     patience: float
 
 
-class BlockSearch:
-    """Enumerates a block's shardings until none left can beat the best.
+class _Branch:
+    """Shardings that have some options in common: a bound on all, and a stream of them in order."""
 
-    Each is given a quick look when it comes up; what that leaves open comes up again by its bound, with more patience.
+    def __init__(self, timed: TimedSplits, overlap: Overlap, deadline: float, hints: Sequence[tuple[int, ...]]) -> None:
+        self.timed = timed
+        self.lagrangian = lagrangian_bound(timed, overlap, deadline=deadline)
+        self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
+        self.bound = self.lagrangian.bound
+        """No sharding of it that was not looked at takes less."""
+        self._stream: Iterator[tuple[float, tuple[int, ...]]] | None = None
+        self.pulled = 0
+
+    def pull(self) -> tuple[int, ...]:
+        """The options of the next sharding, raising the bound; nothing after the last."""
+        if self._stream is None:
+            self._stream = self.timed.eliminated(self.lagrangian.weights).assignments()
+        self.pulled += 1
+        cost, chosen = next(self._stream, (inf, ()))
+        self.bound = max(self.bound, cost)
+        return chosen
+
+    def parting(self) -> int | None:
+        """The variable to branch on: the one that matters most to what holds the bound down; None: there is none."""
+        active = self.lagrangian.active
+        for other in active[1:]:
+            variable = self.timed.differing(active[0], other)
+            if variable is not None:
+                return variable
+        return None
+
+
+class BlockSearch:
+    """Looks at a block's shardings until none left can beat the best.
+
+    Branch and bound: shardings come from the branch of the least bound, in order; where that bound is not what any of
+    them takes, the branch is parted. Each sharding is given a quick look when it comes up; what that leaves open comes
+    up again by its bound, with more patience.
     """
 
     def __init__(
-        self, question: BlockQuestion, effort: Effort, *, hints: Sequence[tuple[int, ...]] = (), solver: Solver = fused
+        self,
+        question: BlockQuestion,
+        effort: Effort,
+        *,
+        hints: Sequence[tuple[int, ...]] = (),
+        solver: Solver = fused,
+        deadline: float = inf,
     ) -> None:
-        self.question, self.effort, self._solver = question, effort, solver
+        self.question, self.effort, self._solver, self._deadline = question, effort, solver, deadline
         self.best: Solved | None = None
-        self._timed = question.timed()
-        found = lagrangian_bound(self._timed, question.choices.overlap)
-        search = self._timed.eliminated(found.weights)
-        self.lower = max(found.bound, search.bound)
-        """No sharding not yet looked at takes less."""
         self.undecided = inf
         """No sharding looked at takes less than this or the best."""
-        self.exhausted = self.lower == inf
-        self._hints = list(dict.fromkeys((*found.hints, *hints)))
+        self._looked: set[tuple[int, ...]] = set()
         self._seen: set[FusionProblem] = set()
         self._solved: list[NDArray[np.float64]] = []
-        self._assignments = search.assignments()
-        self._open: list[tuple[float, int, _Open]] = []
         self._number = count()
+        self._branches: list[tuple[float, int, _Branch]] = []
+        self._open: list[tuple[float, int, _Open]] = []
+        self._keep(_Branch(question.timed(), question.choices.overlap, deadline, hints))
 
     @property
     def time(self) -> float:
@@ -224,7 +276,7 @@ class BlockSearch:
     @property
     def _left(self) -> float:
         """No sharding that is still to be looked at takes less."""
-        return min(inf if self.exhausted else self.lower, self._open[0][0] if self._open else inf)
+        return min((heap[0][0] for heap in (self._branches, self._open) if heap), default=inf)
 
     def closed(self, cutoff: float) -> bool:
         """Whether nothing left can be better than the best, nor than `cutoff`."""
@@ -239,40 +291,49 @@ class BlockSearch:
         fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
-        if self.question.objective == "bytes" and not self.exhausted:
-            self.exhausted, self._hints = True, []
+        if self.question.objective == "bytes" and self._branches:
+            self._branches = []
             return self._look(self.question.least_sent(), min(cutoff, self.time), deadline, fits)
         for _ in range(looks):
             if self.closed(cutoff) or perf_counter() > deadline:
                 return None
             limit = min(cutoff, self.time)
-            if not self._hints and self._open and (self.exhausted or self._open[0][0] < self.lower):
+            if self._open and (not self._branches or self._open[0][0] < self._branches[0][0]):
                 found = self._deepen(limit, deadline)
             else:
-                found = self._next(cutoff, limit, deadline, fits)
+                found = self._next(limit, deadline, fits)
             if found is not None:
                 return found
         return None
 
-    def _next(
-        self, cutoff: float, limit: float, deadline: float, fits: Callable[[Sharding], bool]
-    ) -> Solved | None:
-        """A quick look at the next sharding."""
-        if self._hints:
-            cost, chosen = 0.0, self._hints.pop(0)
-        else:
-            cost, chosen = next(self._assignments, (inf, ()))
+    def _keep(self, branch: _Branch) -> None:
+        if branch.bound < inf:
+            heapq.heappush(self._branches, (branch.bound, next(self._number), branch))
+
+    def _next(self, limit: float, deadline: float, fits: Callable[[Sharding], bool]) -> Solved | None:
+        """A quick look at the next sharding of the branch of the least bound, or a parting of it."""
+        branch = heapq.heappop(self._branches)[2]
+        if branch.hints:
+            chosen = branch.hints.pop(0)
+        elif branch.pulled < _PULLED or (variable := branch.parting()) is None:
+            chosen = branch.pull()
             if not chosen:
-                self.exhausted = True
                 return None
-            self.lower = max(self.lower, cost)
-            if self.closed(cutoff):
-                return None
-        least = self._timed.least(chosen, self.question.choices.overlap)
+        else:
+            for option in range(branch.timed.sizes[variable]):
+                part = branch.timed.restricted(variable, option)
+                self._keep(_Branch(part, self.question.choices.overlap, deadline, ()))
+            return None
+        self._keep(branch)
+        options = tuple(kept[at] for kept, at in zip(branch.timed.allowed, chosen, strict=True))
+        if options in self._looked:
+            return None
+        self._looked.add(options)
+        least = branch.timed.least(chosen, self.question.choices.overlap)
         if least >= limit * (1.0 - CLOSE):
             self.undecided = min(self.undecided, least)
             return None
-        sharding = self.question.sharder.decoded(cost, chosen, self._timed.allowed)
+        sharding = self.question.sharder.decoded(least, chosen, branch.timed.allowed)
         return self._look(sharding, limit, deadline, fits)
 
     def _deepen(self, limit: float, deadline: float) -> Solved | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from time import perf_counter
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip
@@ -13,12 +14,12 @@ from volvelle.search.graph.block_search import (
     BlockQuestion,
     BlockSearch,
     Effort,
+    Guide,
     Solved,
     Solver,
     fused,
 )
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import LagrangianBound
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
 from volvelle.search.graph.memory import MemoryLowerBound, block_memory
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
@@ -52,8 +53,10 @@ class Question:
     """What crosses the cheapest cuts of an unsplit layer; nothing known: none."""
     tables: dict[tuple[int, int, int | None], ChipTable]
     """Made so far: by block, degree and tile."""
-    bounds: dict[tuple[int, object, int], LagrangianBound]
-    """Known so far: by block, network and degree, the bound and how it weighs."""
+    bounds: dict[tuple[int, object, int], Guide]
+    """Known so far: by block, network and degree, the bound without replicas and without the limit of DRAM."""
+    deadline: float = inf
+    """By `time.perf_counter`."""
 
     def table(self, number: int, degree: int, tile: int | None) -> ChipTable:
         """What operations of a block take on one chip."""
@@ -100,7 +103,7 @@ class Candidate:
         self.level = 0
         self.made: list[Cell] = []
         """Its cells, once they are asked for."""
-        self.guides: list[LagrangianBound] = []
+        self._guides: dict[TensorLayout | None, list[Guide]] = {}
         blocks = question.workload.blocks
         # Where vector units have their own width a FLOP may cost less than a share of the peak: no bound then.
         works = [question.work(block) / question.rate if question.chip.utilisation else 0.0 for block in blocks]
@@ -125,18 +128,28 @@ class Candidate:
     def sharpen(self) -> None:
         """A better bound: the best shardings, first without replicas, then with."""
         self.level += 1
-        found = []
-        for number in range(len(self.question.workload.blocks)):
-            group = self.placed.degrees.group("tensor")
+        question, group = self.question, self.placed.degrees.group("tensor")
+        if self.level > 1:
+            self.bound = max(self.bound, self.step([guide.bound for guide in self.guides(None)]))
+            return
+        for number in range(len(question.workload.blocks)):
             key = (number, group.spans, group.degree)
-            if self.level == 1:
-                if key not in self.question.bounds:
-                    self.question.bounds[key] = self.block_question(number, None, None, whole=False).lagrangian()
-                found.append(self.question.bounds[key])
-            else:
-                found.append(self.block_question(number, None, None).lagrangian())
-        self.guides = found
-        self.bound = max(self.bound, self.step([one.bound for one in found]))
+            if key not in question.bounds:
+                asked = self.block_question(number, None, None, whole=False)
+                question.bounds[key] = asked.guide(question.deadline)
+        bounds = [
+            question.bounds[number, group.spans, group.degree].bound for number in range(len(question.workload.blocks))
+        ]
+        self.bound = max(self.bound, self.step(bounds))
+
+    def guides(self, boundary: TensorLayout | None) -> list[Guide]:
+        """Of every block, with that layout between blocks; None: any."""
+        if boundary not in self._guides:
+            self._guides[boundary] = [
+                self.block_question(number, None, boundary).guide(self.question.deadline)
+                for number in range(len(self.question.workload.blocks))
+            ]
+        return self._guides[boundary]
 
     def block_question(
         self, number: int, tile: int | None, boundary: TensorLayout | None, *, whole: bool = True
@@ -209,7 +222,8 @@ class Cell:
     def __init__(self, candidate: Candidate, tile: int | None, boundary: TensorLayout | None) -> None:
         self.candidate, self.tile, self.boundary = candidate, tile, boundary
         self.searches: list[BlockSearch] = []
-        self.bound = candidate.bound
+        self.bound = max(candidate.bound, candidate.step([guide.bound for guide in candidate.guides(boundary)]))
+        self.glanced = False
         self.least_full = inf
         """Bytes of the sharding that was nearest to fit the DRAM and did not."""
 
@@ -218,10 +232,36 @@ class Cell:
         for number in range(len(self.candidate.question.workload.blocks)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver = self._cutter() if self._uncut(number) else fused
-            # Another layout between blocks has other options.
-            hints = self.candidate.guides[number].hints if self.boundary is None else ()
-            self.searches.append(BlockSearch(question, effort, hints=hints, solver=solver))
+            hints = self.candidate.guides(self.boundary)[number].hints
+            self.searches.append(BlockSearch(question, effort, hints=hints, solver=solver, deadline=effort.deadline))
         self._settle()
+
+    def glance(self, effort: Effort) -> StagedPlan | None:
+        """A plan of shardings that look good whatever the tile size, each quickly fused."""
+        self.glanced, solved = True, list[Solved]()
+        for number, guide in enumerate(self.candidate.guides(self.boundary)):
+            question = self.candidate.block_question(number, self.tile, self.boundary)
+            solver, best = self._cutter() if self._uncut(number) else fused, None
+            for sharding in guide.shardings:
+                if perf_counter() > effort.deadline:
+                    break
+                if self._fits(number, sharding):
+                    effort.fusions += 1
+                    limit = inf if best is None else best.time
+                    found = solver(sharding, question.problem(sharding.sharded), limit, effort.deadline, True)
+                    best = found if isinstance(found, Solved) else best
+            if best is None:
+                return None
+            solved.append(best)
+        return self._plan(tuple(solved))
+
+    def _plan(self, solved: tuple[Solved, ...]) -> StagedPlan | None:
+        """The plan of solved blocks, if DRAM can hold it."""
+        plan = StagedPlan(placed=self.candidate.placed, solved=solved)
+        if plan.memory_bytes <= self.candidate.placed.capacity * (1.0 + CLOSE):
+            return plan
+        self.least_full = min(self.least_full, plan.memory_bytes)
+        return None
 
     def _settle(self) -> None:
         self.bound = max(self.bound, self.candidate.step([search.bound for search in self.searches]))
@@ -251,11 +291,9 @@ class Cell:
         plan = None
         solved = [one.best for one in self.searches if one.best is not None]
         if found is not None and len(solved) == len(self.searches):
-            plan = StagedPlan(placed=self.candidate.placed, solved=tuple(solved))
-            if plan.memory_bytes > self.candidate.placed.capacity * (1.0 + CLOSE):
-                self.least_full = min(self.least_full, plan.memory_bytes)
+            plan = self._plan(tuple(solved))
+            if plan is None:
                 search.refuse(found)
-                plan = None
         self._settle()
         return plan
 

@@ -85,6 +85,8 @@ class LagrangianBound:
     weights: Weights
     hints: tuple[tuple[int, ...], ...] = ()
     """Options of shardings that looked good on the way."""
+    active: tuple[tuple[int, ...], ...] = ()
+    """Options of shardings that hold the bound down: one, where it is what that sharding takes."""
 
 
 def lagrangian_bound(timed: TimedSplits, overlap: Overlap, *, deadline: float = inf) -> LagrangianBound:
@@ -98,7 +100,9 @@ def lagrangian_bound(timed: TimedSplits, overlap: Overlap, *, deadline: float = 
         step = 4.0 / steps / finer
         search.climb(_around(forward, overlap, step), _around(backward, overlap, step))
     hints = sorted(search.seen, key=search.seen.__getitem__)[:_HINTS]
-    return LagrangianBound(bound=search.bound, weights=search.weights, hints=tuple(hints))
+    return LagrangianBound(
+        bound=search.bound, weights=search.weights, hints=tuple(hints), active=tuple(search.active())
+    )
 
 
 class _Planes:
@@ -113,6 +117,8 @@ class _Planes:
         self.bound, self.weights = -inf, Weights()
         self.planes: list[tuple[float, Table, float]] = []
         """Seconds of what is alone, of each pass's work, memory and network, and bytes held too much."""
+        self.chosen: list[tuple[int, ...]] = []
+        """The options of each."""
         self.seen: dict[tuple[int, ...], float] = {}
 
     def climb(self, forward: Table, backward: Table) -> None:
@@ -156,12 +162,26 @@ class _Planes:
         chosen = next(search.assignments())[1]
         over = timed.holds(chosen) - self.room if self.limited else 0.0
         self.planes.append((*timed.parts(chosen), over))
+        self.chosen.append(chosen)
         if over <= 0.0:
             self.seen[chosen] = timed.least(chosen, self.overlap)
         elif not self.unit:
             # What is cheapest does not fit: a rent may make the bound sharper.
             self.unit = max(search.bound, 1e-12) / self.room
         return True
+
+    def active(self) -> list[tuple[int, ...]]:
+        """Options of the lowest planes at the best weights, as far as they differ in what they take."""
+        shares = np.array([self.weights.forward, self.weights.backward])
+        heights = [
+            alone + float((shares * parts).sum()) + self.weights.rent * over for alone, parts, over in self.planes
+        ]
+        found: list[int] = []
+        for place in sorted(range(len(heights)), key=heights.__getitem__):
+            parts = self.planes[place][1]
+            if all(np.abs(parts - self.planes[other][1]).max() > 1e-4 * self.bound for other in found):
+                found.append(place)
+        return [self.chosen[place] for place in found]
 
     def _rents(self) -> Table:
         if not self.unit:

@@ -51,6 +51,7 @@ class Elimination:
         *,
         held: Sequence[Table] = (),
         room: float = inf,
+        order: Sequence[int] = (),
     ) -> None:
         self.sizes = tuple(sizes)
         self.corrections = tuple(corrections)
@@ -63,7 +64,11 @@ class Elimination:
         left = [factor for factor in factors if factor.scope]
         waiting = set(range(len(sizes)))
         while waiting:
-            variable = min(waiting, key=lambda one: self._width(one, left))
+            # The order depends on what knows what, not on the costs: once known it need not be looked for.
+            if order:
+                variable = order[len(sizes) - len(waiting)]
+            else:
+                variable = min(waiting, key=lambda one: self._width(one, left))
             waiting.remove(variable)
             mine = [factor for factor in left if variable in factor.scope]
             left = [factor for factor in left if variable not in factor.scope]
@@ -79,6 +84,7 @@ class Elimination:
                     left.append(sent)
                 else:
                     self.fixed += float(sent.table)
+        self.eliminated = tuple(self.order)
         self.order.reverse()
 
     def _width(self, variable: int, factors: Sequence[Factor]) -> tuple[int, int]:

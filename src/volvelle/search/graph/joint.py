@@ -88,6 +88,7 @@ def map_graph(
         objective,
         vector_cost,
         ends,
+        begun + time_limit,
     )
     network = Network(cluster, element)
     placed_degrees = [
@@ -128,6 +129,7 @@ def _question(
     objective: Objective,
     vector_cost: float,
     ends: bool,
+    deadline: float,
 ) -> Question:
     names = [block.name for block in workload.blocks]
     for given in (pins, splits):
@@ -168,6 +170,7 @@ def _question(
         cuts=_cuts(workload),
         tables={},
         bounds={},
+        deadline=deadline,
     )
 
 

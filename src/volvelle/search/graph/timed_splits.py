@@ -1,6 +1,7 @@
 """The tables of a block with their times: work, collectives and bytes held, ready to be weighed and minimised."""
 
 from collections.abc import Sequence
+from copy import copy
 from math import ceil, inf, prod
 
 import numpy as np
@@ -46,6 +47,7 @@ class TimedSplits:
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
+        self._order: tuple[int, ...] = ()
         self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
         """Tensors with (network of each pass, own work of a maker alone, where the maker is alone)."""
 
@@ -67,7 +69,53 @@ class TimedSplits:
         if weights.rent and self.costs.room < inf:
             factors.append(Factor((), np.array(-weights.rent * self.costs.room)))
         room = self.costs.room if strict else inf
-        return Elimination(self.sizes, factors, corrections, held=self.held if room < inf else (), room=room)
+        search = Elimination(
+            self.sizes, factors, corrections, held=self.held if room < inf else (), room=room, order=self._order
+        )
+        self._order = search.eliminated
+        return search
+
+    def restricted(self, variable: int, option: int) -> "TimedSplits":
+        """The splits with one option of a variable only."""
+
+        def kept(table: Table, scope: Sequence[int], ahead: int = 0) -> Table:
+            axis = scope.index(variable) + ahead if variable in scope else -1
+            return table.take([option], axis) if axis >= 0 and table.shape[axis] > 1 else table
+
+        found = copy(self)
+        for name in ("shared", "fixed", "held", "allowed", "sizes"):
+            setattr(found, name, list(getattr(self, name)))
+        found.shared[variable] = self.shared[variable][:, :, [option]]
+        found.fixed[variable] = self.fixed[variable][[option]]
+        found.held[variable] = self.held[variable][[option]]
+        found.allowed[variable], found.sizes[variable] = [self.allowed[variable][option]], 1
+        found._dims_of = {
+            name: [dims[option]] if self.tables.number[name] == variable else dims
+            for name, dims in self._dims_of.items()
+        }
+        found.sums = [Factor(one.scope, kept(one.table, one.scope)) for one in self.sums]
+        found.talks = [
+            (one, kept(network, one.scope, 1), kept(own, one.scope), kept(alone, one.scope))
+            for one, network, own, alone in self.talks
+        ]
+        return found
+
+    def differing(self, first: Sequence[int], second: Sequence[int]) -> int | None:
+        """The variable that matters most to what two choices differ in; None where they do not."""
+        weight: dict[int, float] = {}
+        for number, (one, other) in enumerate(zip(first, second, strict=True)):
+            if one != other:
+                shared, fixed = self.shared[number], self.fixed[number]
+                weight[number] = float(
+                    np.abs(shared[:, :, one] - shared[:, :, other]).sum() + abs(fixed[one] - fixed[other])
+                )
+        for one, network, *_ in self.talks:
+            cells = [tuple(chosen[place] for place in one.scope) for chosen in (first, second)]
+            change = float(np.abs(network[(slice(None), *cells[0])] - network[(slice(None), *cells[1])]).sum())
+            for place in one.scope:
+                if place in weight:
+                    weight[place] += change
+        return max(weight, key=weight.__getitem__, default=None)
 
     def holds(self, chosen: Sequence[int]) -> float:
         """Bytes that a chip holds with these options."""
