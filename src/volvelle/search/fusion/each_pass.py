@@ -5,6 +5,7 @@ their bounds add up.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from time import perf_counter
 
@@ -47,7 +48,7 @@ class EachPass:
         ends = [0, *([forward] if forward not in (0, whole) else []), whole]
         self.passes = [
             _Pass(start=start, lattice=Lattice(times_of, start=start, goal=goal))
-            for start, goal in zip(ends, ends[1:], strict=False)
+            for start, goal in pairwise(ends)
         ]
         self.states = self.steps = 0
 

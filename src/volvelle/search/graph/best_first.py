@@ -11,13 +11,15 @@ from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.graph.answer import GraphPlan, MappedBlock, SearchCounts
-from volvelle.search.graph.block_search import CLOSE, Effort
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell, Question
 from volvelle.search.graph.explain import contributions, limits
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]
 
+_FIRST = 3
+"""Shardings looked at when a cell is opened."""
 _TURN = 0.5
 """Seconds that a cell is looked at before the search turns to what else is open."""
 _PROMISING = 1.15
@@ -136,12 +138,13 @@ class BestFirst:
             self.best, self.time = (plan, cell), plan.time
 
     def _advance(self, cell: Cell) -> None:
+        """Look at some more of a cell; when it is first opened, at what looks best in it."""
+        looks = AT_ONCE
         if not cell.searches:
             cell.open(self.effort)
-            self._keep(cell)
-            return
+            looks = _FIRST
         turn = min(self.deadline, perf_counter() + _TURN)
-        plan = cell.advance(incumbent=self.time, deadline=turn)
+        plan = cell.advance(incumbent=self.time, deadline=turn, looks=looks)
         if cell.least_full < inf:
             self._refused(cell.bound, cell.least_full)
         if plan is not None:

@@ -112,12 +112,12 @@ class BlockQuestion:
             boundary=self.boundary,
         )
 
-    def guide(self, deadline: float = inf) -> "Guide":
+    def guide(self, deadline: float = inf, start: Weights | None = None) -> "Guide":
         """The best bound whatever the tile size, and shardings that look good."""
         timed = self.timed(fits=False)
-        found = lagrangian_bound(timed, self.choices.overlap, deadline=deadline)
+        found = lagrangian_bound(timed, self.choices.overlap, deadline=deadline, start=start)
         shardings = tuple(self.sharder.decoded(0.0, hint, timed.allowed) for hint in found.hints)
-        return Guide(bound=found.bound, hints=found.hints, shardings=shardings)
+        return Guide(bound=found.bound, weights=found.weights, hints=found.hints, shardings=shardings)
 
     def least_sent(self) -> Sharding:
         """The sharding that sends the fewest bytes."""
@@ -159,6 +159,7 @@ class Guide:
     """What is known of a block whatever the tile size."""
 
     bound: float
+    weights: Weights
     hints: tuple[tuple[int, ...], ...]
     """Options of shardings that look good."""
     shardings: tuple[Sharding, ...]
@@ -206,11 +207,21 @@ class _Open:
 class _Branch:
     """Shardings that have some options in common: a bound on all, and a stream of them in order."""
 
-    def __init__(self, timed: TimedSplits, overlap: Overlap, deadline: float, hints: Sequence[tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        timed: TimedSplits,
+        overlap: Overlap,
+        deadline: float,
+        *,
+        hints: Sequence[tuple[int, ...]] = (),
+        start: Weights | None = None,
+        parent: "_Branch | None" = None,
+    ) -> None:
         self.timed = timed
-        self.lagrangian = lagrangian_bound(timed, overlap, deadline=deadline)
+        start = start if parent is None else parent.lagrangian.weights
+        self.lagrangian = lagrangian_bound(timed, overlap, deadline=deadline, start=start)
         self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
-        self.bound = self.lagrangian.bound
+        self.bound = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
         """No sharding of it that was not looked at takes less."""
         self._stream: Iterator[tuple[float, tuple[int, ...]]] | None = None
         self.pulled = 0
@@ -247,7 +258,7 @@ class BlockSearch:
         question: BlockQuestion,
         effort: Effort,
         *,
-        hints: Sequence[tuple[int, ...]] = (),
+        guide: Guide | None = None,
         solver: Solver = fused,
         deadline: float = inf,
     ) -> None:
@@ -261,7 +272,8 @@ class BlockSearch:
         self._number = count()
         self._branches: list[tuple[float, int, _Branch]] = []
         self._open: list[tuple[float, int, _Open]] = []
-        self._keep(_Branch(question.timed(), question.choices.overlap, deadline, hints))
+        hints, start = (guide.hints, guide.weights) if guide is not None else ((), None)
+        self._keep(_Branch(question.timed(), question.choices.overlap, deadline, hints=hints, start=start))
 
     @property
     def time(self) -> float:
@@ -322,7 +334,7 @@ class BlockSearch:
         else:
             for option in range(branch.timed.sizes[variable]):
                 part = branch.timed.restricted(variable, option)
-                self._keep(_Branch(part, self.question.choices.overlap, deadline, ()))
+                self._keep(_Branch(part, self.question.choices.overlap, deadline, parent=branch))
             return None
         self._keep(branch)
         options = tuple(kept[at] for kept, at in zip(branch.timed.allowed, chosen, strict=True))

@@ -145,9 +145,14 @@ class Candidate:
     def guides(self, boundary: TensorLayout | None) -> list[Guide]:
         """Of every block, with that layout between blocks; None: any."""
         if boundary not in self._guides:
+            question, group = self.question, self.placed.degrees.group("tensor")
+            like = [
+                question.bounds.get((number, group.spans, group.degree))
+                for number in range(len(question.workload.blocks))
+            ]
             self._guides[boundary] = [
-                self.block_question(number, None, boundary).guide(self.question.deadline)
-                for number in range(len(self.question.workload.blocks))
+                self.block_question(number, None, boundary).guide(question.deadline, one and one.weights)
+                for number, one in enumerate(like)
             ]
         return self._guides[boundary]
 
@@ -232,8 +237,8 @@ class Cell:
         for number in range(len(self.candidate.question.workload.blocks)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver = self._cutter() if self._uncut(number) else fused
-            hints = self.candidate.guides(self.boundary)[number].hints
-            self.searches.append(BlockSearch(question, effort, hints=hints, solver=solver, deadline=effort.deadline))
+            guide = self.candidate.guides(self.boundary)[number]
+            self.searches.append(BlockSearch(question, effort, guide=guide, solver=solver, deadline=effort.deadline))
         self._settle()
 
     def glance(self, effort: Effort) -> StagedPlan | None:

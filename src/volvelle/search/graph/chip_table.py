@@ -91,8 +91,7 @@ class ChipTable:
         """Seconds at least of one that cannot share the chip; infinite if it does not fit; None: it may share."""
         key = (op.name, dim)
         if key not in self._alone:
-            # Where it does not split what its forward operation splits, its weights may be split all the same.
-            self._alone[key] = None if op.of and dim is None and self.choices.fuse else self._by_itself(op, dim)
+            self._alone[key] = self._by_itself(op, dim)
         return self._alone[key]
 
     def _by_itself(self, op: Operation, dim: str | None) -> float | None:
@@ -101,7 +100,10 @@ class ChipTable:
         written = self.handed[op.name] / self.degree / tiles
         read = sum(size for _, size, *_ in times_of.inputs[number])
         buffers = sum(edge[3] for edge in times_of.inputs[number]) + float(sram_demand(0.0, 0.0, written))
-        weights, pieces = times_of.weights[number], 1
+        weights, pieces, streamed = times_of.weights[number], 1, times_of.streamed[number]
+        if op.of and dim is None and choices.fuse:
+            # Where it does not split what its forward operation splits, its weights may be split all the same.
+            weights, streamed = weights / self.degree, streamed / self.degree
         if weights + buffers > times_of.limit:
             if not choices.tile_weights or not weights or buffers >= times_of.limit:
                 return inf
@@ -113,7 +115,7 @@ class ChipTable:
         traffic = partition_traffic(
             read + written,
             times_of.extra[number] + self._through(op, dim),
-            times_of.streamed[number],
+            streamed,
             tiles=tiles,
             weight_tiles=float(pieces),
         )

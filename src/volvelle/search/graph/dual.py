@@ -1,8 +1,8 @@
 """The weights of work, memory, network and bytes held that give the best bound on every sharding.
 
 For any weights the cheapest sharding is a bound, and the bound is concave in the weights: each sharding found is a
-plane above it. Planes are gathered until the highest point below all of them (on a grid) is one that was tried
-(Kelley's cutting planes; J. SIAM 8(4), 1960); then the grid is drawn finer around the best.
+plane above it. Planes are gathered until the highest point below all of them is one that was tried (Kelley's cutting
+planes; J. SIAM 8(4), 1960). That point is sought on a grid of shares, slot by slot, then on a finer one around it.
 """
 
 from dataclasses import dataclass
@@ -24,10 +24,12 @@ Table = NDArray[np.float64]
 
 _SLIGHT = 1e-7
 """Share of what hardly counts: enough to tell apart what is equal in the rest."""
-_STEPS = {False: 40, True: 16}
-"""Steps of a share from nothing to all: where passes are bounded together, and each by itself."""
+_STEPS = 24
 _LITTLE = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 _ROUNDS = 24
+_SLOW = 4
+"""Rounds in a row that bring next to nothing, after which no more are tried."""
+_SWEEPS = 3
 _FINER = (4, 16)
 """How much finer the grid is drawn around the best."""
 _HINTS = 3
@@ -36,17 +38,17 @@ _RENTS = (0.0, *np.geomspace(1e-3, 1e2, 26).tolist())
 
 
 @lru_cache(maxsize=8)
-def _grid(overlap: Overlap, steps: int) -> Table:
+def _grid(overlap: Overlap) -> Table:
     """Shares of work, memory and network."""
     if overlap is Overlap.NONE:
         return np.ones((1, 3))
     if overlap is Overlap.MEMORY:
-        work = np.clip(np.linspace(0.0, 1.0, steps + 1), _SLIGHT, 1.0 - _SLIGHT)
+        work = np.clip(np.linspace(0.0, 1.0, _STEPS + 1), _SLIGHT, 1.0 - _SLIGHT)
         return np.stack([work, 1.0 - work, np.ones_like(work)], axis=1)
     points: list[tuple[float, ...]] = [
-        (work / steps, memory / steps, (steps - work - memory) / steps)
-        for work in range(steps + 1)
-        for memory in range(steps + 1 - work)
+        (work / _STEPS, memory / _STEPS, (_STEPS - work - memory) / _STEPS)
+        for work in range(_STEPS + 1)
+        for memory in range(_STEPS + 1 - work)
     ]
     # Near the corners, where nearly all is one thing, little of another tells much.
     points += [
@@ -55,26 +57,34 @@ def _grid(overlap: Overlap, steps: int) -> Table:
         for less in (0.0, little / 2)
         for shares in permutations((1.0 - little - less, little, less))
     ]
-    return _shares(np.array(points))
+    return _normal(np.array(points))
 
 
-def _shares(points: Table) -> Table:
+def _normal(points: Table) -> Table:
     shares = np.maximum(points, _SLIGHT)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
+@lru_cache(maxsize=8)
+def _offsets(overlap: Overlap) -> Table:
+    """A grid of shares to be added that reaches one to every side; the first adds nothing."""
+    ways = np.linspace(-1.0, 1.0, 7)
+    if overlap is Overlap.NONE:
+        return np.zeros((1, 3))
+    if overlap is Overlap.MEMORY:
+        points = [(0.0, 0.0, 0.0), *((way, -way, 0.0) for way in ways)]
+    else:
+        points = [(0.0, 0.0, 0.0), *((work, memory, -work - memory) for work in ways for memory in ways)]
+    return np.array(points)
+
+
 def _around(shares: Table, overlap: Overlap, step: float) -> Table:
     """A grid around some shares that reaches one step to every side."""
-    if overlap is Overlap.NONE:
-        return np.ones((1, 3))
-    offsets = np.linspace(-step, step, 9)
-    if overlap is Overlap.MEMORY:
-        work = np.clip(shares[0] + offsets, _SLIGHT, 1.0 - _SLIGHT)
-        return np.stack([work, 1.0 - work, np.ones_like(work)], axis=1)
-    work, memory = (axis.ravel() for axis in np.meshgrid(shares[0] + offsets, shares[1] + offsets))
-    kept = (work >= 0.0) & (memory >= 0.0) & (work + memory <= 1.0)
-    points = np.stack([work[kept], memory[kept], 1.0 - work[kept] - memory[kept]], axis=1)
-    return np.concatenate([shares[None], _shares(points)]) if len(points) else shares[None]
+    points = shares + step * _offsets(overlap)
+    if overlap is Overlap.ALL:
+        return _normal(points)
+    points[:, :2] = np.clip(points[:, :2], _SLIGHT, 1.0 - _SLIGHT) if overlap is Overlap.MEMORY else 1.0
+    return points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,19 +99,15 @@ class LagrangianBound:
     """Options of shardings that hold the bound down: one, where it is what that sharding takes."""
 
 
-def lagrangian_bound(timed: TimedSplits, overlap: Overlap, *, deadline: float = inf) -> LagrangianBound:
-    """The best bound, and the weights that give it."""
-    search = _Planes(timed, overlap, deadline)
-    steps = _STEPS[timed.costs.sided]
-    grid = _grid(overlap, steps)
-    search.climb(grid, grid if timed.costs.sided else grid[:1])
-    for finer in _FINER if timed.costs.sided and search.bound < inf else ():
-        forward, backward = (np.array(shares) for shares in (search.weights.forward, search.weights.backward))
-        step = 4.0 / steps / finer
-        search.climb(_around(forward, overlap, step), _around(backward, overlap, step))
-    hints = sorted(search.seen, key=search.seen.__getitem__)[:_HINTS]
+def lagrangian_bound(
+    timed: TimedSplits, overlap: Overlap, *, deadline: float = inf, start: Weights | None = None
+) -> LagrangianBound:
+    """The best bound, and the weights that give it, sought from those of a like question if they are given."""
+    planes = _Planes(timed, overlap, deadline)
+    planes.climb(start)
+    hints = sorted(planes.seen, key=planes.seen.__getitem__)[:_HINTS]
     return LagrangianBound(
-        bound=search.bound, weights=search.weights, hints=tuple(hints), active=tuple(search.active())
+        bound=planes.bound, weights=planes.weights, hints=tuple(hints), active=tuple(planes.active())
     )
 
 
@@ -115,53 +121,55 @@ class _Planes:
         self.unit = 0.0
         """Rent of 1, in seconds a byte; nothing as long as what is cheapest fits."""
         self.bound, self.weights = -inf, Weights()
-        self.planes: list[tuple[float, Table, float]] = []
-        """Seconds of what is alone, of each pass's work, memory and network, and bytes held too much."""
+        self.alone: list[float] = []
+        """Of every plane the seconds of what is alone,"""
+        self.parts: list[Table] = []
+        """the work, memory and network of each slot,"""
+        self.over: list[float] = []
+        """the bytes held too much,"""
         self.chosen: list[tuple[int, ...]] = []
-        """The options of each."""
+        """and the options."""
         self.seen: dict[tuple[int, ...], float] = {}
 
-    def climb(self, forward: Table, backward: Table) -> None:
-        """Try the most promising shares of both passes until none promises more."""
-        rents = self._rents()
-        heights = self._heights(forward, backward, rents)
-        if self.planes:
-            at = np.unravel_index(int(heights.argmax()), heights.shape)
-        else:
-            at = tuple(
-                int(np.argmin(np.abs(shares - shares.mean(axis=0)).sum(axis=1))) for shares in (forward, backward)
-            )
-            at = (0, *at)
+    def climb(self, start: Weights | None) -> None:
+        """Try the most promising weights until none promises more."""
+        grid = _grid(self.overlap)
+        middle = grid[np.abs(grid - grid.mean(axis=0)).sum(axis=1).argmin()]
+        shares = np.repeat(middle[None], self.timed.slots, axis=0) if start is None else self._spread(start)
+        if not self._try(shares, 0.0 if start is None else start.rent):
+            return
+        slow = 0
         for _ in range(_ROUNDS):
-            if heights[at] <= self.bound * (1.0 + 1e-6) or (self.planes and perf_counter() > self.deadline):
+            height, shares, rent = self._highest()
+            before = self.bound
+            if height <= before * (1.0 + 1e-5) or perf_counter() > self.deadline or not self._try(shares, rent):
                 return
-            weights = Weights(
-                forward=(float(forward[at[1], 0]), float(forward[at[1], 1]), float(forward[at[1], 2])),
-                backward=(float(backward[at[2], 0]), float(backward[at[2], 1]), float(backward[at[2], 2])),
-                rent=float(rents[at[0]]),
-            )
-            had = self.unit
-            if not self._try(weights):
+            slow = slow + 1 if self.bound <= before * (1.0 + 1e-4) else 0
+            if slow > _SLOW:
                 return
-            if self.unit != had:
-                rents = self._rents()
-                heights = self._heights(forward, backward, rents)
-            else:
-                heights[at] = -inf
-                np.minimum(heights, self._height(self.planes[-1], forward, backward, rents), out=heights)
-            at = np.unravel_index(int(heights.argmax()), heights.shape)
 
-    def _try(self, weights: Weights) -> bool:
+    def _spread(self, start: Weights) -> Table:
+        """Shares of other slots, those of a pass for all slots of it."""
+        shares, slots = np.array(start.shares), self.timed.slots
+        if len(shares) == slots:
+            return shares
+        return shares[[0 if slot < self.timed.backward else -1 for slot in range(slots)]]
+
+    def _try(self, shares: Table, rent: float) -> bool:
         """The cheapest sharding for these weights; whether there is one."""
         timed = self.timed
+        weights = Weights(shares=tuple((float(one[0]), float(one[1]), float(one[2])) for one in shares), rent=rent)
         search = timed.eliminated(weights, strict=False)
         if search.bound > self.bound:
             self.bound, self.weights = search.bound, weights
         if search.bound == inf:
             return False
         chosen = next(search.assignments())[1]
+        alone, parts = timed.parts(chosen, weights)
         over = timed.holds(chosen) - self.room if self.limited else 0.0
-        self.planes.append((*timed.parts(chosen), over))
+        self.alone.append(alone)
+        self.parts.append(parts)
+        self.over.append(over)
         self.chosen.append(chosen)
         if over <= 0.0:
             self.seen[chosen] = timed.least(chosen, self.overlap)
@@ -170,34 +178,56 @@ class _Planes:
             self.unit = max(search.bound, 1e-12) / self.room
         return True
 
+    def _highest(self) -> tuple[float, Table, float]:
+        """The highest point below all planes that sweeps over the slots lead to.
+
+        They start from the best weights, and from half-way to those that the last plane asks for.
+        """
+        parts, over = np.array(self.parts), np.array(self.over)
+        best = np.array(self.weights.shares)
+        last = _grid(self.overlap)[(parts[-1] @ _grid(self.overlap).T).argmax(axis=1)]
+        found = [self._swept(start, parts, over) for start in (best, (best + last) / 2)]
+        return max(found, key=lambda point: point[0])
+
+    def _swept(self, shares: Table, parts: Table, over: Table) -> tuple[float, Table, float]:
+        shares, rent = shares.copy(), self.weights.rent
+        values = np.array(self.alone) + np.einsum("ksc,sc->k", parts, shares) + rent * over
+        reached = values.min()
+        for finer in (0, *_FINER):
+            for _ in range(_SWEEPS):
+                before = reached
+                if self.unit:
+                    rents = self._rents(rent, finer=finer)
+                    heights = (values - rent * over)[:, None] + over[:, None] * rents
+                    at = int(heights.min(axis=0).argmax())
+                    values, rent = heights[:, at], float(rents[at])
+                for slot in range(len(shares)):
+                    own = parts[:, slot]
+                    grid = _around(shares[slot], self.overlap, 4.0 / _STEPS / finer) if finer else _grid(self.overlap)
+                    heights = (values - own @ shares[slot])[:, None] + own @ grid.T
+                    at = int(heights.min(axis=0).argmax())
+                    if heights[:, at].min() > reached:
+                        values, shares[slot] = heights[:, at], grid[at]
+                        reached = values.min()
+                reached = values.min()
+                if reached <= before * (1.0 + 1e-7):
+                    break
+        return float(reached), shares, rent
+
+    def _rents(self, rent: float, *, finer: int) -> Table:
+        if finer and rent:
+            return np.array([rent, *(rent * np.geomspace(0.5, 2.0, 13))])
+        return np.array([rent, *(np.array(_RENTS) * self.unit)])
+
     def active(self) -> list[tuple[int, ...]]:
         """Options of the lowest planes at the best weights, as far as they differ in what they take."""
-        shares = np.array([self.weights.forward, self.weights.backward])
-        heights = [
-            alone + float((shares * parts).sum()) + self.weights.rent * over for alone, parts, over in self.planes
-        ]
+        if not self.parts:
+            return []
+        parts, shares = np.array(self.parts), np.array(self.weights.shares)
+        heights = np.array(self.alone) + np.einsum("ksc,sc->k", parts, shares)
+        heights += self.weights.rent * np.array(self.over)
         found: list[int] = []
-        for place in sorted(range(len(heights)), key=heights.__getitem__):
-            parts = self.planes[place][1]
-            if all(np.abs(parts - self.planes[other][1]).max() > 1e-4 * self.bound for other in found):
+        for place in heights.argsort().tolist():
+            if all(np.abs(parts[place] - parts[other]).max() > 1e-4 * self.bound for other in found):
                 found.append(place)
         return [self.chosen[place] for place in found]
-
-    def _rents(self) -> Table:
-        if not self.unit:
-            return np.zeros(1)
-        if self.weights.rent:
-            return np.array([0.0, *(self.weights.rent * np.geomspace(0.25, 4.0, 13))])
-        return np.array(_RENTS) * self.unit
-
-    def _heights(self, forward: Table, backward: Table, rents: Table) -> Table:
-        found = np.full((len(rents), len(forward), len(backward)), inf)
-        for plane in self.planes:
-            np.minimum(found, self._height(plane, forward, backward, rents), out=found)
-        return found
-
-    @staticmethod
-    def _height(plane: tuple[float, Table, float], forward: Table, backward: Table, rents: Table) -> Table:
-        alone, parts, over = plane
-        first, second = forward @ parts[0], backward @ parts[1]
-        return np.asarray((alone + rents * over)[:, None, None] + first[:, None] + second)

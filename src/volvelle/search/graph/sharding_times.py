@@ -44,10 +44,9 @@ class ShardingTimes:
 class Weights:
     """What of the costs counts."""
 
-    forward: tuple[float, float, float] = (1.0, 0.0, 1.0)
-    """Of work, memory and network: shares that add up to one bound from below what overlaps."""
-    backward: tuple[float, float, float] = (1.0, 0.0, 1.0)
-    """The same where passes are bounded each by itself; else all counts as forward."""
+    shares: tuple[tuple[float, float, float], ...] = ((1.0, 0.0, 1.0),)
+    """Of work, memory and network, for every slot or the same for all: shares that add up to one bound from below what
+    overlaps."""
     rent: float = 0.0
     """Seconds for every byte held beyond the room, paid back for every byte left: what does not fit costs more than it
     takes, what fits never more (a Lagrange multiplier)."""
