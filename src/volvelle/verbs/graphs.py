@@ -1,5 +1,6 @@
 """A graph by name: a file, a model of the catalogue, or a workload that DFModel published."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
@@ -48,7 +49,7 @@ def _model(shape: Transformer, *, forward: bool, gpt_layer_only: bool) -> GraphF
     """A model, or a GPT's layer of its width."""
     if not gpt_layer_only:
         whole = transformer(shape)
-        return _streamed(whole if forward else with_backward(whole), "position")
+        return replace(_streamed(whole if forward else with_backward(whole), "position"), is_model=True)
     layer = GptLayer(
         name=shape.name,
         hidden=shape.hidden,

@@ -47,8 +47,7 @@ class EachPass:
         whole = (1 << len(times_of.names)) - 1
         ends = [0, *([forward] if forward not in (0, whole) else []), whole]
         self.passes = [
-            _Pass(start=start, lattice=Lattice(times_of, start=start, goal=goal))
-            for start, goal in pairwise(ends)
+            _Pass(start=start, lattice=Lattice(times_of, start=start, goal=goal)) for start, goal in pairwise(ends)
         ]
         self.states = self.steps = 0
 

@@ -53,8 +53,8 @@ class BestFirst:
         self.cells: list[tuple[float, int, Cell]] = []
         self.candidates = [Candidate(question, placed) for placed in placements]
         for candidate in self.candidates:
-            if candidate.least_held > candidate.placed.capacity:
-                self._refused(candidate.bound, candidate.least_held)
+            if candidate.least_held > candidate.capacity:
+                self._refused(candidate.bound, candidate.least_held + candidate.placed.recipe.reserved)
                 self.full += 1
             else:
                 self._wait(candidate)

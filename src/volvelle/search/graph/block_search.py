@@ -135,7 +135,7 @@ class BlockQuestion:
 
     def likely(self) -> Sharding:
         """The best sharding if everything fitted the chip."""
-        timed = replace(self, held=None).timed(fits=False)
+        timed = replace(self, held=None, room=inf).timed(fits=False)
         return next(self.sharder.decoded_in_order(timed, Weights()))
 
     def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:

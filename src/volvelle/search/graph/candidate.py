@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from time import perf_counter
 
@@ -21,7 +21,7 @@ from volvelle.search.graph.block_search import (
 )
 from volvelle.search.graph.chip_table import ChipTable
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
-from volvelle.search.graph.memory import MemoryLowerBound, block_memory
+from volvelle.search.graph.memory import MemoryLowerBound, OwnBytes, block_memory
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 from volvelle.search.graph.stages import Crossing, crossing_bytes
@@ -55,6 +55,8 @@ class Question:
     """Made so far: by block, degree and tile."""
     bounds: dict[tuple[int, object, int], Guide]
     """Known so far: by block, network and degree, the bound without replicas and without the limit of DRAM."""
+    holdings: dict[tuple[int, int], OwnBytes]
+    """Known so far: by block and degree."""
     deadline: float = inf
     """By `time.perf_counter`."""
 
@@ -74,6 +76,12 @@ class Question:
                 ends=self.ends,
             )
         return self.tables[key]
+
+    def own_bytes(self, number: int, degree: int) -> OwnBytes:
+        """What operations of a block make a chip hold."""
+        if (number, degree) not in self.holdings:
+            self.holdings[number, degree] = OwnBytes(self.workload.blocks[number], self.workload.sizes, degree)
+        return self.holdings[number, degree]
 
     def work(self, block: Block) -> float:
         """FLOP of one copy, those of vector units counted at what they cost."""
@@ -163,7 +171,7 @@ class Candidate:
         question, block = self.question, self.question.workload.blocks[number]
         held, room = None, inf
         if whole:
-            room = self.placed.capacity - self.least_held + self._holdings[number].least
+            room = self.capacity - self.least_held + self._holdings[number].least
             held = self._holdings[number].within(room)
         return BlockQuestion(
             sharder=question.sharders[number],
@@ -184,22 +192,31 @@ class Candidate:
             room=room,
         )
 
+    @property
+    def alike(self) -> bool:
+        """Whether every stage has as many copies of the one block."""
+        blocks = self.question.workload.blocks
+        return len(blocks) == 1 and blocks[0].repeat % self.stages == 0
+
+    def held(self, number: int, parameters: float, weights: float, saved: float) -> float:
+        """Bytes of a block's copies on a chip: exact if all stages are alike, else as stages hold on average."""
+        flight = min(self.placed.micro_batches, self.stages) if self.alike else 1
+        copies = self.question.workload.blocks[number].repeat / self.stages
+        return copies * self.placed.held_by(parameters, weights, saved, flight=flight)
+
     @cached_property
     def _holdings(self) -> list[MemoryLowerBound]:
-        """Bytes that operations make a chip hold: exact if all stages are alike, else as stages hold on average."""
-        placed, blocks = self.placed, self.question.workload.blocks
-        alike = len(blocks) == 1 and blocks[0].repeat % self.stages == 0
+        """Bytes that operations make a chip hold."""
+        degree = self.placed.degrees.tensor
         return [
-            MemoryLowerBound(
-                block,
-                placed.workload.sizes,
-                placed.degrees.tensor,
-                bytes_per_parameter=placed.bytes_per_parameter,
-                copies=block.repeat / self.stages,
-                flight=min(placed.micro_batches, self.stages) if alike else 1,
-            )
-            for block in blocks
+            MemoryLowerBound(self.question.own_bytes(number, degree), partial(self.held, number))
+            for number in range(len(self.question.workload.blocks))
         ]
+
+    @property
+    def capacity(self) -> float:
+        """Bytes of DRAM that are there for what operations hold."""
+        return self.placed.capacity - self.placed.recipe.reserved
 
     @property
     def least_held(self) -> float:
@@ -321,18 +338,11 @@ class Cell:
 
     def _fits(self, number: int, sharding: Sharding) -> bool:
         """Whether DRAM can hold it at all; exact where every stage has as many copies."""
-        placed, blocks = self.candidate.placed, self.candidate.question.workload.blocks
-        held = block_memory(
-            sharding.sharded,
-            placed.workload.sizes,
-            placed.degrees.tensor,
-            bytes_per_parameter=placed.bytes_per_parameter,
-        )
-        copies = blocks[number].repeat / self.candidate.stages
-        alike = len(blocks) == 1 and copies == int(copies)
-        need = copies * (held.state + held.saved * (min(placed.micro_batches, self.candidate.stages) if alike else 1))
-        if need > placed.capacity * (1.0 + CLOSE):
-            self.least_full = min(self.least_full, need)
+        candidate = self.candidate
+        block = block_memory(sharding.sharded, candidate.placed.workload.sizes, candidate.placed.degrees.tensor)
+        need = candidate.held(number, block.parameters, block.weights, block.saved)
+        if need > candidate.capacity * (1.0 + CLOSE):
+            self.least_full = min(self.least_full, need + candidate.placed.recipe.reserved)
             return False
         return True
 
@@ -357,9 +367,7 @@ class Cell:
         def cut(
             sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float, quick: bool
         ) -> Solved | float:
-            size = block_memory(
-                sharding.sharded, placed.workload.sizes, placed.degrees.tensor, bytes_per_parameter=None
-            ).size_of
+            size = block_memory(sharding.sharded, placed.workload.sizes, placed.degrees.tensor).size_of
 
             def hand_over(done: frozenset[str]) -> float:
                 return placed.hand_over(crossing_bytes(sharding.sharded.block, size.__getitem__, done))

@@ -98,6 +98,8 @@ class BlockTables:
         """Scope and table: 0 where a sum is taken as its summands come, infinite elsewhere."""
         self.tensors = tuple(self._tabulate(*found) for found in self._collect())
         self.tabulated = {one.tensor for one in self.tensors}
+        self.orders: dict[tuple[int, ...], tuple[int, ...]] = {}
+        """By the numbers of options that are allowed: an order in which variables were eliminated."""
         self.maker = {name: op for op in block.operations for name in op.outputs}
         self.readers: dict[str, list[Operation]] = {}
         for op in block.operations:

@@ -56,7 +56,6 @@ class TimedSplits:
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
-        self._order: tuple[int, ...] = ()
         self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
         """Tensors with (network by slots, own work of a maker alone, where the maker is alone)."""
 
@@ -79,9 +78,14 @@ class TimedSplits:
             factors.append(Factor((), np.array(-weights.rent * self.costs.room)))
         room = self.costs.room if strict else inf
         search = Elimination(
-            self.sizes, factors, corrections, held=self.held if room < inf else (), room=room, order=self._order
+            self.sizes,
+            factors,
+            corrections,
+            held=self.held if room < inf else (),
+            room=room,
+            order=self.tables.orders.get(tuple(self.sizes), ()),
         )
-        self._order = search.eliminated
+        self.tables.orders[tuple(self.sizes)] = search.eliminated
         return search
 
     def restricted(self, variable: int, option: int) -> "TimedSplits":
