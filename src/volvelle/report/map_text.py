@@ -32,7 +32,7 @@ def print_map(answer: MapAnswer, *, console: Console | None = None) -> None:
         out.print(_violations(found))
         return
     out.print(_time(found.plan))
-    if isinstance(found, KernelMapping):
+    if isinstance(found.plan, KernelPlan):
         out.print(_splits(found.plan))
         out.print(_looked(found))
         return

@@ -12,7 +12,7 @@ from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
 from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
 from volvelle.laws.pipeline import micro_batches_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Number, is_plainly
+from volvelle.quantities import Bytes, Number, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
@@ -33,10 +33,10 @@ MEMORY_PARTS = (
 class MemoryRecipe:
     """Bytes that training holds for a parameter, and what is lost besides."""
 
-    weight: float
-    gradient: float
-    optimiser: float
-    reserved: float = 0.0
+    weight: Bytes
+    gradient: Bytes
+    optimiser: Bytes
+    reserved: Bytes = 0.0
     """Kept by drivers, kernels and communication libraries."""
     fragmentation: float = 0.0
     """Lost between tensors over what activations take, as a share."""
@@ -64,8 +64,8 @@ def state_bytes(
     held = parameters if is_plainly(copies, 1.0) else parameters * copies
     return [
         weight_bytes(held, each=recipe.weight, **shares),
-        gradient_bytes(parameters, each=recipe.gradient, **shares) if recipe.gradient else 0.0,
-        optimiser_bytes(parameters, each=recipe.optimiser, **shares) if recipe.optimiser else 0.0,
+        0.0 if is_plainly(recipe.gradient, 0.0) else gradient_bytes(parameters, each=recipe.gradient, **shares),
+        0.0 if is_plainly(recipe.optimiser, 0.0) else optimiser_bytes(parameters, each=recipe.optimiser, **shares),
     ]
 
 

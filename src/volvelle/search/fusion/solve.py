@@ -10,7 +10,7 @@ from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.estimators.dataflow.partition_time import FusionTime, PartitionTimes, fusion_time_with, partition_times_of
 from volvelle.estimators.result import Violation
 from volvelle.mapping.fusion import Fusion
-from volvelle.search.certificate import PROVEN, gap_of
+from volvelle.search.certificate import PROVEN, Certificate
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
 from volvelle.search.fusion.down_sets import Budget, DownSetPath, shortest_path
 from volvelle.search.fusion.each_pass import EachPass
@@ -39,14 +39,12 @@ _SEARCH_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FusionAnswer:
+class FusionAnswer(Certificate):
     """The best fusion found, what it takes, and how good it is known to be."""
 
     fusion: Fusion | None
     """None: there is none, or none was found."""
     timing: FusionTime | None
-    bound: float
-    """No fusion takes less."""
     method: str
     seconds: float
     states: int = 0
@@ -62,21 +60,6 @@ class FusionAnswer:
     def time(self) -> float:
         """Seconds of all partitions; infinite without a fusion."""
         return self.timing.time if self.timing is not None else inf
-
-    @property
-    def gap(self) -> float:
-        """How much less than the answer the bound is, as a share."""
-        return gap_of(self.time, self.bound)
-
-    @property
-    def proven(self) -> bool:
-        """Whether it is the optimum, or that there is none."""
-        return self.gap <= PROVEN
-
-    @property
-    def feasible(self) -> bool:
-        """Whether there is a fusion to run."""
-        return self.fusion is not None
 
 
 @dataclass(slots=True)

@@ -9,8 +9,9 @@ from time import perf_counter
 from volvelle.estimators.dataflow.partition_time import partition_times_of
 from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
+from volvelle.search.certificate import SearchCounts
 from volvelle.search.fusion.infeasible import reasons
-from volvelle.search.graph.answer import GraphPlan, MappedBlock, SearchCounts
+from volvelle.search.graph.answer import GraphPlan, MappedBlock
 from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell, Question
 from volvelle.search.graph.explain import contributions, limits
@@ -54,7 +55,7 @@ class BestFirst:
         self.candidates = [Candidate(question, placed) for placed in placements]
         for candidate in self.candidates:
             if candidate.least_held > candidate.capacity:
-                self._refused(candidate.bound, candidate.least_held + candidate.placed.recipe.reserved)
+                self._refused(candidate.bound, candidate.least_held + candidate.placed.reserved)
                 self.full += 1
             else:
                 self._wait(candidate)

@@ -17,7 +17,7 @@ from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import lagrangian_bound
+from volvelle.search.graph.dual import LagrangianBound, lagrangian_bound
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.timed_splits import TimedSplits
@@ -219,9 +219,9 @@ class _Branch:
     ) -> None:
         self.timed = timed
         start = start if parent is None else parent.lagrangian.weights
-        self.lagrangian = lagrangian_bound(timed, overlap, deadline=deadline, start=start)
+        self.lagrangian: LagrangianBound = lagrangian_bound(timed, overlap, deadline=deadline, start=start)
         self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
-        self.bound = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
+        self.bound: float = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
         """No sharding of it that was not looked at takes less."""
         self._stream: Iterator[tuple[float, tuple[int, ...]]] | None = None
         self.pulled = 0
@@ -387,16 +387,15 @@ class BlockSearch:
 
     def _settle(self, opened: _Open, found: Solved | float, limit: float, known: float) -> Solved | None:
         """Keep what is better, and what is still open."""
-        better = isinstance(found, Solved) and found.time < limit
+        better = found if isinstance(found, Solved) and found.time < limit else None
         bound = max(known, found.bound if isinstance(found, Solved) else found)
-        if bound < (found.time if better else limit) * (1.0 - PROVEN):
+        if bound < (better.time if better is not None else limit) * (1.0 - PROVEN):
             heapq.heappush(self._open, (bound, next(self._number), opened))
         else:
             self.undecided = min(self.undecided, bound)
-        if better:
-            self.best = found
-            return found
-        return None
+        if better is not None:
+            self.best = better
+        return better
 
 
 def _mark(problem: FusionProblem) -> NDArray[np.float64]:

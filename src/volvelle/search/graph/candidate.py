@@ -159,7 +159,7 @@ class Candidate:
                 for number in range(len(question.workload.blocks))
             ]
             self._guides[boundary] = [
-                self.block_question(number, None, boundary).guide(question.deadline, one and one.weights)
+                self.block_question(number, None, boundary).guide(question.deadline, one.weights if one else None)
                 for number, one in enumerate(like)
             ]
         return self._guides[boundary]
@@ -216,7 +216,7 @@ class Candidate:
     @property
     def capacity(self) -> float:
         """Bytes of DRAM that are there for what operations hold."""
-        return self.placed.capacity - self.placed.recipe.reserved
+        return self.placed.capacity - self.placed.reserved
 
     @property
     def least_held(self) -> float:
@@ -342,7 +342,7 @@ class Cell:
         block = block_memory(sharding.sharded, candidate.placed.workload.sizes, candidate.placed.degrees.tensor)
         need = candidate.held(number, block.parameters, block.weights, block.saved)
         if need > candidate.capacity * (1.0 + CLOSE):
-            self.least_full = min(self.least_full, need + candidate.placed.recipe.reserved)
+            self.least_full = min(self.least_full, need + candidate.placed.reserved)
             return False
         return True
 

@@ -38,8 +38,9 @@ class ChipTable:
         self._first: dict[str, tuple[Operation, tuple[str, ...]]] = {}
         """Tensor → the operation that decides its layout, and how that one knows its dimensions."""
         for op in block.operations:
-            ends = zip((*op.inputs, *op.outputs), (*op.kind.signature.inputs, *op.kind.signature.outputs), strict=True)
-            for name, known_as in ends:
+            signature = op.kind.signature
+            dims = (*signature.inputs, *signature.outputs)
+            for name, known_as in zip((*op.inputs, *op.outputs), dims, strict=True):
                 self._first.setdefault(name, (op, known_as))
         self._made = {name for op in block.operations for name in op.outputs}
         self._aliases = stream_aliases(block, stream)

@@ -54,9 +54,14 @@ class PlacedDegrees:
         activations = activation_parts(saved, self.recipe, layers=1.0, in_flight=flight, working=working)
         return [float(part) for part in (*states, *activations)]
 
+    @property
+    def reserved(self) -> float:
+        """Bytes that are taken anyhow."""
+        return float(self.recipe.reserved)
+
     def held_by(self, parameters: float, weights: float, saved: float, *, flight: float) -> float:
         """The same in all, without what is held anyhow: what operations add, each by itself."""
-        return sum(self.held(parameters, weights, saved, flight=flight, working=0.0)) - self.recipe.reserved
+        return sum(self.held(parameters, weights, saved, flight=flight, working=0.0)) - self.reserved
 
     def hand_over(self, crossing: Crossing) -> float:
         """Seconds to hand over what crosses a cut."""

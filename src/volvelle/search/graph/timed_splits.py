@@ -126,10 +126,10 @@ class TimedSplits:
                 weight[number] = abs(float(self.fixed[number][one] - self.fixed[number][other]))
                 for table in self.shared[number].values():
                     weight[number] += float(np.abs(table[:, one] - table[:, other]).sum())
-        for one, network, *_ in self.talks:
-            cells = [tuple(chosen[place] for place in one.scope) for chosen in (first, second)]
+        for tensor, network, *_ in self.talks:
+            cells = [tuple(chosen[place] for place in tensor.scope) for chosen in (first, second)]
             change = sum(abs(float(table[cells[0]] - table[cells[1]])) for table in network.values())
-            for place in one.scope:
+            for place in tensor.scope:
                 if place in weight:
                     weight[place] += change
         return max(weight, key=weight.__getitem__, default=None)

@@ -24,8 +24,7 @@ from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
 from volvelle.mapping.symbols import Axis
 from volvelle.quantities import BYTES, show
-from volvelle.search.certificate import PROVEN
-from volvelle.search.graph.answer import SearchCounts
+from volvelle.search.certificate import PROVEN, SearchCounts
 from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.kernels.answer import KernelBlock, KernelMapping, KernelPlan
