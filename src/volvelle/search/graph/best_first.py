@@ -19,6 +19,8 @@ from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]
 
+_ROOMY = 0.6
+"""Share of the DRAM up to which what must be held leaves room for what comes on top."""
 _FIRST = 3
 """Shardings looked at when a cell is opened."""
 _TURN = 0.5
@@ -76,6 +78,7 @@ class BestFirst:
         What is furthest from settled comes first; in between, other degrees are opened one by one, since one that is
         good makes short work of the rest.
         """
+        self._start()
         turn = 0
         while perf_counter() < self.deadline:
             turn += 1
@@ -93,6 +96,24 @@ class BestFirst:
             if self.progress is not None:
                 self.progress(self.time, self.bound, self.counts)
 
+    def _start(self) -> None:
+        """A first plan: a short look at degrees that DRAM is likely to hold, those of the least bound first."""
+        likely = [
+            (candidate.likely_share > _ROOMY, bound, number, candidate)
+            for bound, number, candidate in self.waiting
+            if candidate.likely_share <= 1.0
+        ]
+        heapq.heapify(likely)
+        while likely and self.best is None and perf_counter() < self.deadline:
+            tight, _, number, candidate = heapq.heappop(likely)
+            if candidate.level < 1:
+                candidate.sharpen()
+                heapq.heappush(likely, (tight, candidate.bound, number, candidate))
+            elif candidate.bound < inf:
+                self._glance_middle(candidate)
+        self.waiting = [(candidate.bound, number, candidate) for _, number, candidate in self.waiting]
+        heapq.heapify(self.waiting)
+
     def _unseen(self, enough: float) -> Cell | None:
         """The cell of the least bound that was not looked at yet."""
         return next((cell for bound, _, cell in sorted(self.cells) if not cell.glanced and bound < enough), None)
@@ -105,19 +126,27 @@ class BestFirst:
             self._wait(candidate)
             return
         self.opened += 1
-        cells = candidate.cells()
-        for cell in cells:
+        for cell in candidate.cells():
             self._keep(cell)
-        tiles = list(dict.fromkeys(cell.tile for cell in cells))
-        middle = tiles[len(tiles) // 3]
-        times = {cell: self._glance(cell) for cell in cells if cell.tile == middle}
+        times = self._glance_middle(candidate)
         for cell, time in sorted(times.items(), key=lambda item: item[1]):
             if time <= self.time * _PROMISING:
                 self._climb(cell, time)
 
+    def _glance_middle(self, candidate: Candidate) -> dict[Cell, float]:
+        """A short look at a tile size that is neither small nor large; gives what plans take."""
+        tiles = self.question.tiles
+        middle = tiles[len(tiles) // 3]
+        return {cell: self._glance(cell) for cell in candidate.cells() if cell.tile == middle}
+
     def _glance(self, cell: Cell) -> float:
         """A short look at every block of a cell; gives what the plan takes that comes of it."""
-        plan = cell.glance(self.effort) if perf_counter() < self.deadline else None
+        if cell.seen is not None:
+            return cell.seen
+        plan = None
+        if not cell.glanced and perf_counter() < self.deadline:
+            plan = cell.glance(self.effort)
+        cell.seen = inf if plan is None else plan.time
         if plan is None:
             return inf
         self._offer(plan, cell)

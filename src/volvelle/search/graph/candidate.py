@@ -200,9 +200,28 @@ class Candidate:
 
     def held(self, number: int, parameters: float, weights: float, saved: float) -> float:
         """Bytes of a block's copies on a chip: exact if all stages are alike, else as stages hold on average."""
-        flight = min(self.placed.micro_batches, self.stages) if self.alike else 1
+        return self._held(parameters, weights, saved, number=number, flight=self._flight if self.alike else 1)
+
+    @property
+    def _flight(self) -> int:
+        """Micro-batches in flight on the first stage."""
+        return min(self.placed.micro_batches, self.stages)
+
+    def _held(self, parameters: float, weights: float, saved: float, *, number: int, flight: int) -> float:
         copies = self.question.workload.blocks[number].repeat / self.stages
         return copies * self.placed.held_by(parameters, weights, saved, flight=flight)
+
+    @cached_property
+    def likely_share(self) -> float:
+        """What the first stage takes of the DRAM at least if blocks are shared out evenly, as a share of it."""
+        degree = self.placed.degrees.tensor
+        held = sum(
+            MemoryLowerBound(
+                self.question.own_bytes(number, degree), partial(self._held, number=number, flight=self._flight)
+            ).least
+            for number in range(len(self.question.workload.blocks))
+        )
+        return held / self.capacity if self.capacity > 0.0 else inf
 
     @cached_property
     def _holdings(self) -> list[MemoryLowerBound]:
@@ -225,6 +244,8 @@ class Candidate:
 
     def cells(self) -> list["Cell"]:
         """One for every tile size and, where blocks differ, for every layout between them."""
+        if self.made:
+            return self.made
         question, degree = self.question, self.placed.degrees.tensor
         boundaries: Sequence[TensorLayout | None] = (None,)
         if len(question.workload.blocks) > 1:
@@ -245,7 +266,10 @@ class Cell:
         self.candidate, self.tile, self.boundary = candidate, tile, boundary
         self.searches: list[BlockSearch] = []
         self.bound = max(candidate.bound, candidate.step([guide.bound for guide in candidate.guides(boundary)]))
-        self.glanced = False
+        self.glanced = candidate.likely_share > 1.0
+        """A short look was taken, or would show nothing that DRAM can hold."""
+        self.seen: float | None = None
+        """Seconds of the plan that came of it."""
         self.least_full = inf
         """Bytes of the sharding that was nearest to fit the DRAM and did not."""
 
