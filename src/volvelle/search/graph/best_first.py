@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 from math import inf
 from time import perf_counter
@@ -14,6 +15,7 @@ from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.graph.answer import GraphPlan, MappedBlock
 from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell, Question
+from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.explain import contributions, limits
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
@@ -78,6 +80,10 @@ class BestFirst:
         What is furthest from settled comes first; in between, other degrees are opened one by one, since one that is
         good makes short work of the rest.
         """
+        with suppress(OutOfTimeError):
+            self._run()
+
+    def _run(self) -> None:
         self._start()
         turn = 0
         while perf_counter() < self.deadline:
@@ -92,7 +98,8 @@ class BestFirst:
             elif turn % 2 and (fresh := self._unseen(enough)) is not None:
                 self._glance(fresh)
             else:
-                self._advance(heapq.heappop(self.cells)[2])
+                self._advance(self.cells[0][2])
+                heapq.heappop(self.cells)
             if self.progress is not None:
                 self.progress(self.time, self.bound, self.counts)
 
@@ -120,13 +127,15 @@ class BestFirst:
 
     def _open(self) -> None:
         """Sharpen the bound of the next degrees; where it is sharp already, look at a tile size of theirs."""
-        _, _, candidate = heapq.heappop(self.waiting)
+        candidate = self.waiting[0][2]
         if candidate.level < 2:
             candidate.sharpen()
-            self._wait(candidate)
+            heapq.heapreplace(self.waiting, (candidate.bound, next(self._number), candidate))
             return
+        cells = candidate.cells()
+        heapq.heappop(self.waiting)
         self.opened += 1
-        for cell in candidate.cells():
+        for cell in cells:
             self._keep(cell)
         times = self._glance_middle(candidate)
         for cell, time in sorted(times.items(), key=lambda item: item[1]):

@@ -78,6 +78,8 @@ class BlockQuestion:
     """Bytes that an operation makes a chip hold, by the dimension it splits."""
     room: float = inf
     """Bytes that a chip may hold."""
+    deadline: float = inf
+    """By `time.perf_counter`."""
 
     @property
     def degree(self) -> int:
@@ -99,6 +101,7 @@ class BlockQuestion:
             overlapped=self.choices.overlap is Overlap.ALL,
             held=self.held,
             room=self.room,
+            deadline=self.deadline,
         )
 
     def timed(self, *, fits: bool = True) -> TimedSplits:
@@ -135,7 +138,7 @@ class BlockQuestion:
 
     def likely(self) -> Sharding:
         """The best sharding if everything fitted the chip."""
-        timed = replace(self, held=None, room=inf).timed(fits=False)
+        timed = replace(self, held=None, room=inf, deadline=inf).timed(fits=False)
         return next(self.sharder.decoded_in_order(timed, Weights()))
 
     def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:
@@ -324,19 +327,22 @@ class BlockSearch:
 
     def _next(self, limit: float, deadline: float, fits: Callable[[Sharding], bool]) -> Solved | None:
         """A quick look at the next sharding of the branch of the least bound, or a parting of it."""
-        branch = heapq.heappop(self._branches)[2]
+        branch = self._branches[0][2]
         if branch.hints:
             chosen = branch.hints.pop(0)
         elif branch.pulled < _PULLED or (variable := branch.parting()) is None:
             chosen = branch.pull()
             if not chosen:
+                heapq.heappop(self._branches)
                 return None
         else:
-            for option in range(branch.timed.sizes[variable]):
-                part = branch.timed.restricted(variable, option)
-                self._keep(_Branch(part, self.question.choices.overlap, deadline, parent=branch))
+            parts = [branch.timed.restricted(variable, option) for option in range(branch.timed.sizes[variable])]
+            made = [_Branch(part, self.question.choices.overlap, deadline, parent=branch) for part in parts]
+            heapq.heappop(self._branches)
+            for part in made:
+                self._keep(part)
             return None
-        self._keep(branch)
+        heapq.heapreplace(self._branches, (branch.bound, next(self._number), branch))
         options = tuple(kept[at] for kept, at in zip(branch.timed.allowed, chosen, strict=True))
         if options in self._looked:
             return None

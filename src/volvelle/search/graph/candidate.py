@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import inf
 from time import perf_counter
 
@@ -190,6 +190,7 @@ class Candidate:
             boundary=boundary,
             held=held,
             room=room,
+            deadline=question.deadline,
         )
 
     @property
@@ -200,37 +201,37 @@ class Candidate:
 
     def held(self, number: int, parameters: float, weights: float, saved: float) -> float:
         """Bytes of a block's copies on a chip: exact if all stages are alike, else as stages hold on average."""
-        return self._held(parameters, weights, saved, number=number, flight=self._flight if self.alike else 1)
+        copies = self.question.workload.blocks[number].repeat / self.stages
+        flight = self._flight if self.alike else 1
+        return copies * self.placed.held_by(parameters, weights, saved, flight=flight)
 
     @property
     def _flight(self) -> int:
         """Micro-batches in flight on the first stage."""
         return min(self.placed.micro_batches, self.stages)
 
-    def _held(self, parameters: float, weights: float, saved: float, *, number: int, flight: int) -> float:
-        copies = self.question.workload.blocks[number].repeat / self.stages
-        return copies * self.placed.held_by(parameters, weights, saved, flight=flight)
+    def _least(self, flight: int) -> list[MemoryLowerBound]:
+        """Bytes that operations of every block make a chip hold."""
+        question, placed = self.question, self.placed
+        units = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        parameter, weight, saved = (placed.held_by(*unit, flight=flight) for unit in units)
+        found = []
+        for number, block in enumerate(question.workload.blocks):
+            copies, own = block.repeat / self.stages, question.own_bytes(number, placed.degrees.tensor)
+            found.append(
+                MemoryLowerBound(own, parameter=copies * parameter, weight=copies * weight, saved=copies * saved)
+            )
+        return found
 
     @cached_property
     def likely_share(self) -> float:
         """What the first stage takes of the DRAM at least if blocks are shared out evenly, as a share of it."""
-        degree = self.placed.degrees.tensor
-        held = sum(
-            MemoryLowerBound(
-                self.question.own_bytes(number, degree), partial(self._held, number=number, flight=self._flight)
-            ).least
-            for number in range(len(self.question.workload.blocks))
-        )
+        held = sum(one.least for one in self._least(self._flight))
         return held / self.capacity if self.capacity > 0.0 else inf
 
     @cached_property
     def _holdings(self) -> list[MemoryLowerBound]:
-        """Bytes that operations make a chip hold."""
-        degree = self.placed.degrees.tensor
-        return [
-            MemoryLowerBound(self.question.own_bytes(number, degree), partial(self.held, number))
-            for number in range(len(self.question.workload.blocks))
-        ]
+        return self._least(self._flight if self.alike else 1)
 
     @property
     def capacity(self) -> float:

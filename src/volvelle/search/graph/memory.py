@@ -137,10 +137,15 @@ class OwnBytes:
 
 
 class MemoryLowerBound:
-    """Bytes of so many copies of a block, by operation, as `held` makes them of parameters, weights and saved bytes."""
+    """Bytes of so many copies of a block, by operation."""
 
-    def __init__(self, own: OwnBytes, held: Callable[[float, float, float], float]) -> None:
-        self.table = {(name, dim): held(*sizes) for name, by_dim in own.table.items() for dim, sizes in by_dim.items()}
+    def __init__(self, own: OwnBytes, *, parameter: float, weight: float, saved: float) -> None:
+        """From the bytes that a parameter takes, a byte of weights, and a saved byte."""
+        self.table = {
+            (name, dim): parameter * sizes[0] + weight * sizes[1] + saved * sizes[2]
+            for name, by_dim in own.table.items()
+            for dim, sizes in by_dim.items()
+        }
         self._least = {name: min(self.table[name, dim] for dim in by_dim) for name, by_dim in own.table.items()}
         self.least = sum(self._least.values())
         """Bytes if every operation makes it hold as little as it can."""

@@ -38,6 +38,8 @@ class ShardingTimes:
     """Bytes that an operation makes a chip hold; infinite where that cannot be."""
     room: float = inf
     """Bytes that a chip may hold."""
+    deadline: float = inf
+    """By `time.perf_counter`: when to give up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """From solved blocks to stages: the chain of their partitions, where it is cut, and what each stage holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from math import ceil, prod
@@ -61,7 +61,8 @@ class PlacedDegrees:
 
     def held_by(self, parameters: float, weights: float, saved: float, *, flight: float) -> float:
         """The same in all, without what is held anyhow: what operations add, each by itself."""
-        return sum(self.held(parameters, weights, saved, flight=flight, working=0.0)) - self.reserved
+        bare = replace(self, recipe=replace(self.recipe, reserved=0.0))
+        return sum(bare.held(parameters, weights, saved, flight=flight, working=0.0))
 
     def hand_over(self, crossing: Crossing) -> float:
         """Seconds to hand over what crosses a cut."""

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from math import ceil, inf, prod
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
-from volvelle.search.graph.elimination import Correction, Elimination, Factor
+from volvelle.search.graph.elimination import Correction, Elimination, Factor, OutOfTimeError
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.slots import Range, slots_of
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
@@ -50,6 +51,8 @@ class TimedSplits:
         """Work of operations that are alone: it counts in full."""
         self.held = [np.zeros(size) for size in self.sizes]
         for op in tables.block.operations:
+            if perf_counter() > costs.deadline:
+                raise OutOfTimeError
             self._add(op)
         if costs.moved is not None:
             self._add_cut()
@@ -84,6 +87,7 @@ class TimedSplits:
             held=self.held if room < inf else (),
             room=room,
             order=self.tables.orders.get(tuple(self.sizes), ()),
+            deadline=self.costs.deadline,
         )
         self.tables.orders[tuple(self.sizes)] = search.eliminated
         return search

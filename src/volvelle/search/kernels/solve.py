@@ -25,6 +25,7 @@ from volvelle.mapping.sharding import TensorSharding
 from volvelle.mapping.symbols import Axis
 from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import PROVEN, SearchCounts
+from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.kernels.answer import KernelBlock, KernelMapping, KernelPlan
@@ -161,7 +162,10 @@ class _Search:
 
         What is exchanged once a step counts nothing.
         """
-        times = [SplitTimes(self.whole, block, mapping, self.machine, inf) for block in self.whole.blocks]
+        times = [
+            SplitTimes(self.whole, block, mapping, self.machine, inf, deadline=self.deadline)
+            for block in self.whole.blocks
+        ]
 
         def able(dim: str | None) -> bool:
             size = self.whole.sizes[dim] if dim is not None else 0.0
@@ -217,7 +221,10 @@ class _Search:
             self.bound = group.bound
             if group.bound >= self.time * (1.0 - PROVEN) or perf_counter() > self.deadline:
                 return
-            found = next(group.splits, None)
+            try:
+                found = next(group.splits, None)
+            except OutOfTimeError:
+                return
             if found is None:
                 heapq.heappop(self.groups)
                 continue

@@ -7,6 +7,7 @@ falling behind, and gradients come on top.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -30,9 +31,17 @@ class SplitTimes:
     """A block over the tensor-parallel chips of one mapping, any split of its operations."""
 
     def __init__(
-        self, workload: Workload, block: Block, mapping: ParallelMapping, machine: SustainedRates, micro_batches: float
+        self,
+        workload: Workload,
+        block: Block,
+        mapping: ParallelMapping,
+        machine: SustainedRates,
+        micro_batches: float,
+        *,
+        deadline: float = inf,
     ) -> None:
         self.block, self.mapping, self.machine, self.micro_batches = block, mapping, machine, micro_batches
+        self.deadline = deadline
         self.degree = mapping.tensor
         structure = mapping.structure
         shardings = axis_shardings(workload, block, structure)
@@ -54,6 +63,7 @@ class SplitTimes:
             exchange=self.exchange,
             micro_batches=self.micro_batches,
             repeated=min(1.0, float(np.max(self.machine.communication_sm_share))),
+            deadline=self.deadline,
         )
 
     @property
