@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from math import inf
 from time import perf_counter
@@ -21,6 +22,8 @@ from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]
 
+_NAMED = 4
+"""Kernels that do not fit the chip which are named."""
 _ROOMY = 0.6
 """Share of the DRAM up to which what must be held leaves room for what comes on top."""
 _FIRST = 3
@@ -113,6 +116,8 @@ class BestFirst:
         heapq.heapify(likely)
         while likely and self.best is None and perf_counter() < self.deadline:
             tight, _, number, candidate = heapq.heappop(likely)
+            if not candidate.tiles:
+                continue
             if candidate.level < 1:
                 candidate.sharpen()
                 heapq.heappush(likely, (tight, candidate.bound, number, candidate))
@@ -128,6 +133,9 @@ class BestFirst:
     def _open(self) -> None:
         """Sharpen the bound of the next degrees; where it is sharp already, look at a tile size of theirs."""
         candidate = self.waiting[0][2]
+        if not candidate.tiles:
+            heapq.heappop(self.waiting)
+            return
         if candidate.level < 2:
             candidate.sharpen()
             heapq.heapreplace(self.waiting, (candidate.bound, next(self._number), candidate))
@@ -144,7 +152,7 @@ class BestFirst:
 
     def _glance_middle(self, candidate: Candidate) -> dict[Cell, float]:
         """A short look at a tile size that is neither small nor large; gives what plans take."""
-        tiles = self.question.tiles
+        tiles = candidate.tiles
         middle = tiles[len(tiles) // 3]
         return {cell: self._glance(cell) for cell in candidate.cells() if cell.tile == middle}
 
@@ -305,4 +313,8 @@ class BestFirst:
         for number in range(len(self.question.workload.blocks)):
             asked = widest.block_question(number, self.question.tiles[0], None)
             found += reasons(partition_times_of(asked.problem(asked.likely().sharded)))
-        return [one for one in found if one.name in ("sram", "cores", "pins", "partitions")]
+        found = [one for one in found if one.name in ("sram", "cores", "pins", "partitions")]
+        if len(found) > _NAMED:
+            rest = f"; so do {len(found) - _NAMED} more"
+            found[_NAMED - 1] = replace(found[_NAMED - 1], problem=found[_NAMED - 1].problem + rest)
+        return found[:_NAMED]

@@ -243,6 +243,13 @@ class Candidate:
         """Bytes of DRAM that the fullest stage needs at least."""
         return sum(one.least for one in self._holdings)
 
+    @cached_property
+    def tiles(self) -> list[int | None]:
+        """Tile sizes with which every operation fits the chip."""
+        question, degree = self.question, self.placed.degrees.tensor
+        blocks = range(len(question.workload.blocks))
+        return [tile for tile in question.tiles if all(question.table(number, degree, tile).fits for number in blocks)]
+
     def cells(self) -> list["Cell"]:
         """One for every tile size and, where blocks differ, for every layout between them."""
         if self.made:
@@ -256,7 +263,7 @@ class Candidate:
                 for one in sharder.tables.boundaries
                 if sharder.able(one.dim or None, degree, question.refused, uneven=question.uneven)
             ]
-        self.made = [Cell(self, tile, boundary) for tile in question.tiles for boundary in boundaries]
+        self.made = [Cell(self, tile, boundary) for tile in self.tiles for boundary in boundaries]
         return self.made
 
 

@@ -1,6 +1,7 @@
 """What every operation takes on one chip by the dimension it splits, whatever the others do: bounds for sharding."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import ceil, inf, prod
 
 from volvelle.estimators.dataflow.chip_graph import ChipGraph, stream_aliases
@@ -104,6 +105,11 @@ class ChipTable:
         if key not in self._alone:
             self._alone[key] = self._by_itself(op, dim)
         return self._alone[key]
+
+    @cached_property
+    def fits(self) -> bool:
+        """Whether every operation fits the chip in some split."""
+        return all(any(self.alone(op, dim) != inf for dim in self._offered[op.name]) for op in self.block.operations)
 
     def _by_itself(self, op: Operation, dim: str | None) -> float | None:
         times_of, choices = self._kernel_times(op, dim), self.choices

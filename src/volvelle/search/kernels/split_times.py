@@ -18,6 +18,7 @@ from volvelle.mapping.lowering import BlockLowering, Kernel, axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.mapping.symbols import Axis
+from volvelle.search.graph.memory import OwnBytes
 from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.kernels.least_memory import any_layout
 from volvelle.workload.graph import Block, Workload
@@ -38,10 +39,14 @@ class SplitTimes:
         machine: SustainedRates,
         micro_batches: float,
         *,
+        state: float = 0.0,
+        room: float = inf,
         deadline: float = inf,
     ) -> None:
+        """With `state` the bytes that each parameter takes at least, of the `room` that a chip has."""
         self.block, self.mapping, self.machine, self.micro_batches = block, mapping, machine, micro_batches
-        self.deadline = deadline
+        self.state, self.room, self.deadline = state / mapping.expert, room, deadline
+        self._own = OwnBytes(block, workload.sizes, mapping.tensor).table if room < inf else {}
         self.degree = mapping.tensor
         structure = mapping.structure
         shardings = axis_shardings(workload, block, structure)
@@ -63,8 +68,14 @@ class SplitTimes:
             exchange=self.exchange,
             micro_batches=self.micro_batches,
             repeated=min(1.0, float(np.max(self.machine.communication_sm_share))),
+            held=self.held if self.room < inf else None,
+            room=self.room,
             deadline=self.deadline,
         )
+
+    def held(self, op: Operation, dim: str | None) -> float:
+        """Bytes at least of the weights that an operation is the first to read."""
+        return self.state * self._own[op.name][dim][0]
 
     @property
     def fixed(self) -> float:
