@@ -152,8 +152,10 @@ class BestFirst:
 
     def _glance_middle(self, candidate: Candidate) -> dict[Cell, float]:
         """A short look at a tile size that is neither small nor large; gives what plans take."""
-        tiles = candidate.tiles
-        middle = tiles[len(tiles) // 3]
+        every = self.question.tiles
+        middle = every[len(every) // 3]
+        if middle not in candidate.tiles:
+            middle = candidate.tiles[len(candidate.tiles) // 3]
         return {cell: self._glance(cell) for cell in candidate.cells() if cell.tile == middle}
 
     def _glance(self, cell: Cell) -> float:
