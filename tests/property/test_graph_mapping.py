@@ -192,7 +192,7 @@ def best_of_all(
         for _, sharded in all_shardings(block, boundaries=boundaries):
             if placed.tensor == 1 and any(sharded.dims.values()):
                 continue
-            size = block_memory(sharded, workload.sizes, placed.tensor, bytes_per_parameter=None).size_of
+            size = block_memory(sharded, workload.sizes, placed.tensor).size_of
             for tile in tiles:
                 graph = ChipGraph(
                     sharded=sharded,

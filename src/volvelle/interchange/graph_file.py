@@ -41,6 +41,8 @@ class GraphFile:
     """The dimension in whose tiles kernels hand data to each other; None: the file names none."""
     pins: Mapping[str, Mapping[str, int]]
     """Block → kernel → the partition it is pinned to, counted from 0; a block without pins has none."""
+    is_model: bool = False
+    """A whole model, trained as models are; else a graph whose parameters take what its drawing says."""
 
 
 def read_graph(source: Path | Mapping[str, object], *, name: str | None = None) -> GraphFile:

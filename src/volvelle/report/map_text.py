@@ -31,7 +31,7 @@ def print_map(answer: MapAnswer) -> None:
         out.print(_violations(found))
         return
     out.print(_time(found.plan))
-    if isinstance(found, KernelMapping):
+    if isinstance(found.plan, KernelPlan):
         out.print(_splits(found.plan))
         out.print(_looked(found))
         return

@@ -1,8 +1,13 @@
 """How far an answer may be from the optimum, and when that counts as proven."""
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from math import inf
+from typing import Generic, Protocol, TypeVar
 
-__all__ = ["PROVEN", "gap_of"]
+from volvelle.estimators.result import Violation
+
+__all__ = ["PROVEN", "Certificate", "MappingAnswer", "SearchCounts", "gap_of"]
 
 PROVEN = 1e-6
 """Gap below which an answer counts as proven: what solvers round to."""
@@ -13,3 +18,78 @@ def gap_of(time: float, bound: float) -> float:
     if bound == inf or time == 0:
         return 0.0
     return 1.0 if time == inf else max(0.0, 1.0 - bound / time)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate(ABC):
+    """The best answer found, and how good it is known to be."""
+
+    bound: float
+    """Seconds; none takes less."""
+
+    @property
+    @abstractmethod
+    def time(self) -> float:
+        """Seconds of the answer; infinite without one."""
+
+    @property
+    def gap(self) -> float:
+        """How much less than the answer the bound is, as a share."""
+        return gap_of(self.time, self.bound)
+
+    @property
+    def proven(self) -> bool:
+        """Whether it is the optimum, or that there is none."""
+        return self.gap <= PROVEN
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is something to run."""
+        return self.time < inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCounts:
+    """How much was looked at."""
+
+    degrees: int = 0
+    """Ways to give chips to axes, placements on the network told apart."""
+    pruned: int = 0
+    """Those that bounds ruled out before any fusion was solved."""
+    full: int = 0
+    """Those ruled out by the capacity of DRAM."""
+    shardings: int = 0
+    """Shardings timed, distinct in cost."""
+    dominated: int = 0
+    """Of these, those no better in anything than one that was solved."""
+    fusions: int = 0
+    """Fusions solved, or shown unable to do better."""
+
+
+class _Timed(Protocol):
+    @property
+    def time(self) -> float: ...
+
+
+Plan = TypeVar("Plan", bound=_Timed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappingAnswer(Certificate, Generic[Plan]):
+    """The best mapping of a workload to a machine."""
+
+    workload: str
+    cluster: str
+    chips: int
+    plan: Plan | None
+    """None: nothing fits, or nothing was found in time."""
+    seconds: float
+    """The search took."""
+    counts: SearchCounts = field(default_factory=SearchCounts)
+    violations: tuple[Violation, ...] = ()
+    """Why nothing fits, with cures; none where something does."""
+
+    @property
+    def time(self) -> float:
+        """Seconds a step; infinite without a plan."""
+        return self.plan.time if self.plan is not None else inf

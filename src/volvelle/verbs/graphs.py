@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.published.dfmodel import PublishedWorkload, dfmodel
@@ -48,16 +47,16 @@ def _model(shape: Transformer, *, forward: bool, gpt_layer_only: bool) -> GraphF
     """A model, or a GPT's layer of its width."""
     if not gpt_layer_only:
         whole = transformer(shape)
-        return _streamed(whole if forward else with_backward(whole), "position")
-    return _gpt_layer(shape.name, shape, forward=forward)
-
-
-def _gpt_layer(name: str, sizes: Transformer | PublishedWorkload, *, forward: bool) -> GraphFile:
-    """The layer of a GPT of these sizes, as DFModel draws it."""
-    stated: dict[str, Any] = {
-        size: getattr(sizes, size) or 1 for size in ("hidden", "heads", "head_dim", "sequence", "layers")
-    }
-    layer = GptLayer(name=name, ffn=sizes.ffn or 4 * stated["hidden"], **stated)
+        return replace(_streamed(whole if forward else with_backward(whole), "position"), is_model=True)
+    layer = GptLayer(
+        name=shape.name,
+        hidden=shape.hidden,
+        heads=shape.heads,
+        head_dim=shape.head_dim,
+        ffn=shape.ffn,
+        sequence=shape.sequence,
+        layers=shape.layers,
+    )
     return _streamed(gpt_layer(layer) if forward else gpt_layer_training(layer), "position")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
+from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.quantities import numbered
 from volvelle.search.graph.answer import GraphMapping
@@ -97,13 +98,14 @@ def map(  # noqa: A001 - the verb's name
     if how == "kernels":
         found = _by_kernels(asked.workload, cluster, count, tensor, pipeline, data, element, limit, sharding)
         return MapAnswer(mapping=found, execution=how, cluster=cluster, workload=asked.workload, micro_batches=count)
+    trains = any(op.phase is Phase.BACKWARD for block in asked.workload.blocks for op in block.operations)
     choices = FusionChoices(
         overlap=overlap,
         stream_weights=stream_weights,
         tile_weights=tile_weights,
         fuse=fuse,
         partitions=partitions,
-        forward_first=any(op.phase is Phase.BACKWARD for block in asked.workload.blocks for op in block.operations),
+        forward_first=trains,
     )
     split = bool(tensor or pipeline or data)
     mapping = map_graph(
@@ -119,6 +121,10 @@ def map(  # noqa: A001 - the verb's name
         element=element,
         time_limit=limit,
         ends=True,
+        recipe=MemoryRecipe.of(TrainingStep(model=asked.workload, batch=1, backward=trains))
+        if asked.is_model
+        else None,
+        zero=1 if asked.is_model else 0,
     )
     return MapAnswer(mapping=mapping, execution=how, cluster=cluster, workload=asked.workload, micro_batches=count)
 

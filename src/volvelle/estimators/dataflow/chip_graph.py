@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, prod
 
 from volvelle.errors import MappingError
@@ -14,7 +15,7 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Contraction, Lookup, Operation, Unit
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["ChipGraph", "on_chip"]
+__all__ = ["ChipGraph", "on_chip", "stream_aliases"]
 
 Exchange = Callable[[Collective, float], float]
 """Seconds of a collective over the group, by the bytes of the whole tensor."""
@@ -39,7 +40,20 @@ def on_chip(chip: Chip, element: str, *, fitted: FittedConstants, utilisation: f
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def stream_aliases(block: Block, stream: str | None) -> frozenset[str]:
+    """Other names that operations have for the stream of a tensor."""
+    return frozenset(
+        used
+        for op in block.operations
+        for name, dims in zip(
+            (*op.inputs, *op.outputs), (*op.kind.signature.inputs, *op.kind.signature.outputs), strict=True
+        )
+        for used, declared in zip(dims, block.tensor_of[name].dims, strict=True)
+        if declared == stream
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChipGraph:
     """One chip's share of a block that is split over `degree` chips.
 
@@ -62,6 +76,8 @@ class ChipGraph:
     """In a step; gradients of weights change their layout once a step, so each micro-batch bears its share."""
     ends: bool = False
     """What enters and leaves the block passes through DRAM; else it is not charged, as in DFModel."""
+    aliases: frozenset[str] | None = None
+    """Other names that operations have for the stream, where they are known already."""
     vector_cost: float = 1.0
     """How much dearer a FLOP of the vector units is than one of the matrix units, where cores divide freely."""
 
@@ -73,20 +89,22 @@ class ChipGraph:
         choices: FusionChoices | None = None,
         pins: Mapping[str, int] | None = None,
         resident: float = 0.0,
+        only: Operation | None = None,
     ) -> FusionProblem:
-        """The question of how to fuse it, for one size of tiles."""
+        """The question of how to fuse it, for one size of tiles; of one operation by itself if that is asked for."""
         length = int(self.sizes[self.stream]) if self.stream else 1
         tiles = ceil(length / tile) if tile else 1
         pins = pins or {}
         unknown = set(pins) - {op.name for op in self.operations}
         if unknown:
             raise MappingError(f"there is no kernel {sorted(unknown)[0]!r} to pin; kernels: {', '.join(self._names())}")
-        network = self._network()
+        network = self._network() if only is None else {}
         return FusionProblem(
             kernels=tuple(
-                self._kernel(op, tiles, network.get(op.name, 0.0), pins.get(op.name)) for op in self.operations
+                self._kernel(op, tiles, network.get(op.name, 0.0), pins.get(op.name))
+                for op in (self.operations if only is None else (only,))
             ),
-            tensors=tuple(self._tensors(tiles)),
+            tensors=tuple(self._tensors(tiles)) if only is None else (),
             tiles=tiles,
             chip=chip,
             choices=choices or FusionChoices(),
@@ -123,22 +141,14 @@ class ChipGraph:
         signature = op.kind.signature
         if self.stream is None or self.stream in signature.dims:
             return self.stream
-        known_as = [dim for dim in signature.dims if dim in self._aliases()]
+        known_as = [dim for dim in signature.dims if dim in self._aliases]
         if known_as:
             return known_as[0]
         return max(signature.outputs[0], key=lambda dim: self.sizes[dim], default=None)
 
-    def _aliases(self) -> set[str]:
-        """Other names that operations have for the stream of a tensor."""
-        return {
-            used
-            for op in self.operations
-            for name, dims in zip(
-                (*op.inputs, *op.outputs), (*op.kind.signature.inputs, *op.kind.signature.outputs), strict=True
-            )
-            for used, declared in zip(dims, self.block.tensor_of[name].dims, strict=True)
-            if declared == self.stream
-        }
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        return stream_aliases(self.block, self.stream) if self.aliases is None else self.aliases
 
     def _bytes(self, tensor: str, split: str | None) -> float:
         """Of the whole of a tensor's part on one chip, all tiles together."""

@@ -1,5 +1,6 @@
 """What the fullest rank of a pipeline holds."""
 
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -11,11 +12,11 @@ from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
 from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
 from volvelle.laws.pipeline import micro_batches_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Number
+from volvelle.quantities import Bytes, Number, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["MEMORY_PARTS", "RANKS", "Held", "stage_memory"]
+__all__ = ["MEMORY_PARTS", "RANKS", "Held", "MemoryRecipe", "activation_parts", "stage_memory", "state_bytes"]
 
 RANKS = ("first stage", "last stage", "second stage", "middle stage")
 
@@ -26,6 +27,54 @@ MEMORY_PARTS = (
     ("activations", activation_bytes.__name__),
     ("framework and fragmentation", fragmented_bytes.__name__),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecipe:
+    """Bytes that training holds for a parameter, and what is lost besides."""
+
+    weight: Bytes
+    gradient: Bytes
+    optimiser: Bytes
+    reserved: Bytes = 0.0
+    """Kept by drivers, kernels and communication libraries."""
+    fragmentation: float = 0.0
+    """Lost between tensors over what activations take, as a share."""
+
+    @staticmethod
+    def of(step: TrainingStep) -> "MemoryRecipe":
+        """As a step has it; without gradients and optimiser if it is a forward pass alone."""
+        return MemoryRecipe(
+            weight=element_bytes(step.weight_element),
+            gradient=element_bytes(step.gradient_element) if step.backward else 0.0,
+            optimiser=step.optimiser_state if step.backward else 0.0,
+            reserved=step.reserved,
+            fragmentation=step.fragmentation,
+        )
+
+
+def state_bytes(
+    parameters: Number, recipe: MemoryRecipe, *, sharing: Number, zero: Number, copies: Number = 1.0
+) -> list[Number]:
+    """Weights, gradients and optimiser state of so many parameters that `sharing` replicas hold.
+
+    With ZeRO they share them out; weights are there in so many `copies`.
+    """
+    shares = {"data_parallel": sharing, "zero": zero}
+    held = parameters if is_plainly(copies, 1.0) else parameters * copies
+    return [
+        weight_bytes(held, each=recipe.weight, **shares),
+        0.0 if is_plainly(recipe.gradient, 0.0) else gradient_bytes(parameters, each=recipe.gradient, **shares),
+        0.0 if is_plainly(recipe.optimiser, 0.0) else optimiser_bytes(parameters, each=recipe.optimiser, **shares),
+    ]
+
+
+def activation_parts(
+    saved: Number, recipe: MemoryRecipe, *, layers: Number, in_flight: Number, working: Number
+) -> list[Number]:
+    """Activations of micro-batches in flight, with what the one at work needs besides; and what is lost around them."""
+    activations = activation_bytes(saved, layers=layers, in_flight=in_flight, working=working)
+    return [activations, fragmented_bytes(activations, share=recipe.fragmentation, reserved=recipe.reserved)]
 
 
 class Held:
@@ -47,7 +96,7 @@ class Held:
 def stage_memory(
     stages: Stages,
     saved: OfBlocks,
-    working: OfBlocks,
+    of_working: OfBlocks,
     common: Held,
     experts: Held | None,
     workload: TrainingStep,
@@ -55,6 +104,7 @@ def stage_memory(
     micro_batches: Number,
 ) -> tuple[list[Number], NDArray[np.int64]]:
     """Bytes by part on the fullest stage, and which of `RANKS` that is."""
+    recipe = MemoryRecipe.of(replace(workload, backward=stages.model.trains))
     # Rare choices are looked for once, so that tables without them do not pay for them.
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
@@ -76,14 +126,14 @@ def stage_memory(
         """Weights, gradients, optimiser state."""
         parts: list[Number] = [0.0, 0.0, 0.0]
         for kind in (common, *([experts] if experts else [])):
-            count = kind.on(stages, stage)
-            shares = {"data_parallel": kind.replicas.sharing, "zero": table.zero}
-            copies = count * np.where(dual, 2.0, 1.0) if has_dual else count
-            parts[0] = parts[0] + weight_bytes(copies, each=element_bytes(workload.weight_element), **shares)
-            if not stages.model.trains:
-                continue
-            parts[1] = parts[1] + gradient_bytes(count, each=element_bytes(workload.gradient_element), **shares)
-            parts[2] = parts[2] + optimiser_bytes(count, each=workload.optimiser_state, **shares)
+            held = state_bytes(
+                kind.on(stages, stage),
+                recipe,
+                sharing=kind.replicas.sharing,
+                zero=table.zero,
+                copies=np.where(dual, 2.0, 1.0) if has_dual else 1.0,
+            )
+            parts = [part + own for part, own in zip(parts, held, strict=True)]
         if streams_weights:  # two layers at a time are on the chip
             resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
             parts[0], parts[1] = parts[0] * resident, parts[1] * resident
@@ -91,13 +141,13 @@ def stage_memory(
             parts[2] = parts[2] * (1.0 - table.offload_optimiser)
         return parts
 
-    def held(stage: Stage) -> list[Number]:
+    def on(stage: Stage) -> list[Number]:
         fly, layers, extra = flying(stage.number), stage.depth, stage.of_the_rest(saved)
         if stages.model.uniform:
-            each, again = saved[stage.layers[0]], working[stage.layers[0]]
+            each, again = saved[stage.layers[0]], of_working[stage.layers[0]]
         else:  # of a layer in the mean, and of the one that needs most
             each = stage.of_layers(saved) / np.maximum(layers, 1.0)
-            again = reduce(np.maximum, [working[name] for name in stage.layers])
+            again = reduce(np.maximum, [of_working[name] for name in stage.layers])
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
@@ -105,15 +155,14 @@ def stage_memory(
             alive = np.maximum(layers * fly, 1.0)
             resident = np.where(table.offload_activations > 0, np.minimum(2.0, alive) / alive, 1.0)
             each, extra = each * resident, extra * resident
-        activations = activation_bytes(each, layers=layers, in_flight=fly, working=again + extra * fly)
-        gaps = fragmented_bytes(activations, share=workload.fragmentation, reserved=workload.reserved)
-        return [*states(stage), activations, gaps]
+        working = again + extra * fly
+        return [*states(stage), *activation_parts(each, recipe, layers=layers, in_flight=fly, working=working)]
 
-    candidates = [held(stages.first)]
-    candidates.append([np.where(stages.single, 0.0, part) for part in held(stages.last)])
+    candidates = [on(stages.first)]
+    candidates.append([np.where(stages.single, 0.0, part) for part in on(stages.last)])
     if stages.uneven:
         # A stage between may hold one layer more than the first, for fewer micro-batches.
-        candidates += [[np.where(table.pipeline > 2, part, 0.0) for part in held(stage)] for stage in stages.between]
+        candidates += [[np.where(table.pipeline > 2, part, 0.0) for part in on(stage)] for stage in stages.between]
     return _fullest(candidates, len(table))
 
 

@@ -7,7 +7,8 @@ from pydantic import BeforeValidator
 from volvelle.estimators.result import MemoryPart, Violation
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
-from volvelle.search.graph.answer import Limit, SearchCounts
+from volvelle.search.certificate import SearchCounts
+from volvelle.search.graph.answer import Limit
 
 
 class GroupEntry(Document):

@@ -148,7 +148,10 @@ class _Search:
                 if lattice.start & lattice.bits[producer]
             ),
             compute=sum(times_of.balanced[number] for number in inner),
-            fixed=sum(times_of.extra[number] + times_of.streamed[number] for number in inner),
+            fixed=sum(
+                times_of.extra[number] + times_of.streamed[number] + self.tiles * self.growth.beyond[number]
+                for number in inner
+            ),
             network=sum(times_of.network[number] for number in inner),
         )
 
@@ -200,7 +203,8 @@ class _Search:
             traffic[place] = times_of.time_of([kernel]).traffic
         times = state.time + np.asarray(times_of.time(compute, traffic_time(traffic, rate=self.rate), network))
         cut = state.cut - read + written - np.array(found.beyond)
-        left, fixed = state.compute - np.array(found.balanced), state.fixed - fixed
+        left = state.compute - np.array(found.balanced)
+        fixed = state.fixed - fixed - self.tiles * np.array(found.beyond)
         network = state.network - network
         estimates = times + self._rest(cut, left, fixed, network)
         kept = estimates < self.upper * (1.0 - _CLOSE)
@@ -219,9 +223,11 @@ class _Search:
             self.states[after] = _State(
                 time, key, float(cut[place]), float(left[place]), float(fixed[place]), float(network[place])
             )
+            estimate = float(estimates[place])
             if reached == self.lattice.goal:
-                self.upper = min(self.upper, time * (1.0 + 4 * _CLOSE))
-            heapq.heappush(self.heap, (float(estimates[place]), -reached.bit_count(), after))
+                # Nothing is left, but for what sums and differences round to.
+                estimate, self.upper = time, min(self.upper, time * (1.0 + 4 * _CLOSE))
+            heapq.heappush(self.heap, (estimate, -reached.bit_count(), after))
 
     def _better(self, after: int, reached: int, time: float) -> bool:
         known = self.states.get(after)

@@ -59,16 +59,22 @@ def _ordered(
 
 
 def along_orders(
-    times_of: PartitionTimes, *, slots: bool, upper: float = inf, deadline: float = inf
+    times_of: PartitionTimes,
+    *,
+    slots: bool,
+    upper: float = inf,
+    deadline: float = inf,
+    start: int = 0,
+    goal: int | None = None,
 ) -> tuple[float, Partitions | None]:
-    """The best fusion whose partitions are stretches of one of a few topological orders."""
+    """The best fusion, of kernels between two down-sets, whose partitions are stretches of a topological order."""
     best: Partitions | None = None
     for order in topological_orders(times_of):
         if perf_counter() > deadline:
             break
         found = shortest_path(
             times_of,
-            Lattice(times_of, after=pairwise(order), twins=False),
+            Lattice(times_of, after=pairwise(order), twins=False, start=start, goal=goal),
             upper=upper,
             slots=slots,
             budget=Budget(deadline=deadline),
@@ -78,10 +84,13 @@ def along_orders(
     return upper, best
 
 
-def improved(times_of: PartitionTimes, partitions: Partitions, *, deadline: float, steps: float = inf) -> Partitions:
+def improved(
+    times_of: PartitionTimes, partitions: Partitions, *, deadline: float, steps: float = inf, done: int = 0
+) -> Partitions:
     """The fusion with windows of two, three and more neighbouring partitions solved exactly, until none gives more.
 
-    Windows know neither pins nor the most partitions nor how much DRAM holds; use it where these do not bind.
+    The kernels of `done` run before. Windows know neither pins nor the most partitions nor how much DRAM holds; use it
+    where these do not bind.
     """
     times = [times_of.time_of(members).time for members in partitions]
     spent, current = 0, list(partitions)
@@ -92,7 +101,7 @@ def improved(times_of: PartitionTimes, partitions: Partitions, *, deadline: floa
                 return tuple(current)
             place = place if place + 1 < len(current) else 0
             window = slice(place, place + width)
-            start = sum(1 << number for members in current[:place] for number in members)
+            start = done | sum(1 << number for members in current[:place] for number in members)
             goal = start | sum(1 << number for members in current[window] for number in members)
             found = shortest_path(
                 times_of,

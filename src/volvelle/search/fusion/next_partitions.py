@@ -128,7 +128,7 @@ class PartitionCandidates:
         places = len(times)
         cores = 0 if shares is None else -shares.cores
         sought = line.dtype.type(cores)
-        clock = _CHECKED
+        clock = min(_CHECKED, most)
         stack = [(ready, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, line, 0, -1, -1)]
         while stack:
             choices, chosen, sram, read, written, gone, fixed, talk, least, row, at, pin, smaller = stack.pop()

@@ -10,9 +10,10 @@ from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.estimators.dataflow.partition_time import FusionTime, PartitionTimes, fusion_time_with, partition_times_of
 from volvelle.estimators.result import Violation
 from volvelle.mapping.fusion import Fusion
-from volvelle.search.certificate import PROVEN, gap_of
+from volvelle.search.certificate import PROVEN, Certificate
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
 from volvelle.search.fusion.down_sets import Budget, DownSetPath, shortest_path
+from volvelle.search.fusion.each_pass import EachPass
 from volvelle.search.fusion.incumbent import Partitions, along_orders, improved
 from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.fusion.lattice import Lattice
@@ -24,6 +25,8 @@ Method = Literal["auto", "exact", "highs", "cp-sat", "gurobi"]
 
 _FIRST_STEPS = 20_000
 """Partitions timed before an upper bound is looked for: small and narrow graphs need none."""
+_QUICK_STEPS = 4_000
+"""The same where only a good fusion is asked for."""
 _WINDOW_STEPS = 60_000
 _STATES = 4_000_000
 """Down-sets kept at most: a few gigabytes."""
@@ -36,14 +39,12 @@ _SEARCH_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FusionAnswer:
+class FusionAnswer(Certificate):
     """The best fusion found, what it takes, and how good it is known to be."""
 
     fusion: Fusion | None
     """None: there is none, or none was found."""
     timing: FusionTime | None
-    bound: float
-    """No fusion takes less."""
     method: str
     seconds: float
     states: int = 0
@@ -59,21 +60,6 @@ class FusionAnswer:
     def time(self) -> float:
         """Seconds of all partitions; infinite without a fusion."""
         return self.timing.time if self.timing is not None else inf
-
-    @property
-    def gap(self) -> float:
-        """How much less than the answer the bound is, as a share."""
-        return gap_of(self.time, self.bound)
-
-    @property
-    def proven(self) -> bool:
-        """Whether it is the optimum, or that there is none."""
-        return self.gap <= PROVEN
-
-    @property
-    def feasible(self) -> bool:
-        """Whether there is a fusion to run."""
-        return self.fusion is not None
 
 
 @dataclass(slots=True)
@@ -148,27 +134,33 @@ def decoded(times_of: PartitionTimes, partitions: Sequence[Sequence[int]]) -> Fu
 
 
 def fuse(
-    problem: FusionProblem, *, time_limit: float = 60.0, method: Method = "auto", cutoff: float = inf
+    problem: FusionProblem,
+    *,
+    time_limit: float = 60.0,
+    method: Method = "auto",
+    cutoff: float = inf,
+    quick: bool = False,
 ) -> FusionAnswer:
     """The best fusion of a problem.
 
     `auto` searches down-sets exactly, and hands what is too wide for that to a solver if one is installed, with the
     best fusion so far to start from. `exact` never asks a solver; the others name one and ask it alone. With a `cutoff`
-    only fusions that take less count; where there are none, none is given and the bound is the cutoff.
+    only fusions that take less count; where there are none, none is given and the bound is the cutoff. A `quick` answer
+    is a good fusion, with what bound comes by the way.
     """
     begun = perf_counter()
     work = _Work(times_of=partition_times_of(problem), deadline=begun + time_limit, begun=begun, upper=cutoff)
     if any(not work.times_of.pieces(number) for number in range(len(work.times_of.names))):
         work.bound, work.upper = inf, inf
     elif method in ("auto", "exact"):
-        _exact(work, solver=method == "auto", limit=time_limit)
+        _exact(work, solver=method == "auto", limit=time_limit, quick=quick)
     else:
         named: dict[str, Solver] = {"highs": Highs(), "cp-sat": CpSat(), "gurobi": Gurobi()}
         _ask(work, named[method], method)
     return work.answer()
 
 
-def _exact(work: _Work, *, solver: bool, limit: float) -> None:
+def _exact(work: _Work, *, solver: bool, limit: float, quick: bool) -> None:
     times_of = work.times_of
     lattice, slots = Lattice(times_of), work.slots
     if not times_of.problem.choices.fuse and not slots:
@@ -179,7 +171,14 @@ def _exact(work: _Work, *, solver: bool, limit: float) -> None:
             # One by one, kernels take the same in every order.
             work.bound = work.upper
             return
-    budget = Budget(steps=_FIRST_STEPS, deadline=work.deadline, states=_STATES)
+    if lattice.sided and not slots and work.most == inf and times_of.dram_limit == inf:
+        passes = EachPass(times_of, lattice.forward, upper=work.upper, deadline=work.deadline)
+        passes.solve(quick=quick)
+        work.states, work.steps = passes.states, passes.steps
+        work.offer(passes.partitions)
+        work.bound = max(work.bound, min(passes.bound, work.upper))
+        return
+    budget = Budget(steps=_QUICK_STEPS if quick else _FIRST_STEPS, deadline=work.deadline, states=_STATES)
     found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
     work.learn(found)
     if found.complete and found.partitions is not None and len(found.partitions) > work.most:
@@ -190,7 +189,9 @@ def _exact(work: _Work, *, solver: bool, limit: float) -> None:
     if found.complete:
         _close(work, found)
         return
-    _incumbent(work, slots=slots, steps=_WINDOW_STEPS)
+    _incumbent(work, slots=slots, steps=_QUICK_STEPS if quick else _WINDOW_STEPS)
+    if quick:
+        return
     ask = solver and highs_is_installed() and model_size(times_of, _slots_for(work)) <= _MODEL_ENTRIES
     budget = Budget(
         states=_STATES,

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf
 from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.estimators.dataflow.partition_time import FusionTime, PartitionTime
-from volvelle.estimators.result import Contribution, MemoryPart, Violation
+from volvelle.estimators.result import Contribution, MemoryPart
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.search.certificate import PROVEN, gap_of
+from volvelle.search.certificate import MappingAnswer
 from volvelle.workload.tensor_layout import TensorLayout
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "Group",
     "Limit",
     "MappedBlock",
-    "SearchCounts",
     "Stage",
     "StagePiece",
 ]
@@ -220,57 +218,5 @@ class GraphPlan:
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchCounts:
-    """How much was looked at."""
-
-    degrees: int = 0
-    """Ways to give chips to axes, placements on the network told apart."""
-    pruned: int = 0
-    """Those that bounds ruled out before any fusion was solved."""
-    full: int = 0
-    """Those ruled out by the capacity of DRAM."""
-    shardings: int = 0
-    """Shardings timed, distinct in cost."""
-    dominated: int = 0
-    """Of these, those no better in anything than one that was solved."""
-    fusions: int = 0
-    """Fusions solved, or shown unable to do better."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphMapping:
-    """The best mapping found, and how good it is known to be."""
-
-    workload: str
-    cluster: str
-    chips: int
-    plan: GraphPlan | None
-    """None: nothing fits, or nothing was found in time."""
-    bound: float
-    """Seconds; no mapping takes less."""
-    seconds: float
-    """The search took."""
-    counts: SearchCounts
-    violations: tuple[Violation, ...] = ()
-    """Why nothing fits, with cures; none where something does."""
-
-    @property
-    def time(self) -> float:
-        """Seconds a step; infinite without a plan."""
-        return self.plan.time if self.plan is not None else inf
-
-    @property
-    def gap(self) -> float:
-        """How much less than the answer the bound is, as a share."""
-        return gap_of(self.time, self.bound)
-
-    @property
-    def proven(self) -> bool:
-        """Whether it is the optimum, or that there is none."""
-        return self.gap <= PROVEN
-
-    @property
-    def feasible(self) -> bool:
-        """Whether there is a plan to run."""
-        return self.plan is not None
+GraphMapping = MappingAnswer[GraphPlan]
+"""The best plan found, and how good it is known to be."""

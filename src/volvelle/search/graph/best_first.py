@@ -2,6 +2,8 @@
 
 import heapq
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from math import inf
 from time import perf_counter
@@ -9,17 +11,27 @@ from time import perf_counter
 from volvelle.estimators.dataflow.partition_time import partition_times_of
 from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
+from volvelle.search.certificate import SearchCounts
 from volvelle.search.fusion.infeasible import reasons
-from volvelle.search.graph.answer import GraphPlan, MappedBlock, SearchCounts
-from volvelle.search.graph.block_search import CLOSE, Effort
+from volvelle.search.graph.answer import GraphPlan, MappedBlock
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell, Question
+from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.explain import contributions, limits
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]
 
-_SHORT = 3
-"""Shardings that a short look takes in."""
+_NAMED = 4
+"""Kernels that do not fit the chip which are named."""
+_ROOMY = 0.6
+"""Share of the DRAM up to which what must be held leaves room for what comes on top."""
+_FIRST = 3
+"""Shardings looked at when a cell is opened."""
+_TURN = 0.5
+"""Seconds that a cell is looked at before the search turns to what else is open."""
+_PROMISING = 1.15
+"""A cell whose first plan takes so many times the best or less is worth a look at its neighbours."""
 
 Progress = Callable[[float, float, SearchCounts], None]
 """Told now and then: best step so far, bound, counts."""
@@ -37,11 +49,10 @@ class BestFirst:
         progress: Progress | None,
     ) -> None:
         self.question, self.deadline, self.progress = question, deadline, progress
-        self.effort, self._number = Effort(), count()
+        self.effort, self._number = Effort(deadline=deadline), count()
         self.total, self.opened, self.full = len(placements), 0, 0
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
-        self.polished = False
         self.left = inf
         """No mapping of what was closed takes less than this or the best."""
         self.least_full, self.least_full_bytes = inf, inf
@@ -50,8 +61,8 @@ class BestFirst:
         self.cells: list[tuple[float, int, Cell]] = []
         self.candidates = [Candidate(question, placed) for placed in placements]
         for candidate in self.candidates:
-            if candidate.least_held > candidate.placed.capacity:
-                self._refused(candidate.bound, candidate.least_held)
+            if candidate.least_held > candidate.capacity:
+                self._refused(candidate.bound, candidate.least_held + candidate.placed.reserved)
                 self.full += 1
             else:
                 self._wait(candidate)
@@ -72,6 +83,11 @@ class BestFirst:
         What is furthest from settled comes first; in between, other degrees are opened one by one, since one that is
         good makes short work of the rest.
         """
+        with suppress(OutOfTimeError):
+            self._run()
+
+    def _run(self) -> None:
+        self._start()
         turn = 0
         while perf_counter() < self.deadline:
             turn += 1
@@ -80,55 +96,112 @@ class BestFirst:
             enough = self.time * (1.0 - CLOSE)
             if min(first, cell) >= enough:
                 return
-            if self.best is not None and first >= enough and not self.polished:
-                self.polished = True
-                self._polish(self.best[1])
-            elif first <= cell or (turn % 2 and first < enough):
+            if first <= cell or (turn % 2 and first < enough):
                 self._open()
+            elif turn % 2 and (fresh := self._unseen(enough)) is not None:
+                self._glance(fresh)
             else:
-                self._advance(heapq.heappop(self.cells)[2])
+                self._advance(self.cells[0][2])
+                heapq.heappop(self.cells)
             if self.progress is not None:
                 self.progress(self.time, self.bound, self.counts)
 
+    def _start(self) -> None:
+        """A first plan: a short look at degrees that DRAM is likely to hold, those of the least bound first."""
+        likely = [
+            (candidate.likely_share > _ROOMY, bound, number, candidate)
+            for bound, number, candidate in self.waiting
+            if candidate.likely_share <= 1.0
+        ]
+        heapq.heapify(likely)
+        while likely and self.best is None and perf_counter() < self.deadline:
+            tight, _, number, candidate = heapq.heappop(likely)
+            if not candidate.tiles:
+                continue
+            if candidate.level < 1:
+                candidate.sharpen()
+                heapq.heappush(likely, (tight, candidate.bound, number, candidate))
+            elif candidate.bound < inf:
+                self._glance_middle(candidate)
+        self.waiting = [(candidate.bound, number, candidate) for _, number, candidate in self.waiting]
+        heapq.heapify(self.waiting)
+
+    def _unseen(self, enough: float) -> Cell | None:
+        """The cell of the least bound that was not looked at yet."""
+        return next((cell for bound, _, cell in sorted(self.cells) if not cell.glanced and bound < enough), None)
+
     def _open(self) -> None:
         """Sharpen the bound of the next degrees; where it is sharp already, look at a tile size of theirs."""
-        _, _, candidate = heapq.heappop(self.waiting)
+        candidate = self.waiting[0][2]
+        if not candidate.tiles:
+            heapq.heappop(self.waiting)
+            return
         if candidate.level < 2:
             candidate.sharpen()
-            self._wait(candidate)
+            heapq.heapreplace(self.waiting, (candidate.bound, next(self._number), candidate))
             return
-        self.opened += 1
         cells = candidate.cells()
-        first = cells[len(cells) // 3]
+        heapq.heappop(self.waiting)
+        self.opened += 1
         for cell in cells:
-            if cell is not first:
-                self._keep(cell)
-        first.open(self.effort)
-        self._advance(first)
+            self._keep(cell)
+        times = self._glance_middle(candidate)
+        for cell, time in sorted(times.items(), key=lambda item: item[1]):
+            if time <= self.time * _PROMISING:
+                self._climb(cell, time)
+
+    def _glance_middle(self, candidate: Candidate) -> dict[Cell, float]:
+        """A short look at a tile size that is neither small nor large; gives what plans take."""
+        every = self.question.tiles
+        middle = every[len(every) // 3]
+        if middle not in candidate.tiles:
+            middle = candidate.tiles[len(candidate.tiles) // 3]
+        return {cell: self._glance(cell) for cell in candidate.cells() if cell.tile == middle}
+
+    def _glance(self, cell: Cell) -> float:
+        """A short look at every block of a cell; gives what the plan takes that comes of it."""
+        if cell.seen is not None:
+            return cell.seen
+        plan = None
+        if not cell.glanced and perf_counter() < self.deadline:
+            plan = cell.glance(self.effort)
+        cell.seen = inf if plan is None else plan.time
+        if plan is None:
+            return inf
+        self._offer(plan, cell)
+        return plan.time
+
+    def _climb(self, cell: Cell, time: float) -> None:
+        """What is good with one tile size may be better with the next."""
+        row = [other for other in cell.candidate.made if other.boundary == cell.boundary]
+        for step in (1, -1):
+            place = row.index(cell) + step
+            while 0 <= place < len(row) and not row[place].glanced:
+                found = self._glance(row[place])
+                if found >= time:
+                    break
+                time, place = found, place + step
+
+    def _offer(self, plan: StagedPlan, cell: Cell) -> None:
+        if plan.time < self.time:
+            self.best, self.time = (plan, cell), plan.time
 
     def _advance(self, cell: Cell) -> None:
+        """Look at some more of a cell; when it is first opened, at what looks best in it."""
+        looks = AT_ONCE
         if not cell.searches:
             cell.open(self.effort)
-            self._keep(cell)
-            return
-        plan = cell.advance(incumbent=self.time, deadline=self.deadline)
+            looks = _FIRST
+        turn = min(self.deadline, perf_counter() + _TURN)
+        plan = cell.advance(incumbent=self.time, deadline=turn, looks=looks)
         if cell.least_full < inf:
             self._refused(cell.bound, cell.least_full)
-        if plan is not None and plan.time < self.time:
-            self.best, self.time = (plan, cell), plan.time
+        if plan is not None:
+            self._offer(plan, cell)
         if cell.closed(self.time):
             self.left = min(self.left, cell.bound)
         else:
             self._keep(cell)
-
-    def _polish(self, best: Cell) -> None:
-        """What is good with one tile size may be better with another: a short look at each that was not opened yet."""
-        for other in best.candidate.made:
-            if not other.searches and other.bound < self.time * (1.0 - CLOSE) and perf_counter() < self.deadline:
-                other.open(self.effort)
-                plan = other.advance(incumbent=self.time, deadline=self.deadline, looks=_SHORT)
-                if plan is not None and plan.time < self.time:
-                    self.best, self.time = (plan, other), plan.time
 
     @property
     def bound(self) -> float:
@@ -242,4 +315,8 @@ class BestFirst:
         for number in range(len(self.question.workload.blocks)):
             asked = widest.block_question(number, self.question.tiles[0], None)
             found += reasons(partition_times_of(asked.problem(asked.likely().sharded)))
-        return [one for one in found if one.name in ("sram", "cores", "pins", "partitions")]
+        found = [one for one in found if one.name in ("sram", "cores", "pins", "partitions")]
+        if len(found) > _NAMED:
+            rest = f"; so do {len(found) - _NAMED} more"
+            found[_NAMED - 1] = replace(found[_NAMED - 1], problem=found[_NAMED - 1].problem + rest)
+        return found[:_NAMED]

@@ -1,7 +1,9 @@
 """The best sharding and fusion of one block on one group of chips, for one tile size: shardings by rising bound."""
 
-from collections.abc import Callable, Mapping, Sequence
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from math import inf
 from time import perf_counter
 
@@ -22,13 +24,18 @@ from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation
 from volvelle.workload.tensor_layout import TensorLayout
 
-__all__ = ["AT_ONCE", "CLOSE", "BlockQuestion", "BlockSearch", "Effort", "Solved", "Solver", "fused"]
+__all__ = ["AT_ONCE", "CLOSE", "BlockQuestion", "BlockSearch", "Effort", "Guide", "Solved", "Solver", "fused"]
 
 CLOSE = 5e-7
 """Relative difference below which no better time is looked for; half of what counts as proven."""
 
 AT_ONCE = 200
 """Shardings looked at before the search turns to what else is open."""
+_FIRST_PATIENCE = 0.5
+"""Seconds for a fusion that a quick look left open; each time it comes up again, so many times as long."""
+_MORE_PATIENCE = 4.0
+_PULLED = 4
+"""Shardings taken from a branch in order before it is parted."""
 
 
 def _any(sharding: Sharding) -> bool:
@@ -38,8 +45,10 @@ def _any(sharding: Sharding) -> bool:
 
 @dataclass(slots=True)
 class Effort:
-    """How much was done, counted as it is done."""
+    """How much was done, counted as it is done, and until when it may be."""
 
+    deadline: float = inf
+    """By `time.perf_counter`."""
     shardings: int = 0
     dominated: int = 0
     fusions: int = 0
@@ -69,6 +78,8 @@ class BlockQuestion:
     """Bytes that an operation makes a chip hold, by the dimension it splits."""
     room: float = inf
     """Bytes that a chip may hold."""
+    deadline: float = inf
+    """By `time.perf_counter`."""
 
     @property
     def degree(self) -> int:
@@ -81,6 +92,8 @@ class BlockQuestion:
         return ShardingTimes(
             work=self.table.work,
             memory=self.table.memory,
+            moved=self.table.moved,
+            sided=self.choices.forward_first,
             exchange=self.exchange,
             replicas=self.replicas,
             micro_batches=self.micro_batches,
@@ -88,6 +101,7 @@ class BlockQuestion:
             overlapped=self.choices.overlap is Overlap.ALL,
             held=self.held,
             room=self.room,
+            deadline=self.deadline,
         )
 
     def timed(self, *, fits: bool = True) -> TimedSplits:
@@ -101,9 +115,12 @@ class BlockQuestion:
             boundary=self.boundary,
         )
 
-    def lagrangian(self) -> LagrangianBound:
-        """The best bound whatever the tile size, and how it weighs."""
-        return lagrangian_bound(self.timed(fits=False), self.choices.overlap)
+    def guide(self, deadline: float = inf, start: Weights | None = None) -> "Guide":
+        """The best bound whatever the tile size, and shardings that look good."""
+        timed = self.timed(fits=False)
+        found = lagrangian_bound(timed, self.choices.overlap, deadline=deadline, start=start)
+        shardings = tuple(self.sharder.decoded(0.0, hint, timed.allowed) for hint in found.hints)
+        return Guide(bound=found.bound, weights=found.weights, hints=found.hints, shardings=shardings)
 
     def least_sent(self) -> Sharding:
         """The sharding that sends the fewest bytes."""
@@ -121,7 +138,7 @@ class BlockQuestion:
 
     def likely(self) -> Sharding:
         """The best sharding if everything fitted the chip."""
-        timed = replace(self, held=None).timed(fits=False)
+        timed = replace(self, held=None, room=inf, deadline=inf).timed(fits=False)
         return next(self.sharder.decoded_in_order(timed, Weights()))
 
     def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:
@@ -141,6 +158,18 @@ class BlockQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Guide:
+    """What is known of a block whatever the tile size."""
+
+    bound: float
+    weights: Weights
+    hints: tuple[tuple[int, ...], ...]
+    """Options of shardings that look good."""
+    shardings: tuple[Sharding, ...]
+    """The same, decoded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Solved:
     """A sharding with its best fusion."""
 
@@ -155,38 +184,99 @@ class Solved:
     """The first partition of each stage, where the graph was cut with its fusion."""
 
 
-Solver = Callable[[Sharding, FusionProblem, float, float], Solved | float]
-"""(sharding, problem, cutoff, deadline) → the best fusion if it takes less than the cutoff, else a bound."""
+Solver = Callable[[Sharding, FusionProblem, float, float, bool], Solved | float]
+"""(sharding, problem, cutoff, deadline, quick) → the best fusion if it takes less than the cutoff, else a bound."""
 
 
-def fused(sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float) -> Solved | float:
-    """The best fusion of a sharding."""
-    answer = fuse(problem, time_limit=max(0.05, deadline - perf_counter()), cutoff=cutoff)
+def fused(
+    sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float, quick: bool = False
+) -> Solved | float:
+    """The best fusion of a sharding, or a good one."""
+    answer = fuse(problem, time_limit=max(0.05, deadline - perf_counter()), cutoff=cutoff, quick=quick)
     if answer.fusion is None:
         return answer.bound
     return Solved(sharding=sharding, problem=problem, fusion=answer.fusion, time=answer.time, bound=answer.bound)
 
 
-class BlockSearch:
-    """Enumerates a block's shardings until none left can beat the best."""
+@dataclass(slots=True)
+class _Open:
+    """A sharding whose best fusion is not settled."""
+
+    sharding: Sharding
+    problem: FusionProblem
+    patience: float
+
+
+class _Branch:
+    """Shardings that have some options in common: a bound on all, and a stream of them in order."""
 
     def __init__(
-        self, question: BlockQuestion, effort: Effort, *, hints: Sequence[tuple[int, ...]] = (), solver: Solver = fused
+        self,
+        timed: TimedSplits,
+        overlap: Overlap,
+        deadline: float,
+        *,
+        hints: Sequence[tuple[int, ...]] = (),
+        start: Weights | None = None,
+        parent: "_Branch | None" = None,
     ) -> None:
-        self.question, self.effort, self._solver = question, effort, solver
+        self.timed = timed
+        start = start if parent is None else parent.lagrangian.weights
+        self.lagrangian: LagrangianBound = lagrangian_bound(timed, overlap, deadline=deadline, start=start)
+        self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
+        self.bound: float = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
+        """No sharding of it that was not looked at takes less."""
+        self._stream: Iterator[tuple[float, tuple[int, ...]]] | None = None
+        self.pulled = 0
+
+    def pull(self) -> tuple[int, ...]:
+        """The options of the next sharding, raising the bound; nothing after the last."""
+        if self._stream is None:
+            self._stream = self.timed.eliminated(self.lagrangian.weights).assignments()
+        self.pulled += 1
+        cost, chosen = next(self._stream, (inf, ()))
+        self.bound = max(self.bound, cost)
+        return chosen
+
+    def parting(self) -> int | None:
+        """The variable to branch on: the one that matters most to what holds the bound down; None: there is none."""
+        active = self.lagrangian.active
+        for other in active[1:]:
+            variable = self.timed.differing(active[0], other)
+            if variable is not None:
+                return variable
+        return None
+
+
+class BlockSearch:
+    """Looks at a block's shardings until none left can beat the best.
+
+    Branch and bound: shardings come from the branch of the least bound, in order; where that bound is not what any of
+    them takes, the branch is parted. Each sharding is given a quick look when it comes up; what that leaves open comes
+    up again by its bound, with more patience.
+    """
+
+    def __init__(
+        self,
+        question: BlockQuestion,
+        effort: Effort,
+        *,
+        guide: Guide | None = None,
+        solver: Solver = fused,
+        deadline: float = inf,
+    ) -> None:
+        self.question, self.effort, self._solver, self._deadline = question, effort, solver, deadline
         self.best: Solved | None = None
-        self._timed = question.timed()
-        found = lagrangian_bound(self._timed, question.choices.overlap)
-        search = self._timed.eliminated(found.weights)
-        self.lower = max(found.bound, search.bound)
-        """No sharding not yet looked at takes less."""
         self.undecided = inf
         """No sharding looked at takes less than this or the best."""
-        self.exhausted = self.lower == inf
-        self._hints = list(dict.fromkeys((*found.hints, *hints)))
+        self._looked: set[tuple[int, ...]] = set()
         self._seen: set[FusionProblem] = set()
         self._solved: list[NDArray[np.float64]] = []
-        self._assignments = search.assignments()
+        self._number = count()
+        self._branches: list[tuple[float, int, _Branch]] = []
+        self._open: list[tuple[float, int, _Open]] = []
+        hints, start = (guide.hints, guide.weights) if guide is not None else ((), None)
+        self._keep(_Branch(question.timed(), question.choices.overlap, deadline, hints=hints, start=start))
 
     @property
     def time(self) -> float:
@@ -196,11 +286,16 @@ class BlockSearch:
     @property
     def bound(self) -> float:
         """No sharding takes less."""
-        return min(self.time, self.undecided, inf if self.exhausted else self.lower)
+        return min(self.time, self.undecided, self._left)
+
+    @property
+    def _left(self) -> float:
+        """No sharding that is still to be looked at takes less."""
+        return min((heap[0][0] for heap in (self._branches, self._open) if heap), default=inf)
 
     def closed(self, cutoff: float) -> bool:
         """Whether nothing left can be better than the best, nor than `cutoff`."""
-        return self.exhausted or self.lower >= min(cutoff, self.time) * (1.0 - CLOSE)
+        return self._left >= min(cutoff, self.time) * (1.0 - CLOSE)
 
     def advance(
         self,
@@ -211,32 +306,64 @@ class BlockSearch:
         fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
-        if self.question.objective == "bytes":
-            self.exhausted = True
+        if self.question.objective == "bytes" and self._branches:
+            self._branches = []
             return self._look(self.question.least_sent(), min(cutoff, self.time), deadline, fits)
         for _ in range(looks):
             if self.closed(cutoff) or perf_counter() > deadline:
                 return None
             limit = min(cutoff, self.time)
-            if self._hints:
-                cost, chosen = 0.0, self._hints.pop(0)
+            if self._open and (not self._branches or self._open[0][0] < self._branches[0][0]):
+                found = self._deepen(limit, deadline)
             else:
-                cost, chosen = next(self._assignments, (inf, ()))
-                if not chosen:
-                    self.exhausted = True
-                    return None
-                self.lower = max(self.lower, cost)
-                if self.closed(cutoff):
-                    return None
-            least = self._timed.least(chosen, self.question.choices.overlap)
-            if least >= limit * (1.0 - CLOSE):
-                self.undecided = min(self.undecided, least)
-                continue
-            sharding = self.question.sharder.decoded(cost, chosen, self._timed.allowed)
-            found = self._look(sharding, limit, deadline, fits)
+                found = self._next(limit, deadline, fits)
             if found is not None:
                 return found
         return None
+
+    def _keep(self, branch: _Branch) -> None:
+        if branch.bound < inf:
+            heapq.heappush(self._branches, (branch.bound, next(self._number), branch))
+
+    def _next(self, limit: float, deadline: float, fits: Callable[[Sharding], bool]) -> Solved | None:
+        """A quick look at the next sharding of the branch of the least bound, or a parting of it."""
+        branch = self._branches[0][2]
+        if branch.hints:
+            chosen = branch.hints.pop(0)
+        elif branch.pulled < _PULLED or (variable := branch.parting()) is None:
+            chosen = branch.pull()
+            if not chosen:
+                heapq.heappop(self._branches)
+                return None
+        else:
+            parts = [branch.timed.restricted(variable, option) for option in range(branch.timed.sizes[variable])]
+            made = [_Branch(part, self.question.choices.overlap, deadline, parent=branch) for part in parts]
+            heapq.heappop(self._branches)
+            for part in made:
+                self._keep(part)
+            return None
+        heapq.heapreplace(self._branches, (branch.bound, next(self._number), branch))
+        options = tuple(kept[at] for kept, at in zip(branch.timed.allowed, chosen, strict=True))
+        if options in self._looked:
+            return None
+        self._looked.add(options)
+        least = branch.timed.least(chosen, self.question.choices.overlap)
+        if least >= limit * (1.0 - CLOSE):
+            self.undecided = min(self.undecided, least)
+            return None
+        sharding = self.question.sharder.decoded(least, chosen, branch.timed.allowed)
+        return self._look(sharding, limit, deadline, fits)
+
+    def _deepen(self, limit: float, deadline: float) -> Solved | None:
+        """More patience with the open sharding of the least bound."""
+        bound, _, opened = heapq.heappop(self._open)
+        if bound >= limit * (1.0 - CLOSE):
+            self.undecided = min(self.undecided, bound)
+            return None
+        patience = min(deadline, perf_counter() + opened.patience)
+        opened.patience *= _MORE_PATIENCE
+        found = self._solver(opened.sharding, opened.problem, limit, patience, False)
+        return self._settle(opened, found, limit, bound)
 
     def refuse(self, found: Solved) -> None:
         """Forget the best: it turned out not to fit. Another fusion of it might, so its bound still counts."""
@@ -258,21 +385,23 @@ class BlockSearch:
         if any(np.all(other <= mark) for other in self._solved):
             self.effort.dominated += 1
             return None
-        found = self._solver(sharding, problem, limit, deadline)
+        found = self._solver(sharding, problem, limit, deadline, True)
         self.effort.fusions += 1
-        if not isinstance(found, Solved):
-            self.undecided = min(self.undecided, found)
-            if found >= limit * (1.0 - CLOSE):
-                self._solved.append(mark)
-            return None
-        if found.bound < found.time * (1.0 - PROVEN):
-            self.undecided = min(self.undecided, found.bound)
+        # What takes more in everything takes more time too: this one's bound is on it as well.
+        self._solved.append(mark)
+        return self._settle(_Open(sharding, problem, _FIRST_PATIENCE), found, limit, 0.0)
+
+    def _settle(self, opened: _Open, found: Solved | float, limit: float, known: float) -> Solved | None:
+        """Keep what is better, and what is still open."""
+        better = found if isinstance(found, Solved) and found.time < limit else None
+        bound = max(known, found.bound if isinstance(found, Solved) else found)
+        if bound < (better.time if better is not None else limit) * (1.0 - PROVEN):
+            heapq.heappush(self._open, (bound, next(self._number), opened))
         else:
-            self._solved.append(mark)
-        if found.time < limit:
-            self.best = found
-            return found
-        return None
+            self.undecided = min(self.undecided, bound)
+        if better is not None:
+            self.best = better
+        return better
 
 
 def _mark(problem: FusionProblem) -> NDArray[np.float64]:

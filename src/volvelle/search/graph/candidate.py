@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from time import perf_counter
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip
@@ -13,14 +14,14 @@ from volvelle.search.graph.block_search import (
     BlockQuestion,
     BlockSearch,
     Effort,
+    Guide,
     Solved,
     Solver,
     fused,
 )
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import LagrangianBound
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
-from volvelle.search.graph.memory import MemoryLowerBound, block_memory
+from volvelle.search.graph.memory import MemoryLowerBound, OwnBytes, block_memory
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 from volvelle.search.graph.stages import Crossing, crossing_bytes
@@ -52,8 +53,12 @@ class Question:
     """What crosses the cheapest cuts of an unsplit layer; nothing known: none."""
     tables: dict[tuple[int, int, int | None], ChipTable]
     """Made so far: by block, degree and tile."""
-    bounds: dict[tuple[int, object, int], LagrangianBound]
-    """Known so far: by block, network and degree, the bound and how it weighs."""
+    bounds: dict[tuple[int, object, int], Guide]
+    """Known so far: by block, network and degree, the bound without replicas and without the limit of DRAM."""
+    holdings: dict[tuple[int, int], OwnBytes]
+    """Known so far: by block and degree."""
+    deadline: float = inf
+    """By `time.perf_counter`."""
 
     def table(self, number: int, degree: int, tile: int | None) -> ChipTable:
         """What operations of a block take on one chip."""
@@ -68,8 +73,15 @@ class Question:
                 chip=self.chip,
                 choices=self.choices,
                 vector_cost=self.vector_cost,
+                ends=self.ends,
             )
         return self.tables[key]
+
+    def own_bytes(self, number: int, degree: int) -> OwnBytes:
+        """What operations of a block make a chip hold."""
+        if (number, degree) not in self.holdings:
+            self.holdings[number, degree] = OwnBytes(self.workload.blocks[number], self.workload.sizes, degree)
+        return self.holdings[number, degree]
 
     def work(self, block: Block) -> float:
         """FLOP of one copy, those of vector units counted at what they cost."""
@@ -99,7 +111,7 @@ class Candidate:
         self.level = 0
         self.made: list[Cell] = []
         """Its cells, once they are asked for."""
-        self.guides: list[LagrangianBound] = []
+        self._guides: dict[TensorLayout | None, list[Guide]] = {}
         blocks = question.workload.blocks
         # Where vector units have their own width a FLOP may cost less than a share of the peak: no bound then.
         works = [question.work(block) / question.rate if question.chip.utilisation else 0.0 for block in blocks]
@@ -124,18 +136,33 @@ class Candidate:
     def sharpen(self) -> None:
         """A better bound: the best shardings, first without replicas, then with."""
         self.level += 1
-        found = []
-        for number in range(len(self.question.workload.blocks)):
-            group = self.placed.degrees.group("tensor")
+        question, group = self.question, self.placed.degrees.group("tensor")
+        if self.level > 1:
+            self.bound = max(self.bound, self.step([guide.bound for guide in self.guides(None)]))
+            return
+        for number in range(len(question.workload.blocks)):
             key = (number, group.spans, group.degree)
-            if self.level == 1:
-                if key not in self.question.bounds:
-                    self.question.bounds[key] = self.block_question(number, None, None, whole=False).lagrangian()
-                found.append(self.question.bounds[key])
-            else:
-                found.append(self.block_question(number, None, None).lagrangian())
-        self.guides = found
-        self.bound = max(self.bound, self.step([one.bound for one in found]))
+            if key not in question.bounds:
+                asked = self.block_question(number, None, None, whole=False)
+                question.bounds[key] = asked.guide(question.deadline)
+        bounds = [
+            question.bounds[number, group.spans, group.degree].bound for number in range(len(question.workload.blocks))
+        ]
+        self.bound = max(self.bound, self.step(bounds))
+
+    def guides(self, boundary: TensorLayout | None) -> list[Guide]:
+        """Of every block, with that layout between blocks; None: any."""
+        if boundary not in self._guides:
+            question, group = self.question, self.placed.degrees.group("tensor")
+            like = [
+                question.bounds.get((number, group.spans, group.degree))
+                for number in range(len(question.workload.blocks))
+            ]
+            self._guides[boundary] = [
+                self.block_question(number, None, boundary).guide(question.deadline, one.weights if one else None)
+                for number, one in enumerate(like)
+            ]
+        return self._guides[boundary]
 
     def block_question(
         self, number: int, tile: int | None, boundary: TensorLayout | None, *, whole: bool = True
@@ -144,7 +171,7 @@ class Candidate:
         question, block = self.question, self.question.workload.blocks[number]
         held, room = None, inf
         if whole:
-            room = self.placed.capacity - self.least_held + self._holdings[number].least
+            room = self.capacity - self.least_held + self._holdings[number].least
             held = self._holdings[number].within(room)
         return BlockQuestion(
             sharder=question.sharders[number],
@@ -163,32 +190,70 @@ class Candidate:
             boundary=boundary,
             held=held,
             room=room,
+            deadline=question.deadline,
         )
+
+    @property
+    def alike(self) -> bool:
+        """Whether every stage has as many copies of the one block."""
+        blocks = self.question.workload.blocks
+        return len(blocks) == 1 and blocks[0].repeat % self.stages == 0
+
+    def held(self, number: int, parameters: float, weights: float, saved: float) -> float:
+        """Bytes of a block's copies on a chip: exact if all stages are alike, else as stages hold on average."""
+        copies = self.question.workload.blocks[number].repeat / self.stages
+        flight = self._flight if self.alike else 1
+        return copies * self.placed.held_by(parameters, weights, saved, flight=flight)
+
+    @property
+    def _flight(self) -> int:
+        """Micro-batches in flight on the first stage."""
+        return min(self.placed.micro_batches, self.stages)
+
+    def _least(self, flight: int) -> list[MemoryLowerBound]:
+        """Bytes that operations of every block make a chip hold."""
+        question, placed = self.question, self.placed
+        units = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        parameter, weight, saved = (placed.held_by(*unit, flight=flight) for unit in units)
+        found = []
+        for number, block in enumerate(question.workload.blocks):
+            copies, own = block.repeat / self.stages, question.own_bytes(number, placed.degrees.tensor)
+            found.append(
+                MemoryLowerBound(own, parameter=copies * parameter, weight=copies * weight, saved=copies * saved)
+            )
+        return found
+
+    @cached_property
+    def likely_share(self) -> float:
+        """What the first stage takes of the DRAM at least if blocks are shared out evenly, as a share of it."""
+        held = sum(one.least for one in self._least(self._flight))
+        return held / self.capacity if self.capacity > 0.0 else inf
 
     @cached_property
     def _holdings(self) -> list[MemoryLowerBound]:
-        """Bytes that operations make a chip hold: exact if all stages are alike, else as stages hold on average."""
-        placed, blocks = self.placed, self.question.workload.blocks
-        alike = len(blocks) == 1 and blocks[0].repeat % self.stages == 0
-        return [
-            MemoryLowerBound(
-                block,
-                placed.workload.sizes,
-                placed.degrees.tensor,
-                bytes_per_parameter=placed.bytes_per_parameter,
-                copies=block.repeat / self.stages,
-                flight=min(placed.micro_batches, self.stages) if alike else 1,
-            )
-            for block in blocks
-        ]
+        return self._least(self._flight if self.alike else 1)
+
+    @property
+    def capacity(self) -> float:
+        """Bytes of DRAM that are there for what operations hold."""
+        return self.placed.capacity - self.placed.reserved
 
     @property
     def least_held(self) -> float:
         """Bytes of DRAM that the fullest stage needs at least."""
         return sum(one.least for one in self._holdings)
 
+    @cached_property
+    def tiles(self) -> list[int | None]:
+        """Tile sizes with which every operation fits the chip."""
+        question, degree = self.question, self.placed.degrees.tensor
+        blocks = range(len(question.workload.blocks))
+        return [tile for tile in question.tiles if all(question.table(number, degree, tile).fits for number in blocks)]
+
     def cells(self) -> list["Cell"]:
         """One for every tile size and, where blocks differ, for every layout between them."""
+        if self.made:
+            return self.made
         question, degree = self.question, self.placed.degrees.tensor
         boundaries: Sequence[TensorLayout | None] = (None,)
         if len(question.workload.blocks) > 1:
@@ -198,7 +263,7 @@ class Candidate:
                 for one in sharder.tables.boundaries
                 if sharder.able(one.dim or None, degree, question.refused, uneven=question.uneven)
             ]
-        self.made = [Cell(self, tile, boundary) for tile in question.tiles for boundary in boundaries]
+        self.made = [Cell(self, tile, boundary) for tile in self.tiles for boundary in boundaries]
         return self.made
 
 
@@ -208,7 +273,11 @@ class Cell:
     def __init__(self, candidate: Candidate, tile: int | None, boundary: TensorLayout | None) -> None:
         self.candidate, self.tile, self.boundary = candidate, tile, boundary
         self.searches: list[BlockSearch] = []
-        self.bound = candidate.bound
+        self.bound = max(candidate.bound, candidate.step([guide.bound for guide in candidate.guides(boundary)]))
+        self.glanced = candidate.likely_share > 1.0
+        """A short look was taken, or would show nothing that DRAM can hold."""
+        self.seen: float | None = None
+        """Seconds of the plan that came of it."""
         self.least_full = inf
         """Bytes of the sharding that was nearest to fit the DRAM and did not."""
 
@@ -217,10 +286,36 @@ class Cell:
         for number in range(len(self.candidate.question.workload.blocks)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver = self._cutter() if self._uncut(number) else fused
-            # Another layout between blocks has other options.
-            hints = self.candidate.guides[number].hints if self.boundary is None else ()
-            self.searches.append(BlockSearch(question, effort, hints=hints, solver=solver))
+            guide = self.candidate.guides(self.boundary)[number]
+            self.searches.append(BlockSearch(question, effort, guide=guide, solver=solver, deadline=effort.deadline))
         self._settle()
+
+    def glance(self, effort: Effort) -> StagedPlan | None:
+        """A plan of shardings that look good whatever the tile size, each quickly fused."""
+        self.glanced, solved = True, list[Solved]()
+        for number, guide in enumerate(self.candidate.guides(self.boundary)):
+            question = self.candidate.block_question(number, self.tile, self.boundary)
+            solver, best = self._cutter() if self._uncut(number) else fused, None
+            for sharding in guide.shardings:
+                if perf_counter() > effort.deadline:
+                    break
+                if self._fits(number, sharding):
+                    effort.fusions += 1
+                    limit = inf if best is None else best.time
+                    found = solver(sharding, question.problem(sharding.sharded), limit, effort.deadline, True)
+                    best = found if isinstance(found, Solved) else best
+            if best is None:
+                return None
+            solved.append(best)
+        return self._plan(tuple(solved))
+
+    def _plan(self, solved: tuple[Solved, ...]) -> StagedPlan | None:
+        """The plan of solved blocks, if DRAM can hold it."""
+        plan = StagedPlan(placed=self.candidate.placed, solved=solved)
+        if plan.memory_bytes <= self.candidate.placed.capacity * (1.0 + CLOSE):
+            return plan
+        self.least_full = min(self.least_full, plan.memory_bytes)
+        return None
 
     def _settle(self) -> None:
         self.bound = max(self.bound, self.candidate.step([search.bound for search in self.searches]))
@@ -236,6 +331,10 @@ class Cell:
         number = max(
             open_ones, key=lambda one: blocks[one].repeat * (self.searches[one].time - self.searches[one].bound)
         )
+        return self.look(number, incumbent=incumbent, deadline=deadline, looks=looks)
+
+    def look(self, number: int, *, incumbent: float, deadline: float, looks: int) -> StagedPlan | None:
+        """Look at more shardings of one block; gives a plan if one got better."""
         search = self.searches[number]
         found = search.advance(
             cutoff=self._cutoff(number, incumbent),
@@ -246,11 +345,9 @@ class Cell:
         plan = None
         solved = [one.best for one in self.searches if one.best is not None]
         if found is not None and len(solved) == len(self.searches):
-            plan = StagedPlan(placed=self.candidate.placed, solved=tuple(solved))
-            if plan.memory_bytes > self.candidate.placed.capacity * (1.0 + CLOSE):
-                self.least_full = min(self.least_full, plan.memory_bytes)
+            plan = self._plan(tuple(solved))
+            if plan is None:
                 search.refuse(found)
-                plan = None
         self._settle()
         return plan
 
@@ -273,18 +370,11 @@ class Cell:
 
     def _fits(self, number: int, sharding: Sharding) -> bool:
         """Whether DRAM can hold it at all; exact where every stage has as many copies."""
-        placed, blocks = self.candidate.placed, self.candidate.question.workload.blocks
-        held = block_memory(
-            sharding.sharded,
-            placed.workload.sizes,
-            placed.degrees.tensor,
-            bytes_per_parameter=placed.bytes_per_parameter,
-        )
-        copies = blocks[number].repeat / self.candidate.stages
-        alike = len(blocks) == 1 and copies == int(copies)
-        need = copies * (held.state + held.saved * (min(placed.micro_batches, self.candidate.stages) if alike else 1))
-        if need > placed.capacity * (1.0 + CLOSE):
-            self.least_full = min(self.least_full, need)
+        candidate = self.candidate
+        block = block_memory(sharding.sharded, candidate.placed.workload.sizes, candidate.placed.degrees.tensor)
+        need = candidate.held(number, block.parameters, block.weights, block.saved)
+        if need > candidate.capacity * (1.0 + CLOSE):
+            self.least_full = min(self.least_full, need + candidate.placed.reserved)
             return False
         return True
 
@@ -306,10 +396,10 @@ class Cell:
     def _cutter(self) -> Solver:
         placed, stages = self.candidate.placed, self.candidate.stages
 
-        def cut(sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float) -> Solved | float:
-            size = block_memory(
-                sharding.sharded, placed.workload.sizes, placed.degrees.tensor, bytes_per_parameter=None
-            ).size_of
+        def cut(
+            sharding: Sharding, problem: FusionProblem, cutoff: float, deadline: float, quick: bool
+        ) -> Solved | float:
+            size = block_memory(sharding.sharded, placed.workload.sizes, placed.degrees.tensor).size_of
 
             def hand_over(done: frozenset[str]) -> float:
                 return placed.hand_over(crossing_bytes(sharding.sharded.block, size.__getitem__, done))
@@ -317,7 +407,7 @@ class Cell:
             try:
                 found = cut_graph(problem, stages, hand_over, upper=cutoff / stages, deadline=deadline)
             except TooWideError:
-                return fused(sharding, problem, cutoff, deadline)
+                return fused(sharding, problem, cutoff, deadline, quick)
             if found is None:
                 return cutoff
             return Solved(

@@ -1,16 +1,17 @@
 """What every operation takes on one chip by the dimension it splits, whatever the others do: bounds for sharding."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import ceil, inf, prod
 
-from volvelle.estimators.dataflow.chip_graph import ChipGraph
+from volvelle.estimators.dataflow.chip_graph import ChipGraph, stream_aliases
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip, Overlap
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.laws.onchip_dataflow import partition_traffic, sram_demand, traffic_time
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.graph import Block
-from volvelle.workload.operations import Operation
+from volvelle.workload.graph import Block, Role
+from volvelle.workload.operations import Lookup, Operation
 from volvelle.workload.tensor_layout import REPLICATED, TensorLayout, split
 
 __all__ = ["ChipTable"]
@@ -30,11 +31,22 @@ class ChipTable:
         chip: OnChip,
         choices: FusionChoices,
         vector_cost: float = 1.0,
+        ends: bool = False,
     ) -> None:
         self.block, self.sizes, self.degree = block, sizes, degree
         self.stream, self.tile, self.chip, self.choices = stream, tile, chip, choices
-        self.vector_cost = vector_cost
-        self._partition_times_by_dim: dict[str | None, PartitionTimes] = {}
+        self.vector_cost, self.ends = vector_cost, ends
+        self._first: dict[str, tuple[Operation, tuple[str, ...]]] = {}
+        """Tensor → the operation that decides its layout, and how that one knows its dimensions."""
+        for op in block.operations:
+            signature = op.kind.signature
+            dims = (*signature.inputs, *signature.outputs)
+            for name, known_as in zip((*op.inputs, *op.outputs), dims, strict=True):
+                self._first.setdefault(name, (op, known_as))
+        self._made = {name for op in block.operations for name in op.outputs}
+        self._aliases = stream_aliases(block, stream)
+        self._offered = {op.name: {choice.dim for choice in op.kind.choices()} for op in block.operations}
+        self._times: dict[tuple[str, str | None], PartitionTimes] = {}
         self._work: dict[tuple[str, str | None], float] = {}
         self._alone: dict[tuple[str, str | None], float | None] = {}
         self.handed = {
@@ -47,83 +59,116 @@ class ChipTable:
         """Seconds an operation adds to compute time at the very least."""
         key = (op.name, dim)
         if key not in self._work:
-            times_of = self._partition_times(dim)
-            self._work[key] = times_of.balanced[times_of.index[op.name]]
+            self._work[key] = self._kernel_times(op, dim).balanced[0]
         return self._work[key]
 
     def memory(self, op: Operation, dim: str | None) -> float:
         """Seconds of DRAM traffic that an operation causes however it is fused."""
-        times_of = self._partition_times(dim)
-        number = times_of.index[op.name]
+        times_of = self._kernel_times(op, dim)
+        traffic = times_of.extra[0] + times_of.streamed[0]
         if op.of and dim is None:
             # Its weights may be split though it does not split anything itself.
+            traffic = 0.0
+        return float(traffic_time(traffic + self._through(op, dim), rate=self.chip.dram_rate))
+
+    def moved(self, op: Operation, tensor: str, dim: str | None) -> float:
+        """Seconds of DRAM traffic of one end of a tensor that an operation reads."""
+        return float(traffic_time(self._read_bytes(op, tensor, dim), rate=self.chip.dram_rate))
+
+    def _read_bytes(self, op: Operation, tensor: str, dim: str | None) -> float:
+        """Bytes of a tensor as an operation reads it."""
+        dims = op.kind.signature.inputs[op.inputs.index(tensor)]
+        return self._own_bytes(tensor, self.block.tensor_of[tensor].dims[dims.index(dim)] if dim in dims else None)
+
+    def _through(self, op: Operation, dim: str | None) -> float:
+        """Bytes at least that enter and leave the block at an operation."""
+        if not self.ends:
             return 0.0
-        return float(traffic_time(times_of.extra[number] + times_of.streamed[number], rate=self.chip.dram_rate))
+        block, found = self.block, 0.0
+        if not isinstance(op.kind, Lookup):
+            outside = {name for name in op.inputs if name in block.inputs or block.tensor_of[name].role is Role.INPUT}
+            found += sum(self._bytes(name) / self.degree for name in outside)
+        for name, dims in zip(op.outputs, op.kind.signature.outputs, strict=True):
+            if name in block.outputs:
+                held = block.tensor_of[name].dims[dims.index(dim)] if dim in dims else None
+                found += self._own_bytes(name, held)
+        return found
+
+    def _own_bytes(self, tensor: str, split: str | None) -> float:
+        declared = self.block.tensor_of[tensor]
+        points = prod(ceil(self.sizes[dim] / self.degree) if dim == split else self.sizes[dim] for dim in declared.dims)
+        return float(points * element_bytes(declared.element))
 
     def alone(self, op: Operation, dim: str | None) -> float | None:
         """Seconds at least of one that cannot share the chip; infinite if it does not fit; None: it may share."""
         key = (op.name, dim)
         if key not in self._alone:
-            # Where it does not split what its forward operation splits, its weights may be split all the same.
-            self._alone[key] = None if op.of and dim is None and self.choices.fuse else self._by_itself(op, dim)
+            self._alone[key] = self._by_itself(op, dim)
         return self._alone[key]
 
+    @cached_property
+    def fits(self) -> bool:
+        """Whether every operation fits the chip in some split."""
+        return all(any(self.alone(op, dim) != inf for dim in self._offered[op.name]) for op in self.block.operations)
+
     def _by_itself(self, op: Operation, dim: str | None) -> float | None:
-        times_of, choices = self._partition_times(dim), self.choices
-        number, tiles = times_of.index[op.name], float(times_of.problem.tiles)
+        times_of, choices = self._kernel_times(op, dim), self.choices
+        tiles = float(times_of.problem.tiles)
         written = self.handed[op.name] / self.degree / tiles
-        read = sum(size for _, size, *_ in times_of.inputs[number])
-        buffers = sum(edge[3] for edge in times_of.inputs[number]) + float(sram_demand(0.0, 0.0, written))
-        weights, pieces = times_of.weights[number], 1
+        read = sum(self._read_bytes(op, name, dim) for name in op.inputs if name in self._made) / tiles
+        buffers = float(sram_demand(0.0, 0.0, read)) + float(sram_demand(0.0, 0.0, written))
+        weights, pieces, streamed = times_of.weights[0], 1, times_of.streamed[0]
+        if op.of and dim is None and choices.fuse:
+            # Where it does not split what its forward operation splits, its weights may be split all the same.
+            weights, streamed = weights / self.degree, streamed / self.degree
         if weights + buffers > times_of.limit:
             if not choices.tile_weights or not weights or buffers >= times_of.limit:
                 return inf
             pieces = max(2, ceil(weights / (times_of.limit - buffers) * (1.0 - 1e-12)))
-            if pieces > times_of.kernels[number].rows:
+            if pieces > times_of.kernels[0].rows:
                 return inf
         elif choices.fuse:
             return None
         traffic = partition_traffic(
             read + written,
-            times_of.extra[number],
-            times_of.streamed[number],
+            times_of.extra[0] + self._through(op, dim),
+            streamed,
             tiles=tiles,
             weight_tiles=float(pieces),
         )
         memory = float(traffic_time(traffic, rate=self.chip.dram_rate))
-        compute = times_of.time_of([number], weight_tiles=1).compute
+        compute = times_of.time_of([0], weight_tiles=1).compute
         return compute + memory if choices.overlap is Overlap.NONE else max(compute, memory)
 
     def _bytes(self, tensor: str) -> float:
         found = self.block.tensor_of[tensor]
         return prod(self.sizes[dim] for dim in found.dims) * element_bytes(found.element)
 
-    def _partition_times(self, dim: str | None) -> PartitionTimes:
-        """Of the block with that dimension split wherever it can be."""
-        if dim not in self._partition_times_by_dim:
+    def _kernel_times(self, op: Operation, dim: str | None) -> PartitionTimes:
+        """Of the operation by itself, with that dimension split wherever it can be."""
+        key = (op.name, dim)
+        if key not in self._times:
+            names = (*op.inputs, *op.outputs)
+            sharded = ShardedBlock(
+                block=self.block,
+                dims={op.name: dim if dim in self._offered[op.name] else None},
+                layouts={name: self._layout(name, dim) for name in names},
+                conversions=(),
+            )
             graph = ChipGraph(
-                sharded=self._uniform(dim),
+                sharded=sharded,
                 sizes=self.sizes,
                 degree=self.degree,
                 stream=self.stream,
                 exchange=lambda collective, size: 0.0,
                 vector_cost=self.vector_cost,
+                aliases=self._aliases,
             )
-            self._partition_times_by_dim[dim] = PartitionTimes(
-                graph.problem(self.chip, tile=self.tile, choices=self.choices)
-            )
-        return self._partition_times_by_dim[dim]
+            self._times[key] = PartitionTimes(graph.problem(self.chip, tile=self.tile, choices=self.choices, only=op))
+        return self._times[key]
 
-    def _uniform(self, dim: str | None) -> ShardedBlock:
-        dims: dict[str, str | None] = {}
-        layouts: dict[str, TensorLayout] = {}
-        for op in self.block.operations:
-            dims[op.name] = dim if any(choice.dim == dim for choice in op.kind.choices()) else None
-            ends = zip((*op.inputs, *op.outputs), (*op.kind.signature.inputs, *op.kind.signature.outputs), strict=True)
-            for name, known_as in ends:
-                if name in layouts:
-                    continue
-                declared = self.block.tensor_of[name].dims
-                found = declared[known_as.index(dim)] if dims[op.name] is not None and dim in known_as else None
-                layouts[name] = split(found) if found else REPLICATED
-        return ShardedBlock(block=self.block, dims=dims, layouts=layouts, conversions=())
+    def _layout(self, tensor: str, dim: str | None) -> TensorLayout:
+        op, known_as = self._first[tensor]
+        if dim is None or dim not in self._offered[op.name] or dim not in known_as:
+            return REPLICATED
+        return split(self.block.tensor_of[tensor].dims[known_as.index(dim)])

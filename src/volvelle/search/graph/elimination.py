@@ -11,16 +11,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from math import inf, prod
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Correction", "Elimination", "Factor"]
+__all__ = ["Correction", "Elimination", "Factor", "OutOfTimeError"]
 
 Table = NDArray[np.float64]
 
 _LARGEST = 2_000_000
 """Entries of a joined table."""
+_CHECKED = 256
+"""Steps between two looks at the clock."""
+
+
+class OutOfTimeError(Exception):
+    """The search must end before this is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,10 @@ class Elimination:
         *,
         held: Sequence[Table] = (),
         room: float = inf,
+        order: Sequence[int] = (),
+        deadline: float = inf,
     ) -> None:
-        self.sizes = tuple(sizes)
+        self.sizes, self.deadline = tuple(sizes), deadline
         self.corrections = tuple(corrections)
         self.held, self.room = held, room if held else inf
         """What each option of each variable takes of the room there is."""
@@ -63,8 +72,13 @@ class Elimination:
         left = [factor for factor in factors if factor.scope]
         waiting = set(range(len(sizes)))
         while waiting:
-            variable = min(waiting, key=lambda one: self._width(one, left))
+            # The order depends on what knows what, not on the costs: once known it need not be looked for.
+            if order:
+                variable = order[len(sizes) - len(waiting)]
+            else:
+                variable = min(waiting, key=lambda one: self._width(one, left))
             waiting.remove(variable)
+            self._look_at_clock()
             mine = [factor for factor in left if variable in factor.scope]
             left = [factor for factor in left if variable not in factor.scope]
             self.order.append(variable)
@@ -79,7 +93,12 @@ class Elimination:
                     left.append(sent)
                 else:
                     self.fixed += float(sent.table)
+        self.eliminated = tuple(self.order)
         self.order.reverse()
+
+    def _look_at_clock(self) -> None:
+        if perf_counter() > self.deadline:
+            raise OutOfTimeError
 
     def _width(self, variable: int, factors: Sequence[Factor]) -> tuple[int, int]:
         scope = {one for factor in factors if variable in factor.scope for one in factor.scope}
@@ -105,12 +124,14 @@ class Elimination:
 
     def assignments(self) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Cost and options of every assignment for which there is room, cheapest first; none that is impossible."""
-        number, due, room = count(), self._due(), self.room * (1.0 + 1e-9)
+        number, steps, due, room = count(), count(1), self._due(), self.room * (1.0 + 1e-9)
         least = [float(self.held[variable].min()) if self.held else 0.0 for variable in self.order]
         rest = [sum(least[depth:]) for depth in range(len(least) + 1)]
         start = tuple([-1] * len(self.sizes))
         heap: list[tuple[float, int, int, float, tuple[int, ...]]] = [(self.fixed, 0, next(number), 0.0, start)]
         while heap:
+            if next(steps) % _CHECKED == 0:
+                self._look_at_clock()
             cost, depth, _, used, chosen = heapq.heappop(heap)
             if cost == inf:
                 return

@@ -13,6 +13,7 @@ from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
+from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.best_first import BestFirst, Progress
 from volvelle.search.graph.candidate import Question
@@ -25,10 +26,11 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 
-__all__ = ["TRAINING_BYTES", "map_graph"]
+__all__ = ["SIXTEEN_BYTES", "map_graph"]
 
-TRAINING_BYTES = 16.0
-"""Bytes a parameter takes in training: weight and gradient in 16 bits, master copy and two moments in 32."""
+SIXTEEN_BYTES = MemoryRecipe(weight=2.0, gradient=2.0, optimiser=12.0)
+"""A parameter in training: weight and gradient in 16 bits, master copy and two moments in 32; nothing is lost."""
+_NOTHING = MemoryRecipe(weight=0.0, gradient=0.0, optimiser=0.0)
 
 
 def map_graph(
@@ -49,7 +51,8 @@ def map_graph(
     splits: Mapping[str, Mapping[str, str | None]] | None = None,
     refused: Sequence[str] = (),
     uneven: bool = False,
-    bytes_per_parameter: float | None = None,
+    recipe: MemoryRecipe | None = None,
+    zero: int = 0,
     vector_cost: float | None = None,
     ends: bool = False,
 ) -> GraphMapping:
@@ -61,15 +64,13 @@ def map_graph(
     are (tensor, pipeline, data) to choose from, by default every way to use all chips. With `objective` "bytes" each
     sharding is the one that sends least, chosen before all else, as DFModel does; with "time" nothing comes before.
     `chip` replaces the cluster's chip by one known core by core. With `ends`, what enters and leaves a block passes
-    through DRAM. In training every parameter takes
-    `bytes_per_parameter` of DRAM, by default `TRAINING_BYTES`.
+    through DRAM. What DRAM holds of a parameter and loses around activations is the `recipe`'s, replicas sharing it out
+    as ZeRO does from stage `zero` on; by default 16 bytes in training, and a forward pass alone holds its weights.
     """
     begun = perf_counter()
     if micro_batches < 1:
         raise MappingError(f"a step of {micro_batches} micro-batches; there must be at least one")
     training = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
-    if bytes_per_parameter is None and training:
-        bytes_per_parameter = TRAINING_BYTES
     own, fitted = cluster.chip, fitted_constants(cluster, element)
     if vector_cost is None:
         vector_cost = 1.0
@@ -88,6 +89,7 @@ def map_graph(
         objective,
         vector_cost,
         ends,
+        begun + time_limit,
     )
     network = Network(cluster, element)
     placed_degrees = [
@@ -96,7 +98,9 @@ def map_graph(
             degrees=placed,
             network=network,
             micro_batches=ceil(micro_batches / placed.data),
-            bytes_per_parameter=bytes_per_parameter,
+            recipe=recipe or (SIXTEEN_BYTES if training else _NOTHING),
+            zero=zero,
+            own_weights=recipe is None and not training,
             capacity=question.chip.dram_capacity,
         )
         for placed in placements(cluster, degrees)
@@ -128,6 +132,7 @@ def _question(
     objective: Objective,
     vector_cost: float,
     ends: bool,
+    deadline: float,
 ) -> Question:
     names = [block.name for block in workload.blocks]
     for given in (pins, splits):
@@ -168,6 +173,8 @@ def _question(
         cuts=_cuts(workload),
         tables={},
         bounds={},
+        holdings={},
+        deadline=deadline,
     )
 
 

@@ -11,7 +11,7 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import PARTIAL, TensorLayout
 
-__all__ = ["BlockMemory", "MemoryLowerBound", "block_memory", "trains"]
+__all__ = ["BlockMemory", "MemoryLowerBound", "OwnBytes", "block_memory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,37 +19,32 @@ class BlockMemory:
     """Bytes of one copy of a block on one chip."""
 
     weights: float
-    state: float
-    """Weights with gradients and optimiser, as many bytes a parameter as are asked for."""
+    parameters: float
     saved: float
     """Kept by the forward pass of one micro-batch for its backward pass."""
-    state_of: Mapping[str, float]
-    """Operation → state of the weights it is the first to read."""
+    weights_of: Mapping[str, float]
+    """Operation → bytes of the weights it is the first to read."""
+    parameters_of: Mapping[str, float]
+    """The same, counted."""
     saved_of: Mapping[str, float]
     """Operation → what is kept of what it makes, or is the first to read."""
     size_of: Mapping[str, float]
     """Tensor → bytes as it is handed on."""
 
-    def parts(self, fusion: Fusion) -> list[tuple[float, float]]:
-        """State and saved bytes of every partition."""
+    def parts(self, fusion: Fusion) -> list[tuple[float, float, float]]:
+        """Parameters, bytes of weights and saved bytes of every partition."""
         return [
             (
-                sum(self.state_of.get(name, 0.0) for name in names),
+                sum(self.parameters_of.get(name, 0.0) for name in names),
+                sum(self.weights_of.get(name, 0.0) for name in names),
                 sum(self.saved_of.get(name, 0.0) for name in names),
             )
             for names in fusion.partitions
         ]
 
 
-def trains(sharded: ShardedBlock) -> bool:
-    """Whether it has a backward pass."""
-    return any(op.phase is Phase.BACKWARD for op in sharded.block.operations)
-
-
-def block_memory(
-    sharded: ShardedBlock, sizes: Mapping[str, float], degree: int, *, bytes_per_parameter: float | None
-) -> BlockMemory:
-    """What one copy of a block holds; without `bytes_per_parameter` its weights are all its state."""
+def block_memory(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int) -> BlockMemory:
+    """What one copy of a block holds."""
     block = sharded.block
 
     def local(tensor: str, layout: TensorLayout) -> float:
@@ -65,14 +60,12 @@ def block_memory(
             home.setdefault(name, op.name)
     for op in block.operations:
         home |= dict.fromkeys(op.outputs, op.name)
-    weights, state_of = 0.0, dict[str, float]()
+    weights_of, parameters_of = dict[str, float](), dict[str, float]()
     for tensor in block.weights():
         if tensor.name in home and not tensor.tied_to:
-            elements = local(tensor.name, sharded.layouts[tensor.name])
-            own = elements * element_bytes(tensor.element)
-            weights += own
-            state = own if bytes_per_parameter is None else elements * bytes_per_parameter
-            state_of[home[tensor.name]] = state_of.get(home[tensor.name], 0.0) + state
+            elements, reader = local(tensor.name, sharded.layouts[tensor.name]), home[tensor.name]
+            parameters_of[reader] = parameters_of.get(reader, 0.0) + elements
+            weights_of[reader] = weights_of.get(reader, 0.0) + elements * element_bytes(tensor.element)
     forward = {name for op in block.operations if op.phase is Phase.FORWARD for name in op.outputs} | set(block.inputs)
     kept = {
         name
@@ -91,33 +84,21 @@ def block_memory(
         for name, layout in sharded.layouts.items()
     }
     return BlockMemory(
-        weights=weights,
-        state=sum(state_of.values()),
+        weights=sum(weights_of.values()),
+        parameters=sum(parameters_of.values()),
         saved=sum(saved_of.values()),
-        state_of=state_of,
+        weights_of=weights_of,
+        parameters_of=parameters_of,
         saved_of=saved_of,
         size_of=size_of,
     )
 
 
-class MemoryLowerBound:
-    """What each operation makes a chip hold: state of weights it is first to read, and what is saved of its results.
+class OwnBytes:
+    """What each operation makes a chip hold: weights it is first to read, and what is saved of its results."""
 
-    For so many copies of the block and micro-batches in flight.
-    """
-
-    def __init__(
-        self,
-        block: Block,
-        sizes: Mapping[str, float],
-        degree: int,
-        *,
-        bytes_per_parameter: float | None,
-        copies: float,
-        flight: int,
-    ) -> None:
+    def __init__(self, block: Block, sizes: Mapping[str, float], degree: int) -> None:
         self.block, self.sizes, self.degree = block, sizes, degree
-        self.bytes_per_parameter, self.copies, self.flight = bytes_per_parameter, copies, flight
         maker = {name: op for op in block.operations for name in op.outputs}
         self._first: dict[str, Operation] = {}
         for op in block.operations:
@@ -130,9 +111,42 @@ class MemoryLowerBound:
             for name in op.inputs
             if name in maker and maker[name].phase is Phase.FORWARD
         }
-        choices = {op.name: {choice.dim for choice in op.kind.choices()} for op in block.operations}
-        self.table = {(op.name, dim): self._own(op, dim) for op in block.operations for dim in choices[op.name]}
-        self._least = {op.name: min(self.table[op.name, dim] for dim in choices[op.name]) for op in block.operations}
+        self.table = {
+            op.name: {dim: self._own(op, dim) for dim in dict.fromkeys(choice.dim for choice in op.kind.choices())}
+            for op in block.operations
+        }
+        """Operation → dimension it splits → parameters, bytes of weights, bytes saved."""
+
+    def _own(self, op: Operation, dim: str | None) -> tuple[float, float, float]:
+        parameters, weights, saved, signature = 0.0, 0.0, 0.0, op.kind.signature
+        for name, dims in zip(op.inputs, signature.inputs, strict=True):
+            tensor = self.block.tensor_of[name]
+            if tensor.role is Role.WEIGHT and not tensor.tied_to and self._first[name] is op:
+                share = self._share(name, dims, dim)
+                parameters, weights = parameters + share, weights + share * element_bytes(tensor.element)
+        for name, dims in zip(op.outputs, signature.outputs, strict=True):
+            if name in self._kept:
+                saved += self._share(name, dims, dim) * element_bytes(self.block.tensor_of[name].element)
+        return parameters, weights, saved
+
+    def _share(self, tensor: str, dims: tuple[str, ...], dim: str | None) -> float:
+        return prod(
+            ceil(self.sizes[one] / self.degree) if known_as == dim else self.sizes[one]
+            for one, known_as in zip(self.block.tensor_of[tensor].dims, dims, strict=True)
+        )
+
+
+class MemoryLowerBound:
+    """Bytes of so many copies of a block, by operation."""
+
+    def __init__(self, own: OwnBytes, *, parameter: float, weight: float, saved: float) -> None:
+        """From the bytes that a parameter takes, a byte of weights, and a saved byte."""
+        self.table = {
+            (name, dim): parameter * sizes[0] + weight * sizes[1] + saved * sizes[2]
+            for name, by_dim in own.table.items()
+            for dim, sizes in by_dim.items()
+        }
+        self._least = {name: min(self.table[name, dim] for dim in by_dim) for name, by_dim in own.table.items()}
         self.least = sum(self._least.values())
         """Bytes if every operation makes it hold as little as it can."""
 
@@ -145,23 +159,3 @@ class MemoryLowerBound:
             return inf if size - self._least[op.name] > spare else size
 
         return held
-
-    def _own(self, op: Operation, dim: str | None) -> float:
-        found, signature = 0.0, op.kind.signature
-        for name, dims in zip(op.inputs, signature.inputs, strict=True):
-            tensor = self.block.tensor_of[name]
-            if tensor.role is Role.WEIGHT and not tensor.tied_to and self._first[name] is op:
-                each = self.bytes_per_parameter
-                own = element_bytes(tensor.element) if each is None else each
-                found += self.copies * self._share(name, dims, dim) * own
-        for name, dims in zip(op.outputs, signature.outputs, strict=True):
-            if name in self._kept:
-                own = element_bytes(self.block.tensor_of[name].element)
-                found += self.copies * self.flight * self._share(name, dims, dim) * own
-        return found
-
-    def _share(self, tensor: str, dims: tuple[str, ...], dim: str | None) -> float:
-        return prod(
-            ceil(self.sizes[one] / self.degree) if known_as == dim else self.sizes[one]
-            for one, known_as in zip(self.block.tensor_of[tensor].dims, dims, strict=True)
-        )

@@ -131,7 +131,7 @@ class Sharder:
     def decoded_in_order(self, timed: TimedSplits, weights: Weights, *, ties: int = 0) -> Iterator[Sharding]:
         """Splits from the cheapest on; with `ties` work counts only among so many that are equally cheap."""
         if ties:
-            weights = replace(weights, work=0.0)
+            weights = replace(weights, shares=tuple((0.0, *shares[1:]) for shares in weights.shares))
         held: list[tuple[float, tuple[int, ...]]] = []
         for cost, chosen in timed.eliminated(weights).assignments():
             if held and (cost > held[0][0] * (1.0 + 1e-12) or len(held) > ties):

@@ -20,6 +20,10 @@ class ShardingTimes:
     """Over the group."""
     memory: Callable[[Operation, str | None], float] | None = None
     """Seconds of DRAM traffic that an operation causes however it is fused, such as that of its weights."""
+    moved: Callable[[Operation, str, str | None], float] | None = None
+    """Seconds of DRAM traffic of one end of a tensor that an operation reads from another partition."""
+    sided: bool = False
+    """The forward and the backward pass share no partition: each is bounded by itself."""
     replicas: Exchange | None = None
     """Over copies of the group, for gradients of weights: seconds a micro-batch."""
     micro_batches: float = 1.0
@@ -34,16 +38,17 @@ class ShardingTimes:
     """Bytes that an operation makes a chip hold; infinite where that cannot be."""
     room: float = inf
     """Bytes that a chip may hold."""
+    deadline: float = inf
+    """By `time.perf_counter`: when to give up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
     """What of the costs counts."""
 
-    work: float = 1.0
-    memory: float = 0.0
-    network: float = 1.0
-    """Shares that add up to one bound from below what overlaps."""
+    shares: tuple[tuple[float, float, float], ...] = ((1.0, 0.0, 1.0),)
+    """Of work, memory and network, for every slot or the same for all: shares that add up to one bound from below what
+    overlaps."""
     rent: float = 0.0
     """Seconds for every byte held beyond the room, paid back for every byte left: what does not fit costs more than it
     takes, what fits never more (a Lagrange multiplier)."""

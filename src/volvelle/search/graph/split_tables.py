@@ -53,7 +53,7 @@ class TensorTable:
     scope: tuple[int, ...]
     """The variables tabulated."""
     counts: Counts
-    """[each micro-batch, once a step, or repeated in the backward pass; collective; option of each variable]; infinite
+    """[each forward, once a step, repeated backward, or each backward; collective; option of each variable]; infinite
     where it cannot be."""
     whole: bool
     """Whether every reader is in the table."""
@@ -99,6 +99,8 @@ class BlockTables:
         """Scope and table: 0 where a sum is taken as its summands come, infinite elsewhere."""
         self.tensors = tuple(self._tabulate(*found) for found in self._collect())
         self.tabulated = {one.tensor for one in self.tensors}
+        self.orders: dict[tuple[int, ...], tuple[int, ...]] = {}
+        """By the numbers of options that are allowed: an order in which variables were eliminated."""
         self.maker = {name: op for op in block.operations for name in op.outputs}
         self.readers: dict[str, list[Operation]] = {}
         for op in block.operations:
@@ -213,7 +215,7 @@ class BlockTables:
                 break
             scope, taken = more, taken + 1
         tabulated, known = readers[:taken], dict[tuple[TensorLayout, ...], NDArray[np.float64]]()
-        counts = np.zeros((3, len(COLLECTIVES), *(len(self.options[one]) for one in scope)))
+        counts = np.zeros((4, len(COLLECTIVES), *(len(self.options[one]) for one in scope)))
         place = {variable: axis for axis, variable in enumerate(scope)}
         ends = (found, *(one.source for one in tabulated))
         for entry in product(*(range(len(self.options[one])) for one in scope)):
@@ -242,7 +244,7 @@ def _conversions(
     found: TensorLayout, readers: Sequence[_Reader], layouts: Sequence[TensorLayout]
 ) -> NDArray[np.float64]:
     """As `shard` has it: each layout once a pass, and all but what a gather made is kept for the backward pass."""
-    counts = np.zeros((3, len(COLLECTIVES)))
+    counts = np.zeros((4, len(COLLECTIVES)))
     seen: set[tuple[TensorLayout, Phase]] = set()
     for reader, wanted in zip(readers, layouts, strict=True):
         try:
@@ -255,5 +257,6 @@ def _conversions(
         if again and kept_for_backward(collective):
             continue
         seen.add((wanted, reader.phase))
-        counts[2 if again else int(reader.of_weight), COLLECTIVES.index(collective)] += 1.0
+        row = 2 if again else 1 if reader.of_weight else 0 if reader.phase is Phase.FORWARD else 3
+        counts[row, COLLECTIVES.index(collective)] += 1.0
     return counts

@@ -1,18 +1,18 @@
 """From solved blocks to stages: the chain of their partitions, where it is cut, and what each stage holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from math import ceil, prod
 
 from volvelle.estimators.dataflow.partition_time import FusionTime, fusion_time
 from volvelle.estimators.result import MemoryPart
-from volvelle.laws.onchip_dataflow import dram_demand
+from volvelle.estimators.training.stage_memory import MEMORY_PARTS, MemoryRecipe, activation_parts, state_bytes
 from volvelle.laws.pipeline import micro_batches_in_flight
 from volvelle.search.graph.answer import Degrees, Stage, StagePiece
 from volvelle.search.graph.block_search import Solved
-from volvelle.search.graph.memory import BlockMemory, block_memory, trains
+from volvelle.search.graph.memory import BlockMemory, block_memory
 from volvelle.search.graph.network import Network
 from volvelle.search.graph.stages import (
     ChainCut,
@@ -39,8 +39,30 @@ class PlacedDegrees:
     network: Network
     micro_batches: int
     """Of one replica."""
-    bytes_per_parameter: float | None
+    recipe: MemoryRecipe
+    zero: int
+    """Stage of ZeRO: what replicas share out."""
+    own_weights: bool
+    """Weights take what their elements take, whatever the recipe says: those of a forward pass alone."""
     capacity: float
+
+    def held(self, parameters: float, weights: float, saved: float, *, flight: float, working: float) -> list[float]:
+        """Bytes on a chip by part: weights, gradients, optimiser, activations, what is lost around them."""
+        states = state_bytes(parameters, self.recipe, sharing=float(self.degrees.data), zero=float(self.zero))
+        if self.own_weights:
+            states[0] = weights
+        activations = activation_parts(saved, self.recipe, layers=1.0, in_flight=flight, working=working)
+        return [float(part) for part in (*states, *activations)]
+
+    @property
+    def reserved(self) -> float:
+        """Bytes that are taken anyhow."""
+        return float(self.recipe.reserved)
+
+    def held_by(self, parameters: float, weights: float, saved: float, *, flight: float) -> float:
+        """The same in all, without what is held anyhow: what operations add, each by itself."""
+        bare = replace(self, recipe=replace(self.recipe, reserved=0.0))
+        return sum(bare.held(parameters, weights, saved, flight=flight, working=0.0))
 
     def hand_over(self, crossing: Crossing) -> float:
         """Seconds to hand over what crosses a cut."""
@@ -49,12 +71,7 @@ class PlacedDegrees:
 
     def memory(self, solved: Solved) -> BlockMemory:
         """Of one copy of a block."""
-        return block_memory(
-            solved.sharding.sharded,
-            self.workload.sizes,
-            self.degrees.tensor,
-            bytes_per_parameter=self.bytes_per_parameter,
-        )
+        return block_memory(solved.sharding.sharded, self.workload.sizes, self.degrees.tensor)
 
     def least_hand_over(self, cuts: Sequence[Crossing]) -> float:
         """No cut hands over in less time, however the block is sharded; `cuts` are those of the block unsplit."""
@@ -212,8 +229,8 @@ class StagedPlan:
             )
         )
         by_partition = [memory.parts(one.fusion) for memory, one in zip(self.memories, self.solved, strict=True)]
-        held = [by_partition[item.block][place] for item in items for place in item.partitions]
-        state, saved = sum(one for one, _ in held), flight * sum(one for _, one in held)
+        places = [by_partition[item.block][place] for item in items for place in item.partitions]
+        parameters, weights, saved = (sum(sizes[at] for sizes in places) for at in range(3))
         # What is saved counts there already; what lives between partitions besides is that of the block at work.
         alive = max(
             max(
@@ -224,21 +241,12 @@ class StagedPlan:
             )
             for block in {item.block for item in items}
         )
-        training = any(trains(one.sharding.sharded) for one in self.solved)
-        law = dram_demand.__name__
-        parts = [
-            MemoryPart(
-                name="weights, gradients, optimiser" if training else "weights",
-                bytes=state,
-                law=law,
-            ),
-            MemoryPart(name="tensors between partitions", bytes=alive, law=law),
-        ]
-        if training:
-            parts.insert(
-                1, MemoryPart(name="saved for the backward pass", bytes=saved, law=micro_batches_in_flight.__name__)
-            )
-        return tuple(parts)
+        held = placed.held(parameters, weights, saved, flight=flight, working=alive)
+        return tuple(
+            MemoryPart(name=name, bytes=size, law=law)
+            for (name, law), size in zip(MEMORY_PARTS, held, strict=True)
+            if size
+        )
 
 
 def _by_partition(solved: Solved, cost: FusionTime) -> dict[int, float]:

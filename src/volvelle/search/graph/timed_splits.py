@@ -1,23 +1,28 @@
 """The tables of a block with their times: work, collectives and bytes held, ready to be weighed and minimised."""
 
 from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
 from math import ceil, inf, prod
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
-from volvelle.search.graph.elimination import Correction, Elimination, Factor
+from volvelle.search.graph.elimination import Correction, Elimination, Factor, OutOfTimeError
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
+from volvelle.search.graph.slots import Range, slots_of
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Role, Tensor
-from volvelle.workload.operations import Operation
+from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import Collective, TensorLayout
 
 __all__ = ["TimedSplits"]
 
 Table = NDArray[np.float64]
+Talk = tuple[dict[Range, Table], Table, Table]
 
 
 class TimedSplits:
@@ -34,24 +39,36 @@ class TimedSplits:
             op.name: [tables.dims[op.name][at] for at in allowed[tables.number[op.name]]]
             for op in tables.block.operations
         }
-        self.work = [np.zeros(size) for size in self.sizes]
-        self.memory = [np.zeros(size) for size in self.sizes]
+        self._alone_of = {
+            op.name: [costs.alone(op, dim) if costs.alone is not None else None for dim in self._dims_of[op.name]]
+            for op in tables.block.operations
+        }
+        always = {name for name, times in self._alone_of.items() if None not in times}
+        self._slots, self.slots = slots_of(tables.block, self._side, always if costs.moved is not None else ())
+        self.shared: list[dict[Range, Table]] = [{} for _ in self.sizes]
+        """Seconds of operations that may share a partition, by the slots they may run in: [work, memory; option]."""
         self.fixed = [np.zeros(size) for size in self.sizes]
         """Work of operations that are alone: it counts in full."""
         self.held = [np.zeros(size) for size in self.sizes]
         for op in tables.block.operations:
+            if perf_counter() > costs.deadline:
+                raise OutOfTimeError
             self._add(op)
+        if costs.moved is not None:
+            self._add_cut()
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
         self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
-        """Tensors with (network, own work of a maker alone, where the maker is alone)."""
+        """Tensors with (network by slots, own work of a maker alone, where the maker is alone)."""
 
     def eliminated(self, weights: Weights, *, strict: bool = True) -> Elimination:
         """The costs weighed and added up; unless `strict`, what there is no room for counts as well."""
         factors = list(self.sums)
         for number, held in enumerate(self.held):
-            own = weights.work * self.work[number] + weights.memory * self.memory[number] + self.fixed[number]
+            own = self.fixed[number].copy()
+            for within, table in self.shared[number].items():
+                own += (self._shares(weights, within)[:, :2] @ table).min(axis=0)
             rent = np.where(np.isinf(held), inf, np.where(np.isinf(held), 0.0, held) * weights.rent)
             factors.append(Factor((number,), own + rent))
         corrections = []
@@ -63,7 +80,63 @@ class TimedSplits:
         if weights.rent and self.costs.room < inf:
             factors.append(Factor((), np.array(-weights.rent * self.costs.room)))
         room = self.costs.room if strict else inf
-        return Elimination(self.sizes, factors, corrections, held=self.held if room < inf else (), room=room)
+        search = Elimination(
+            self.sizes,
+            factors,
+            corrections,
+            held=self.held if room < inf else (),
+            room=room,
+            order=self.tables.orders.get(tuple(self.sizes), ()),
+            deadline=self.costs.deadline,
+        )
+        self.tables.orders[tuple(self.sizes)] = search.eliminated
+        return search
+
+    def restricted(self, variable: int, option: int) -> "TimedSplits":
+        """The splits with one option of a variable only."""
+
+        def kept(table: Table, scope: Sequence[int]) -> Table:
+            axis = scope.index(variable) if variable in scope else -1
+            return table.take([option], axis) if axis >= 0 and table.shape[axis] > 1 else table
+
+        found = copy(self)
+        for name in ("shared", "fixed", "held", "allowed", "sizes"):
+            setattr(found, name, list(getattr(self, name)))
+        found.shared[variable] = {within: table[:, [option]] for within, table in self.shared[variable].items()}
+        found.fixed[variable] = self.fixed[variable][[option]]
+        found.held[variable] = self.held[variable][[option]]
+        found.allowed[variable], found.sizes[variable] = [self.allowed[variable][option]], 1
+        found._dims_of = {
+            name: [dims[option]] if self.tables.number[name] == variable else dims
+            for name, dims in self._dims_of.items()
+        }
+        found.sums = [Factor(one.scope, kept(one.table, one.scope)) for one in self.sums]
+        found.talks = [
+            (
+                one,
+                {within: kept(table, one.scope) for within, table in network.items()},
+                kept(own, one.scope),
+                kept(alone, one.scope),
+            )
+            for one, network, own, alone in self.talks
+        ]
+        return found
+
+    def differing(self, first: Sequence[int], second: Sequence[int]) -> int | None:
+        """The variable that matters most to what two choices differ in; None where they do not."""
+        weight: dict[int, float] = {}
+        for number, (one, other) in enumerate(zip(first, second, strict=True)):
+            if one != other:
+                weight[number] = abs(float(self.fixed[number][one] - self.fixed[number][other]))
+                for table in self.shared[number].values():
+                    weight[number] += float(np.abs(table[:, one] - table[:, other]).sum())
+        for tensor, network, *_ in self.talks:
+            cells = [tuple(chosen[place] for place in tensor.scope) for chosen in (first, second)]
+            change = sum(abs(float(table[cells[0]] - table[cells[1]])) for table in network.values())
+            for place in tensor.scope:
+                if place in weight:
+                    weight[place] += change
+        return max(weight, key=weight.__getitem__, default=None)
 
     def holds(self, chosen: Sequence[int]) -> float:
         """Bytes that a chip holds with these options."""
@@ -71,45 +144,120 @@ class TimedSplits:
 
     def works(self, chosen: Sequence[int]) -> float:
         """Seconds of work with these options."""
-        return float(sum(work[option] for work, option in zip(self.work, chosen, strict=True)))
+        return float(
+            sum(
+                table[0, option]
+                for shared, option in zip(self.shared, chosen, strict=True)
+                for table in shared.values()
+            )
+        )
 
-    def memories(self, chosen: Sequence[int]) -> float:
-        """Seconds of DRAM traffic that there is anyhow, with these options."""
-        return float(sum(memory[option] for memory, option in zip(self.memory, chosen, strict=True)))
+    def parts(self, chosen: Sequence[int], weights: Weights) -> tuple[float, Table]:
+        """Seconds of what is alone, and of the rest by slot: its work, memory and network, with these options.
 
-    def parts(self, chosen: Sequence[int]) -> tuple[float, float, float, float]:
-        """Seconds of what is alone, and of the work, memory and network of the rest, with these options."""
-        talk, alone = 0.0, float(sum(fixed[option] for fixed, option in zip(self.fixed, chosen, strict=True)))
+        What may run in several slots counts where it costs least by these weights.
+        """
+        alone, ranged = self._ranged(chosen)
+        rest = np.zeros((self.slots, 3))
+        for within, times in ranged:
+            rest[within[0] + int((self._shares(weights, within) @ times).argmin())] += times
+        return alone, rest
+
+    def _ranged(self, chosen: Sequence[int]) -> tuple[float, list[tuple[Range, Table]]]:
+        """Seconds of what is alone; and what may share, with its slots: work, memory and network."""
+        alone = float(sum(fixed[option] for fixed, option in zip(self.fixed, chosen, strict=True)))
+        ranged = [
+            (within, np.array([*table[:, option], 0.0]))
+            for shared, option in zip(self.shared, chosen, strict=True)
+            for within, table in shared.items()
+        ]
         for one, network, own, by_itself in self.talks:
             cell = tuple(chosen[place] for place in one.scope)
-            seconds = float(network[cell])
             if by_itself.any() and by_itself[_inside(by_itself, cell)]:
-                work = float(own[_inside(own, cell)])
-                alone += max(work, seconds) if self.costs.overlapped else work + seconds
+                work, talk = float(own[_inside(own, cell)]), sum(float(table[cell]) for table in network.values())
+                alone += max(work, talk) if self.costs.overlapped else work + talk
             else:
-                talk += seconds
-        return alone, self.works(chosen), self.memories(chosen), talk
+                ranged += [(within, np.array([0.0, 0.0, table[cell]])) for within, table in network.items()]
+        return alone, ranged
+
+    def _shares(self, weights: Weights, within: Range) -> Table:
+        shares = np.array(weights.shares)
+        return shares[within[0] : within[1] + 1] if len(shares) > 1 else shares
 
     def least(self, chosen: Sequence[int], overlap: Overlap) -> float:
-        """Seconds that these options take at least: what is alone, and the rest as if it were one partition."""
-        alone, work, memory, talk = self.parts(chosen)
-        if overlap is Overlap.ALL:
-            return alone + max(work, memory, talk)
-        return alone + talk + (max(work, memory) if overlap is Overlap.MEMORY else work + memory)
+        """Seconds that these options take at least: what is alone, and the rest as if slots, or passes, were one."""
+        alone, ranged = self._ranged(chosen)
+        slots, passes = np.zeros((self.slots, 3)), np.zeros((2, 3))
+        for (first, last), times in ranged:
+            passes[int(self.costs.sided and first >= self.backward)] += times
+            if first == last:
+                slots[first] += times
+
+        def together(times: Table) -> Table:
+            if overlap is Overlap.ALL:
+                return np.asarray(times.max(axis=1))
+            if overlap is Overlap.MEMORY:
+                return np.asarray(times[:, 2] + times[:, :2].max(axis=1))
+            return np.asarray(times.sum(axis=1))
+
+        whole, parted = together(passes), together(slots)
+        if not self.costs.sided:
+            return alone + max(float(whole.sum()), float(parted.sum()))
+        parted = np.array([parted[: self.backward].sum(), parted[self.backward :].sum()])
+        return alone + float(np.maximum(whole, parted).sum())
 
     # -- operations ----------------------------------------------------------------------------------------------
 
     def _add(self, op: Operation) -> None:
         number, costs = self.tables.number[op.name], self.costs
+        mine = self._within(number, op)
         for option, dim in enumerate(self._dims_of[op.name]):
-            alone = costs.alone(op, dim) if costs.alone is not None else None
+            alone = self._alone_of[op.name][option]
             if alone is None:
-                self.work[number][option] += costs.work(op, dim)
-                self.memory[number][option] += costs.memory(op, dim) if costs.memory is not None else 0.0
+                mine[0, option] += costs.work(op, dim)
+                mine[1, option] += costs.memory(op, dim) if costs.memory is not None else 0.0
             elif not self._settles(op):
                 self.fixed[number][option] += alone
             if costs.held is not None:
                 self.held[number][option] += costs.held(op, dim)
+
+    def _side(self, op: Operation) -> int:
+        return int(self.costs.sided and op.phase is not Phase.FORWARD)
+
+    def _within(self, number: int, op: Operation) -> Table:
+        """Work and memory that a variable adds where an operation may run."""
+        return self.shared[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
+
+    @cached_property
+    def backward(self) -> int:
+        """The first slot of the backward pass."""
+        return min(
+            (self._slots[op.name][0] for op in self.tables.block.operations if self._side(op)), default=self.slots
+        )
+
+    def _add_cut(self) -> None:
+        """Tensors that pass through DRAM however operations are fused: from one pass to another, or beside one alone.
+
+        The end of an operation alone is in its own time already.
+        """
+        costs, tables = self.costs, self.tables
+        assert costs.moved is not None
+        alone = {name: [time is not None for time in times] for name, times in self._alone_of.items()}
+        for op in tables.block.operations:
+            for name in op.inputs:
+                maker = tables.maker.get(name)
+                if maker is None:
+                    continue
+                cut = self._side(op) != self._side(maker) or all(alone[maker.name])
+                number = tables.number[op.name]
+                for option, dim in enumerate(self._dims_of[op.name]):
+                    if not cut and not alone[op.name][option]:
+                        continue
+                    seconds = costs.moved(op, name, dim)
+                    if not alone[op.name][option]:
+                        self._within(number, op)[1, option] += seconds
+                    if not any(alone[maker.name]):
+                        self._within(number, maker)[1, option] += seconds
 
     def _settles(self, op: Operation) -> bool:
         """Whether its one result has a table, in which its work can be counted with its collectives."""
@@ -118,13 +266,13 @@ class TimedSplits:
     # -- tensors -------------------------------------------------------------------------------------------------
 
     def _cells(self, one: TensorTable) -> Table:
-        return one.counts[np.ix_(range(3), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
+        return one.counts[np.ix_(range(4), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
 
-    def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> tuple[Table, Table, Table]:
-        """Seconds of a tensor's collectives; of its maker's work, and whether that is alone."""
+    def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> Talk:
+        """Seconds of a tensor's collectives by slots; of its maker's work, and whether that is alone."""
         block, costs = self.tables.block, self.costs
         tensor, maker = block.tensor_of[one.tensor], self.tables.maker.get(one.tensor)
-        network = self._network(tensor, counts)
+        network = self._network(tensor, counts, maker)
         weight = self._weight_of(tensor)
         reader = next((each for each in one.readers if each.of_weight and each.source.variable in one.scope), None)
         if costs.replicas is not None and weight is not None and reader is not None:
@@ -133,37 +281,50 @@ class TimedSplits:
                 costs.replicas(Collective.ALL_REDUCE, self._bytes(weight, source.layouts[at]))
                 for at in allowed[source.variable]
             ]
-            network = network + _along(shares, one.scope.index(source.variable), network.ndim)
-        none = np.zeros([1] * network.ndim)
+            within = next(iter(network))
+            network[within] = network[within] + _along(shares, one.scope.index(source.variable), len(one.scope))
+        none = np.zeros([1] * len(one.scope))
         if costs.alone is None:
             return network, none, none
-        if maker is None:
-            readers = self.tables.readers[one.tensor]
-            if any(costs.alone(op, dim) is not None for op in readers for dim in self._dims_of[op.name]):
+        number = -1 if maker is None else self.tables.number[maker.name]
+        if maker is None or not self._settles(maker) or number not in one.scope:
+            owners = self.tables.readers[one.tensor] if maker is None else [maker]
+            if any(time is not None for op in owners for time in self._alone_of[op.name]):
                 # It may be hidden behind work that is counted in full already.
-                network = np.where(np.isinf(network), inf, 0.0)
-            return network, none, none
-        number = self.tables.number[maker.name]
-        if not self._settles(maker) or number not in one.scope:
+                network = {within: np.where(np.isinf(table), inf, 0.0) for within, table in network.items()}
             return network, none, none
         times = [costs.alone(maker, self.tables.dims[maker.name][at]) for at in allowed[number]]
         axis = one.scope.index(number)
-        own = _along([time or 0.0 for time in times], axis, network.ndim)
-        return network, own, _along([float(time is not None) for time in times], axis, network.ndim)
+        own = _along([time or 0.0 for time in times], axis, len(one.scope))
+        return network, own, _along([float(time is not None) for time in times], axis, len(one.scope))
 
-    def _weighed(self, network: Table, own: Table, alone: Table, weights: Weights) -> Table:
-        shared = np.where(np.isinf(network), inf, weights.network * np.where(np.isinf(network), 0.0, network))
+    def _weighed(self, network: dict[Range, Table], own: Table, alone: Table, weights: Weights) -> Table:
+        whole = sum(network.values(), np.zeros(()))
+        shared = np.where(np.isinf(whole), inf, 0.0)
+        for within, table in network.items():
+            shared += float(self._shares(weights, within)[:, 2].min()) * np.where(np.isinf(table), 0.0, table)
         if not alone.any():
             return np.asarray(shared)
-        together = np.maximum(own, network) if self.costs.overlapped else own + network
+        together = np.maximum(own, whole) if self.costs.overlapped else own + whole
         return np.asarray(np.where(alone > 0.0, together, shared))
 
-    def _network(self, tensor: Tensor, counts: Table) -> Table:
+    def _network(self, tensor: Tensor, counts: Table, maker: Operation | None) -> dict[Range, Table]:
+        """By slots: collectives belong to the operation that makes the tensor, or to the first that reads it."""
         size = tensor.bytes(self.tables.sizes)
         seconds = np.array([self.costs.exchange(collective, size) for collective in COLLECTIVES])
-        each, once, again = (np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts)
-        each = each + self.costs.repeated * again
-        return np.asarray(np.where(np.isinf(counts[0, 0]), inf, each + once / self.costs.micro_batches))
+        forward, once, again, backward = (
+            np.tensordot(seconds, np.where(np.isinf(part), 0.0, part), axes=1) for part in counts
+        )
+        backward = backward + self.costs.repeated * again + once / self.costs.micro_batches
+        owners = {Phase.FORWARD: maker, Phase.BACKWARD: maker}
+        if maker is None:
+            for op in reversed(self.tables.readers.get(tensor.name, ())):
+                owners[op.phase] = op
+        found: dict[Range, Table] = {}
+        for owner, seconds in zip(owners.values(), (forward, backward), strict=False):
+            within = (0, self.slots - 1) if owner is None else self._slots[owner.name]
+            found[within] = found.get(within, 0.0) + np.where(np.isinf(counts[0, 0]), inf, seconds)
+        return found
 
     def _weight_of(self, gradient: Tensor) -> Tensor | None:
         name = gradient.name.removesuffix(".grad")
@@ -180,7 +341,7 @@ class TimedSplits:
 
         def cost(chosen: Sequence[int]) -> float:
             options = [kept[at] if at >= 0 else -1 for kept, at in zip(self.allowed, chosen, strict=True)]
-            counts = one.count(options).reshape(3, len(COLLECTIVES), *([1] * len(one.scope)))
+            counts = one.count(options).reshape(4, len(COLLECTIVES), *([1] * len(one.scope)))
             here = [[kept[chosen[at]]] if at in one.scope else kept for at, kept in enumerate(self.allowed)]
             whole = float(self._weighed(*self._talk(one, counts, here), weights).reshape(-1)[0])
             return max(whole - float(table[tuple(chosen[place] for place in one.scope)]), 0.0)

@@ -1,14 +1,13 @@
 """What the search in kernel-by-kernel execution answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import inf
+from dataclasses import dataclass
 
-from volvelle.estimators.result import Contribution, TrainingEstimate, Violation
+from volvelle.estimators.result import Contribution, TrainingEstimate
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.search.certificate import PROVEN, gap_of
-from volvelle.search.graph.answer import Axis, Degrees, SearchCounts
+from volvelle.search.certificate import MappingAnswer
+from volvelle.search.graph.answer import Axis, Degrees
 from volvelle.search.graph.network import placed
 from volvelle.system.cluster import Cluster
 
@@ -94,38 +93,5 @@ class KernelPlan:
         return self.estimate.parts()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelMapping:
-    """The best mapping found, and how good it is known to be."""
-
-    workload: str
-    cluster: str
-    chips: int
-    plan: KernelPlan | None
-    """None: nothing fits, or nothing was found in time."""
-    bound: float
-    """Seconds; no mapping of the space takes less."""
-    seconds: float
-    """The search took."""
-    counts: SearchCounts = field(default_factory=SearchCounts)
-    violations: tuple[Violation, ...] = ()
-
-    @property
-    def time(self) -> float:
-        """Seconds a step; infinite without a mapping."""
-        return self.plan.time if self.plan is not None else inf
-
-    @property
-    def gap(self) -> float:
-        """How much less than the answer the bound is, as a share."""
-        return gap_of(self.time, self.bound)
-
-    @property
-    def proven(self) -> bool:
-        """Whether it is the optimum, or that there is none."""
-        return self.gap <= PROVEN
-
-    @property
-    def feasible(self) -> bool:
-        """Whether there is a mapping that runs."""
-        return self.plan is not None
+KernelMapping = MappingAnswer[KernelPlan]
+"""The best mapping found, and how good it is known to be."""

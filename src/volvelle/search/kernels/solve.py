@@ -9,7 +9,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
+from math import ceil, inf
 from time import perf_counter
 
 import numpy as np
@@ -19,13 +19,14 @@ from volvelle.errors import MappingError
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import EstimateTable, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.axes import TENSOR
 from volvelle.mapping.lowering import axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
 from volvelle.quantities import BYTES, show
-from volvelle.search.certificate import PROVEN
-from volvelle.search.graph.answer import SearchCounts
+from volvelle.search.certificate import PROVEN, SearchCounts
+from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.kernels.answer import KernelBlock, KernelMapping, KernelPlan
@@ -155,14 +156,29 @@ class _Search:
         own = self.step.batch / (table.data * table.micro_batch)
         # One forward, one backward: a micro-batch through all stages, and the slowest for all others.
         scale = np.asarray((own + table.pipeline - 1.0) / table.pipeline)
-        return _Group(0.0, number, table, scale, self._in_order(table.row(0)))
+        return _Group(0.0, number, table, scale, self._in_order(table.row(0), float(np.max(table.pipeline))))
 
-    def _in_order(self, mapping: ParallelMapping) -> Iterator[tuple[float, TensorSharding | None]]:
+    def _in_order(self, mapping: ParallelMapping, stages: float) -> Iterator[tuple[float, TensorSharding | None]]:
         """Ways to split all blocks, from the least bound on, after a first bound that no way beats.
 
-        What is exchanged once a step counts nothing.
+        What is exchanged once a step counts nothing. A chip has room for the weights and gradients of the copies of a
+        block that fall on the fullest of so many `stages`.
         """
-        times = [SplitTimes(self.whole, block, mapping, self.machine, inf) for block in self.whole.blocks]
+        recipe = MemoryRecipe.of(self.step)
+        state = float(recipe.weight + recipe.gradient) if mapping.zero < 2 else 0.0
+        times = [
+            SplitTimes(
+                self.whole,
+                block,
+                mapping,
+                self.machine,
+                inf,
+                state=state * ceil(block.repeat / stages),
+                room=float(np.max(self.machine.holds)),
+                deadline=self.deadline,
+            )
+            for block in self.whole.blocks
+        ]
 
         def able(dim: str | None) -> bool:
             size = self.whole.sizes[dim] if dim is not None else 0.0
@@ -218,7 +234,10 @@ class _Search:
             self.bound = group.bound
             if group.bound >= self.time * (1.0 - PROVEN) or perf_counter() > self.deadline:
                 return
-            found = next(group.splits, None)
+            try:
+                found = next(group.splits, None)
+            except OutOfTimeError:
+                return
             if found is None:
                 heapq.heappop(self.groups)
                 continue
@@ -254,6 +273,9 @@ class _Search:
         if capacity < self.least < inf:
             least = f"{show(self.least, BYTES)} on its fullest chip, of {show(capacity, BYTES)}"
             problem, cures = f"the layout that needs least needs {least}", ("more chips", "chips with more memory")
+        elif self.least < inf and not self.groups:
+            problem = "no split of operations fits, where dimensions that the chips do not divide stay whole"
+            cures = ("chips with more memory", "sizes that the chips divide")
         elif self.least < inf:
             problem, cures = "no split of operations that was looked at fits", ("a longer --limit", "more chips")
         else:

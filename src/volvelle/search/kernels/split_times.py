@@ -7,6 +7,7 @@ falling behind, and gradients come on top.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from volvelle.mapping.axes import EXPERT, TENSOR
 from volvelle.mapping.lowering import BlockLowering, axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.mapping.sharding import ShardedBlock
+from volvelle.search.graph.memory import OwnBytes
 from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.kernels.least_memory import any_layout
 from volvelle.workload.graph import Block, Workload
@@ -31,9 +33,21 @@ class SplitTimes:
     """A block over the tensor-parallel chips of one mapping, any split of its operations."""
 
     def __init__(
-        self, workload: Workload, block: Block, mapping: ParallelMapping, machine: SustainedRates, micro_batches: float
+        self,
+        workload: Workload,
+        block: Block,
+        mapping: ParallelMapping,
+        machine: SustainedRates,
+        micro_batches: float,
+        *,
+        state: float = 0.0,
+        room: float = inf,
+        deadline: float = inf,
     ) -> None:
+        """With `state` the bytes that each parameter takes at least, of the `room` that a chip has."""
         self.block, self.mapping, self.machine, self.micro_batches = block, mapping, machine, micro_batches
+        self.state, self.room, self.deadline = state / mapping.expert, room, deadline
+        self._own = OwnBytes(block, workload.sizes, mapping.tensor).table if room < inf else {}
         self.degree = mapping.tensor
         structure = mapping.structure
         shardings = axis_shardings(workload, block, structure)
@@ -55,7 +69,14 @@ class SplitTimes:
             exchange=self.exchange,
             micro_batches=self.micro_batches,
             repeated=min(1.0, float(np.max(self.machine.communication_sm_share))),
+            held=self.held if self.room < inf else None,
+            room=self.room,
+            deadline=self.deadline,
         )
+
+    def held(self, op: Operation, dim: str | None) -> float:
+        """Bytes at least of the weights that an operation is the first to read."""
+        return self.state * self._own[op.name][dim][0]
 
     @property
     def fixed(self) -> float:

@@ -215,7 +215,7 @@ def test_a_graph_that_does_not_repeat_is_cut_together_with_its_fusion() -> None:
 
 
 def test_a_backward_operation_runs_on_the_stage_of_its_forward_operation() -> None:
-    found = staged(with_backward(layer(3)), 2, bytes_per_parameter=16.0)
+    found = staged(with_backward(layer(3)), 2)
     plan = found.plan
     assert plan is not None
     block, home = plan.blocks[0], homes(plan.blocks[0].sharded.block)
@@ -299,7 +299,7 @@ def test_a_whole_model_is_mapped_block_by_block_with_one_layout_between() -> Non
 
 
 def test_what_the_dram_cannot_hold_is_an_answer_with_cures() -> None:
-    found = staged(with_backward(layer(8)), 2, bytes_per_parameter=16.0)
+    found = staged(with_backward(layer(8)), 2)
     assert found.feasible
     chip = OnChip(cores=4, width=4, height=4, clock=1e6, sram=20e3, dram_rate=1e9, dram_capacity=1e5, utilisation=1.0)
     none = map_graph(with_backward(layer(8)), machine(2), stream="rows", tiles=(8,), micro_batches=8, chip=chip)

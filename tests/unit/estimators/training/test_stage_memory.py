@@ -1,0 +1,44 @@
+"""What a stage holds: one recipe for kernels one after another and for kernels that stream."""
+
+import pytest
+
+import volvelle
+from volvelle import Transformer, transformer
+from volvelle.estimators.training.stage_memory import MemoryRecipe, activation_parts, state_bytes
+from volvelle.workload.training import TrainingStep
+
+SMALL = Transformer(
+    name="small", layers=2, hidden=256, heads=4, kv_heads=4, head_dim=64, ffn=1024, sequence=128, vocabulary=1024
+)
+
+
+def recipe(*, backward: bool = True) -> MemoryRecipe:
+    return MemoryRecipe.of(TrainingStep(model=transformer(SMALL), batch=1, backward=backward))
+
+
+def test_with_zero_1_replicas_share_out_the_optimiser_alone() -> None:
+    assert state_bytes(100.0, recipe(), sharing=4.0, zero=0.0) == [200.0, 400.0, 1200.0]
+    assert state_bytes(100.0, recipe(), sharing=4.0, zero=1.0) == [200.0, 400.0, 300.0]
+    assert state_bytes(100.0, recipe(), sharing=4.0, zero=3.0) == [50.0, 100.0, 300.0]
+
+
+def test_a_forward_pass_alone_holds_weights_alone() -> None:
+    assert state_bytes(100.0, recipe(backward=False), sharing=1.0, zero=0.0) == [200.0, 0.0, 0.0]
+
+
+def test_what_is_lost_grows_with_activations_from_what_is_reserved() -> None:
+    lost = recipe()
+    activations, gaps = activation_parts(10.0, lost, layers=3.0, in_flight=2.0, working=5.0)
+    assert activations == 65.0
+    assert gaps == lost.reserved + lost.fragmentation * activations
+
+
+def test_a_model_that_streams_holds_the_states_that_the_closed_form_says() -> None:
+    mapped = volvelle.map(SMALL, on="sn10-node/1", execution="dataflow", micro_batches=1, tiles=(128,), limit=20.0)
+    assert mapped.mapping.plan is not None
+    (stage,) = mapped.mapping.plan.stages
+    streamed = {part.name: part.bytes for part in stage.memory}
+    estimate = volvelle.estimate(SMALL, on="sn10-node/1", batch=1)
+    closed = {part.name: part.bytes for part in estimate.estimate.memory}
+    for name in ("weights", "gradients", "optimiser state"):
+        assert streamed[name] == pytest.approx(closed[name], rel=1e-9)
