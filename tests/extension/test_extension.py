@@ -66,6 +66,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_an_axis_is_one_declaration_and_its_law() -> None:
     touched = [line[6:] for line in (HERE / "axis.patch").read_text("utf-8").splitlines() if line.startswith("+++ b/")]
     assert touched == [
+        "src/volvelle/catalogue/data/references/papers.yaml",  # the law's paper
         "src/volvelle/estimators/training/overlaps.py",
         "src/volvelle/laws/overlap.py",
         "src/volvelle/mapping/axes.py",
