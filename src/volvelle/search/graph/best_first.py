@@ -15,9 +15,10 @@ from volvelle.search.certificate import SearchCounts
 from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.graph.answer import GraphPlan, MappedBlock
 from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
-from volvelle.search.graph.candidate import Candidate, Cell, Question
+from volvelle.search.graph.candidate import Candidate, Cell
 from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.explain import contributions, limits
+from volvelle.search.graph.question import Question
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
 __all__ = ["BestFirst", "Progress"]

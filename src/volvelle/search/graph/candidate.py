@@ -1,100 +1,25 @@
 """One way to give chips to axes, and its cells: a tile size and a layout between blocks, each searched by itself."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from time import perf_counter
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
-from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip
-from volvelle.search.graph.block_search import (
-    AT_ONCE,
-    CLOSE,
-    BlockQuestion,
-    BlockSearch,
-    Effort,
-    Guide,
-    Solved,
-    Solver,
-    fused,
-)
-from volvelle.search.graph.chip_table import ChipTable
+from volvelle.estimators.dataflow.on_chip import FusionProblem
+from volvelle.search.graph.block_question import BlockQuestion, Guide
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE, BlockSearch, Effort, Solved, Solver, fused
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
-from volvelle.search.graph.memory import MemoryLowerBound, OwnBytes, block_memory
-from volvelle.search.graph.sharding import Objective, Sharder, Sharding
+from volvelle.search.graph.memory import MemoryLowerBound, block_memory
+from volvelle.search.graph.question import Question
+from volvelle.search.graph.sharding import Sharding
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
-from volvelle.search.graph.stages import Crossing, crossing_bytes
-from volvelle.workload.graph import Block, Workload
-from volvelle.workload.operations import Phase, Unit
+from volvelle.search.graph.stages import crossing_bytes
+from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective, TensorLayout
 
-__all__ = ["Candidate", "Cell", "Question"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked of the joint search, and what it makes once."""
-
-    workload: Workload
-    chip: OnChip
-    stream: str | None
-    choices: FusionChoices
-    tiles: tuple[int | None, ...]
-    pins: Mapping[str, Mapping[str, int]]
-    splits: Mapping[str, Mapping[str, str | None]]
-    refused: tuple[str, ...]
-    uneven: bool
-    objective: Objective
-    vector_cost: float
-    ends: bool
-    sharders: tuple[Sharder, ...]
-    cuts: tuple[Crossing, ...]
-    """What crosses the cheapest cuts of an unsplit layer; nothing known: none."""
-    tables: dict[tuple[int, int, int | None], ChipTable]
-    """Made so far: by block, degree and tile."""
-    bounds: dict[tuple[int, object, int], Guide]
-    """Known so far: by block, network and degree, the bound without replicas and without the limit of DRAM."""
-    holdings: dict[tuple[int, int], OwnBytes]
-    """Known so far: by block and degree."""
-    deadline: float = inf
-    """By `time.perf_counter`."""
-
-    def table(self, number: int, degree: int, tile: int | None) -> ChipTable:
-        """What operations of a block take on one chip."""
-        key = (number, degree, tile)
-        if key not in self.tables:
-            self.tables[key] = ChipTable(
-                self.workload.blocks[number],
-                self.workload.sizes,
-                degree=degree,
-                stream=self.stream,
-                tile=tile,
-                chip=self.chip,
-                choices=self.choices,
-                vector_cost=self.vector_cost,
-                ends=self.ends,
-            )
-        return self.tables[key]
-
-    def own_bytes(self, number: int, degree: int) -> OwnBytes:
-        """What operations of a block make a chip hold."""
-        if (number, degree) not in self.holdings:
-            self.holdings[number, degree] = OwnBytes(self.workload.blocks[number], self.workload.sizes, degree)
-        return self.holdings[number, degree]
-
-    def work(self, block: Block) -> float:
-        """FLOP of one copy, those of vector units counted at what they cost."""
-        works = [op.kind.work() for op in block.operations]
-        return sum(
-            work.flops(self.workload.sizes) * (self.vector_cost if work.unit is Unit.VECTOR else 1.0) for work in works
-        )
-
-    @property
-    def rate(self) -> float:
-        """FLOP/s of a chip at its best."""
-        chip = self.chip
-        return 2.0 * chip.cores * chip.width * chip.height * chip.clock * (chip.utilisation or 1.0)
+__all__ = ["Candidate", "Cell"]
 
 
 class Candidate:

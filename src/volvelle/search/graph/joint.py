@@ -16,8 +16,8 @@ from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.best_first import BestFirst, Progress
-from volvelle.search.graph.candidate import Question
 from volvelle.search.graph.network import Network, placements
+from volvelle.search.graph.question import Question
 from volvelle.search.graph.sharding import Objective, Sharder
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.graph.staged_plan import PlacedDegrees, handed_bytes

@@ -1,0 +1,133 @@
+"""What is asked of one block on one group of chips, and what is known of it whatever the tile size."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+
+from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
+from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
+from volvelle.mapping.sharding import ShardedBlock
+from volvelle.search.graph.chip_table import ChipTable
+from volvelle.search.graph.dual import lagrangian_bound
+from volvelle.search.graph.sharding import Objective, Sharder, Sharding
+from volvelle.search.graph.sharding_times import ShardingTimes, Weights
+from volvelle.search.graph.timed_splits import TimedSplits
+from volvelle.workload.operations import Operation
+from volvelle.workload.tensor_layout import TensorLayout
+
+__all__ = ["BlockQuestion", "Guide"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guide:
+    """What is known of a block whatever the tile size."""
+
+    bound: float
+    weights: Weights
+    hints: tuple[tuple[int, ...], ...]
+    """Options of shardings that look good."""
+    shardings: tuple[Sharding, ...]
+    """The same, decoded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockQuestion:
+    """A block on a group of chips."""
+
+    sharder: Sharder
+    table: ChipTable
+    chip: OnChip
+    choices: FusionChoices
+    exchange: Exchange
+    replicas: Exchange | None
+    micro_batches: int
+    pins: Mapping[str, int]
+    splits: Mapping[str, str | None]
+    objective: Objective
+    uneven: bool
+    ends: bool = False
+    """What enters and leaves the block passes through DRAM."""
+    refused: tuple[str, ...] = ()
+    boundary: TensorLayout | None = None
+    """The layout between blocks; None: any."""
+    held: Callable[[Operation, str | None], float] | None = None
+    """Bytes that an operation makes a chip hold, by the dimension it splits."""
+    room: float = inf
+    """Bytes that a chip may hold."""
+    deadline: float = inf
+    """By `time.perf_counter`."""
+
+    @property
+    def degree(self) -> int:
+        """Chips of the group."""
+        return self.table.degree
+
+    @property
+    def costs(self) -> ShardingTimes:
+        """The bound on what a sharding takes."""
+        return ShardingTimes(
+            work=self.table.work,
+            memory=self.table.memory,
+            moved=self.table.moved,
+            sided=self.choices.forward_first,
+            exchange=self.exchange,
+            replicas=self.replicas,
+            micro_batches=self.micro_batches,
+            alone=self.table.alone,
+            overlapped=self.choices.overlap is Overlap.ALL,
+            held=self.held,
+            room=self.room,
+            deadline=self.deadline,
+        )
+
+    def timed(self, *, fits: bool = True) -> TimedSplits:
+        """Every split with its time; without `fits` whatever the tile size, so whatever does not fit the chip."""
+        return self.sharder.timed(
+            self.degree,
+            self.costs if fits else replace(self.costs, alone=None),
+            splits=self.splits,
+            refused=self.refused,
+            uneven=self.uneven,
+            boundary=self.boundary,
+        )
+
+    def guide(self, deadline: float = inf, start: Weights | None = None) -> Guide:
+        """The best bound whatever the tile size, and shardings that look good."""
+        timed = self.timed(fits=False)
+        found = lagrangian_bound(timed, self.choices.overlap, deadline=deadline, start=start)
+        shardings = tuple(self.sharder.decoded(0.0, hint, timed.allowed) for hint in found.hints)
+        return Guide(bound=found.bound, weights=found.weights, hints=found.hints, shardings=shardings)
+
+    def least_sent(self) -> Sharding:
+        """The sharding that sends the fewest bytes."""
+        return next(
+            self.sharder.in_order(
+                self.degree,
+                self.costs,
+                objective="bytes",
+                splits=self.splits,
+                refused=self.refused,
+                uneven=self.uneven,
+                boundary=self.boundary,
+            )
+        )
+
+    def likely(self) -> Sharding:
+        """The best sharding if everything fitted the chip."""
+        timed = replace(self, held=None, room=inf, deadline=inf).timed(fits=False)
+        return next(self.sharder.decoded_in_order(timed, Weights()))
+
+    def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:
+        """The fusion problem of a sharding."""
+        graph = ChipGraph(
+            sharded=sharded,
+            sizes=self.sharder.sizes,
+            degree=self.degree,
+            stream=self.table.stream,
+            exchange=self.exchange,
+            replicas=self.replicas if replicas else None,
+            micro_batches=self.micro_batches,
+            vector_cost=self.table.vector_cost,
+            ends=self.ends,
+        )
+        return graph.problem(self.chip, tile=self.table.tile, choices=self.choices, pins=self.pins)
