@@ -19,21 +19,6 @@ an error: a mapping that does not fit is an answer, with violations and cures
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = [
-    "DescriptionError",
-    "GraphError",
-    "MappingError",
-    "MissingExtraError",
-    "OutsideDomainError",
-    "ResultsError",
-    "SourceError",
-    "UnitError",
-    "UnknownNameError",
-    "VolvelleError",
-    "renamed",
-]
-
-
 _NOW = {
     "Mapping": "ParallelMapping",
     "attention_half": "attention_kv_half",

@@ -20,44 +20,6 @@ from numpy.typing import NDArray
 
 from volvelle.errors import UnitError
 
-__all__ = [
-    "BYTES",
-    "BYTES_PER_SECOND",
-    "DOLLARS",
-    "DOLLARS_PER_BYTE",
-    "DOLLARS_PER_HOUR",
-    "DOLLARS_PER_JOULE",
-    "DOLLARS_PER_RATE",
-    "DOLLARS_PER_WATT",
-    "FLOP",
-    "FLOP_PER_SECOND",
-    "FRACTION",
-    "HERTZ",
-    "JOULES",
-    "JOULES_PER_BYTE",
-    "JOULES_PER_FLOP",
-    "KINDS",
-    "SECONDS",
-    "WATTS",
-    "Bytes",
-    "BytesPerSecond",
-    "Count",
-    "Dollars",
-    "Flop",
-    "FlopPerSecond",
-    "Fraction",
-    "Joules",
-    "Number",
-    "Quantity",
-    "Seconds",
-    "Watts",
-    "format",
-    "is_plainly",
-    "numbered",
-    "parse",
-    "show",
-]
-
 Number: TypeAlias = float | NDArray[np.float64]
 Seconds: TypeAlias = Number
 Bytes: TypeAlias = Number

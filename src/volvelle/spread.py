@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["AbstractSpread", "Evidence", "Exact", "Figure", "Interval", "LogNormal", "Normal"]
-
 
 class Evidence(IntEnum):
     """What a number rests on, strongest first."""

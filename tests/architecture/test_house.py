@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_000
+MOST_LINES = 48_000
 """Lines of the package at most. It only ever goes down; 40 000 is where it is going."""
 MOST_MODULES = 30
 """Modules of one folder at most, those of its own folders not counted."""

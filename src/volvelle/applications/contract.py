@@ -19,8 +19,6 @@ from volvelle.estimators.result import Estimate, RangedFigure
 from volvelle.quantities import SECONDS, Quantity, show
 from volvelle.system.cluster import Cluster
 
-__all__ = ["Application", "Option", "Planned", "Question"]
-
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
 Calibration = TypeVar("Calibration")

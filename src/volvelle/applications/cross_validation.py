@@ -7,16 +7,6 @@ import numpy as np
 
 from volvelle.laws.model_error import covering_error, few_groups_deviation
 
-__all__ = [
-    "REACH",
-    "Scores",
-    "by_size",
-    "by_value",
-    "cross_validated",
-    "groups_error",
-    "rows_error",
-]
-
 REACH = 1.2816
 """Standard deviations of a normal distribution that hold four fifths."""
 _LEVEL = 0.8

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MissingExtraError
 
-__all__ = ["Least", "least_from", "least_within"]
-
 Column = NDArray[np.float64]
 
 

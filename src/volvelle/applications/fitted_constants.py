@@ -9,8 +9,6 @@ from volvelle.applications.fit import Column, Least
 from volvelle.applications.model_error import ModelError
 from volvelle.quantities import FRACTION, Quantity
 
-__all__ = ["Fit", "FittedConstant", "model_error_constants", "searched_fit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedConstant:

@@ -12,21 +12,6 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast, get_args
 from volvelle.applications.table_cells import columns_that, fields_from, table_text
 from volvelle.errors import DescriptionError
 
-__all__ = [
-    "CalibrationRows",
-    "Headed",
-    "MeasuredTable",
-    "Row",
-    "RowHead",
-    "Split",
-    "UnreadRow",
-    "by_columns",
-    "calibration_rows",
-    "joined",
-    "read_columns",
-    "read_table",
-]
-
 Split = Literal[
     "calibration",
     "calibration_noisy",

@@ -7,8 +7,6 @@ from volvelle.catalogue.sourced_file import CLOSED, Plain
 from volvelle.laws.model_error import combined_doubt
 from volvelle.system.cluster import Cluster
 
-__all__ = ["ModelError"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelError:

@@ -6,8 +6,6 @@ from typing import Any
 from volvelle.applications.contract import Application
 from volvelle.errors import UnknownNameError
 
-__all__ = ["APPLICATIONS", "application"]
-
 APPLICATIONS: dict[str, str] = {
     "collectives": "volvelle.applications.collectives.application:COLLECTIVES",
     "dlrm": "volvelle.applications.dlrm.application:DLRM",

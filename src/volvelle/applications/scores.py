@@ -9,8 +9,6 @@ import numpy as np
 from volvelle.applications.measured_table import Headed, RowHead, Split, UnreadRow
 from volvelle.estimators.result import Estimate
 
-__all__ = ["SPLITS_IN_ORDER", "Finding", "RowScore", "RowValidation", "ScoredRow", "SkippedRow", "score"]
-
 SPLITS_IN_ORDER: tuple[Split, ...] = (
     "given",
     "heldout",

@@ -9,8 +9,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["column", "columns_that", "fields_from", "number", "table_text", "whole"]
-
 
 def table_text(file: Traversable) -> str:
     """The text of a table, unpacked if need be."""

@@ -11,8 +11,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.contract import Estimator
 
-__all__ = ["scored_row", "validate"]
-
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
 

@@ -15,22 +15,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
 from volvelle.spread import Figure
 
-__all__ = [
-    "CLOSED",
-    "ByteRate",
-    "FlopRate",
-    "Form",
-    "Plain",
-    "PlainFigure",
-    "Share",
-    "ShareFigure",
-    "Size",
-    "Time",
-    "Whole",
-    "benchmark_file",
-    "read_sourced",
-]
-
 Read = TypeVar("Read")
 CLOSED = ConfigDict(extra="forbid", frozen=True)
 """No field that nobody knows; dataclasses take it as ``__pydantic_config__``."""

@@ -11,8 +11,6 @@ from volvelle.mapping.axes import DATA
 from volvelle.mapping.choices import Choice
 from volvelle.mapping.parallelism import CHOICES
 
-__all__ = ["considered_options", "layout_options", "unlisted"]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

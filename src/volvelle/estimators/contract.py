@@ -11,8 +11,6 @@ from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Estimator", "Ranking", "TrainingEstimator"]
-
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
 

@@ -7,8 +7,6 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
 from volvelle.quantities import Bytes, Count, Number, Seconds
 
-__all__ = ["exchange_time"]
-
 
 def exchange_time(
     size: Bytes, machine: SustainedRates, *, group: Count, stride: Count, pipelined: bool = False

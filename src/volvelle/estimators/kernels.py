@@ -16,8 +16,6 @@ from volvelle.mapping.parallelism import CHOICES, MappingTable
 from volvelle.mapping.symbols import MICRO_BATCH, Powers, Term
 from volvelle.quantities import Bytes, Fraction, Number, is_plainly
 
-__all__ = ["KernelTime", "KernelTimes", "Sizes", "counted", "total"]
-
 _ONE: Powers = ()
 _RARE = frozenset(choice.name for choice in CHOICES if choice.rare)
 

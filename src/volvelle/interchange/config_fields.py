@@ -7,8 +7,6 @@ from typing import Literal
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 
-__all__ = ["ConfigFields"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFields:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from volvelle.interchange.config_fields import ConfigFields
 from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 
-__all__ = ["FAMILIES", "gemma", "llama_like"]
-
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
 _HIDDEN = ("hidden_size", "n_embed", "n_embd", "d_model")
 _HEADS = ("num_attention_heads", "n_head", "n_heads")

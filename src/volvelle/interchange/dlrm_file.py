@@ -6,8 +6,6 @@ from pathlib import Path
 from volvelle.errors import DescriptionError
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
-__all__ = ["read_dlrm"]
-
 _NEEDED = ("dense", "bottom", "top", "tables")
 _INTERACTIONS = ("dot", "concatenate", "cross", "apart")
 _FIELDS = {*_NEEDED, "name", "interaction", "cross_layers", "cross_rank", "activation", "element"}

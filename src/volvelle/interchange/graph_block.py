@@ -12,8 +12,6 @@ from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.graph import Block
 from volvelle.workload.signature import Signature
 
-__all__ = ["read_block"]
-
 _SECTIONS = ("inputs", "weights", "data")
 _WHAT = {"inputs": "input", "weights": "weight", "data": "data"}
 

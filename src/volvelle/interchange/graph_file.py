@@ -26,8 +26,6 @@ from volvelle.interchange.yaml_file import read_fields
 from volvelle.workload.graph import Block, Workload
 from volvelle.workload.transforms import with_backward
 
-__all__ = ["GraphFile", "read_graph"]
-
 _BLOCK = ("inputs", "weights", "data", "kernels", "outputs", "repeat")
 _TOP = ("name", "element", "sizes", "stream", "training", "blocks", *_BLOCK)
 

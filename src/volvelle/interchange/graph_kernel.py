@@ -25,8 +25,6 @@ from volvelle.workload.operations import (
 )
 from volvelle.workload.signature import Signature
 
-__all__ = ["KINDS", "NAME", "KernelLine", "check_element", "read_kernel"]
-
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 """What tensors, kernels and dimensions may be called."""
 _OPERAND = re.compile(r"\s*([^\s,()]+)\s*(?:\(([^()]*)\))?\s*")

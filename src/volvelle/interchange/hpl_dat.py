@@ -3,8 +3,6 @@
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["hpl_dat"]
-
 
 def hpl_dat(problem: Hpl, grid: ProcessGrid) -> str:
     """The file's text; what a plan does not decide has the values that vendors ship."""

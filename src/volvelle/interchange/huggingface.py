@@ -30,8 +30,6 @@ from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.hybrid_families import HYBRID_FAMILIES
 from volvelle.workload.families.shape import Transformer
 
-__all__ = ["FAMILIES", "read_config"]
-
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {**decoder_families.FAMILIES, **HYBRID_FAMILIES}
 """Families by ``model_type``, each with its reader."""
 _ARCHITECTURE = re.compile("(.*?)(ForCausalLM|ForConditionalGeneration|LMHeadModel)")

@@ -12,8 +12,6 @@ from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.decoder_families import gemma, llama_like
 from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2, Transformer
 
-__all__ = ["HYBRID_FAMILIES"]
-
 _SPANS = {
     "full_attention": "attention",
     "sliding_attention": "local attention",

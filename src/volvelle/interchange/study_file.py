@@ -22,8 +22,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from volvelle.errors import DescriptionError
 from volvelle.interchange.yaml_file import read_fields
 
-__all__ = ["AxisForm", "CostForm", "MappingForm", "StudyForm", "WorkloadForm", "read_study_form"]
-
 Scalar = str | int | float | bool
 """What an axis may take: text with a unit, a name, a number, yes or no."""
 

@@ -9,8 +9,6 @@ from ruamel.yaml.error import YAMLError
 
 from volvelle.errors import DescriptionError
 
-__all__ = ["read_fields"]
-
 
 def read_fields(
     path: Path, *, what: str, examples: str, twice: type[DescriptionError] = DescriptionError

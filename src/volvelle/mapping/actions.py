@@ -7,8 +7,6 @@ from volvelle.mapping.symbols import ONE, Term
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["Action", "Exchange", "Kernel", "Transfer"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:

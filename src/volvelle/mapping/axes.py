@@ -13,23 +13,6 @@ from typing import Any, Generic, Literal, TypeVar
 from volvelle.mapping.choices import choice
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = [
-    "AXES",
-    "CONTEXT",
-    "CUTTING",
-    "DATA",
-    "EXPERT",
-    "PIPELINE",
-    "REPLICAS",
-    "TAKING",
-    "TENSOR",
-    "Axis",
-    "Degrees",
-    "combined",
-    "row",
-    "stride",
-]
-
 Whole = TypeVar("Whole")
 """A degree: one number, a column of them, or those that a search considers."""
 

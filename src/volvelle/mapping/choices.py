@@ -12,8 +12,6 @@ import numpy as np
 
 from volvelle.errors import MappingError
 
-__all__ = ["Choice", "choice", "choices_of"]
-
 _KEY = "choice"
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from volvelle.errors import MappingError
 
-__all__ = ["Fusion"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fusion:

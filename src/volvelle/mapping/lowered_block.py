@@ -6,8 +6,6 @@ from volvelle.mapping.actions import Exchange, Kernel
 from volvelle.mapping.program import Lifetime, Task
 from volvelle.mapping.symbols import Term
 
-__all__ = ["LoweredBlock"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoweredBlock:

@@ -11,8 +11,6 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["ByIdentity", "LoweredModel", "lowered_model", "split_dims", "step_flops"]
-
 
 class ByIdentity:
     """A model as a key: built once, looked up by identity."""

@@ -27,8 +27,6 @@ from volvelle.workload.operations import Contraction, Lookup, Normalisation, Ope
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, split
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["BlockLowering", "axis_shardings", "lower"]
-
 SEQUENCE_DIM = "position"
 """What sequence parallelism splits where tensor dimensions do not occur."""
 EXPERT_DIM = "experts"

@@ -19,8 +19,6 @@ from volvelle.mapping.axes import AXES, TAKING, Axis, Degrees, Whole, combined
 from volvelle.mapping.choices import Choice, choice, choices_of
 from volvelle.mapping.sharding import TensorSharding
 
-__all__ = ["CHOICES", "Choices", "MappingTable", "ParallelMapping", "Recompute", "Schedule", "Structure"]
-
 
 class Schedule(IntEnum):
     """In which order a stage works on forward and backward micro-batches."""

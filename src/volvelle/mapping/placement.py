@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from volvelle.quantities import Count
 
-__all__ = ["members"]
-
 
 def members(group: Count, stride: Count, spans: Sequence[int]) -> list[NDArray[np.float64]]:
     """Members of a group along each network dimension, innermost first.

@@ -6,8 +6,6 @@ from math import ceil, gcd, isqrt
 
 from volvelle.errors import MappingError
 
-__all__ = ["Broadcast", "ProcessGrid", "nearly_square", "usable_grid"]
-
 
 class Broadcast(Enum):
     """How a panel reaches the other columns, numbered as in ``HPL.dat``."""

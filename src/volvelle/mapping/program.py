@@ -12,8 +12,6 @@ from volvelle.mapping.actions import Action
 from volvelle.mapping.symbols import Term
 from volvelle.workload.operations import Phase
 
-__all__ = ["Lifetime", "ProgramBuilder", "Task", "saved_values", "working_values"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:

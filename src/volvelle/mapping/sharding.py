@@ -15,18 +15,6 @@ from volvelle.workload.operations import Operation, Phase, SplitChoice
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
-__all__ = [
-    "END",
-    "Conversion",
-    "ShardedBlock",
-    "TensorSharding",
-    "all_shardings",
-    "by_dimension",
-    "kept_for_backward",
-    "shard",
-]
-
-
 END = ""
 """Reader of what leaves a block."""
 

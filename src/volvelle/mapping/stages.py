@@ -12,8 +12,6 @@ import numpy as np
 
 from volvelle.quantities import Count
 
-__all__ = ["Dealt", "dealt", "middle_stages"]
-
 
 @dataclass(frozen=True, slots=True)
 class Dealt:

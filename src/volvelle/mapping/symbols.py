@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from volvelle.mapping.axes import CUTTING, Axis
 
-__all__ = ["MICRO_BATCH", "ONE", "SYMBOLS", "Powers", "Term", "merged", "powers", "share"]
-
 MICRO_BATCH = "micro_batch"
 SYMBOLS: tuple[str, ...] = (MICRO_BATCH, *(axis.name for axis in CUTTING))
 """In the order in which they are multiplied."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heapreplace
 
-__all__ = ["Placement", "TablePlacement", "spread_tables"]
-
 
 class Placement(Enum):
     """What is done with a table."""

@@ -7,8 +7,6 @@ from typing import Generic, Protocol, TypeVar
 
 from volvelle.estimators.result import Violation
 
-__all__ = ["PROVEN", "Certificate", "MappingAnswer", "SearchCounts", "gap_of"]
-
 PROVEN = 1e-6
 """Gap below which an answer counts as proven: what solvers round to."""
 

@@ -17,8 +17,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Ranked", "Ranking", "search"]
-
 _BATCH = 200_000
 """Rows evaluated in one call: enough to keep chunks full, little enough to keep memory small."""
 

@@ -18,8 +18,6 @@ from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["BestOfEach", "LayoutTable", "best_of_each"]
-
 _ROWS = 65_536
 """Rows evaluated in one call: several variants together, so that arrays stay long."""
 

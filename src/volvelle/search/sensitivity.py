@@ -8,8 +8,6 @@ from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Sensitivity", "sensitivity"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:

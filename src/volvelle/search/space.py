@@ -15,8 +15,6 @@ from volvelle.mapping.parallelism import CHOICES, Choices, MappingTable, Recompu
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Space", "layouts", "usual_context", "usual_gaps"]
-
 Declared = TypeVar("Declared")
 
 

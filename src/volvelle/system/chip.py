@@ -7,8 +7,6 @@ from volvelle.errors import OutsideDomainError
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Watts
 from volvelle.spread import Figure
 
-__all__ = ["Chip", "Memory"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:

@@ -17,8 +17,6 @@ from volvelle.system.chip import Chip
 from volvelle.system.link import Link
 from volvelle.system.topologies import AbstractTopology
 
-__all__ = ["Cluster", "Dimension", "nested_sizes"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:

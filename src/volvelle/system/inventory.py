@@ -11,8 +11,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, Fraction, Number, Watts, is_plainly
 from volvelle.system.cluster import Cluster, Dimension
 
-__all__ = ["Inventory", "Network", "Reach"]
-
 Reach = Literal["scale-up", "scale-out"]
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from volvelle.quantities import BytesPerSecond, Fraction, Seconds
 from volvelle.spread import Figure
 
-__all__ = ["Link"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:

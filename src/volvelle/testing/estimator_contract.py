@@ -13,8 +13,6 @@ from volvelle.system.topologies import FatTree, Switch
 from volvelle.workload.families.transformer import Transformer, transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["EstimatorContract"]
-
 
 def _chip() -> Chip:
     return Chip(

@@ -6,8 +6,6 @@ import numpy as np
 
 from volvelle.system.topologies import AbstractTopology
 
-__all__ = ["TopologyContract"]
-
 _COUNTS = np.array([1.0, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0])
 
 

@@ -20,8 +20,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
 from volvelle.quantities import BYTES, show
 
-__all__ = ["COLLECTIVES", "LONG", "TARGET", "Collectives"]
-
 TARGET = 0.15
 """Median absolute error on held-out rows that was asked for, above LONG."""
 _SHOWN: tuple[Split, ...] = ("heldout", "calibration")

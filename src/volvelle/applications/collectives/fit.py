@@ -21,8 +21,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.link import Link
 
-__all__ = ["STAGES", "Constant", "Stage", "fit_collectives", "stage_losses"]
-
 Column = NDArray[np.float64]
 
 _FEW = 10

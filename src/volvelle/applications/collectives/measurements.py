@@ -9,8 +9,6 @@ from pathlib import Path
 from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_columns
 from volvelle.applications.table_cells import column
 
-__all__ = ["CollectiveMeasurement", "collective_measurements"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveMeasurement:

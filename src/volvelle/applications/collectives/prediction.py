@@ -32,15 +32,6 @@ from volvelle.quantities import Bytes, Seconds
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import FullyConnected
 
-__all__ = [
-    "Collective",
-    "CollectiveQuestion",
-    "CollectiveTime",
-    "collective_question",
-    "collective_times",
-    "why_unusable",
-]
-
 Column = NDArray[np.float64]
 
 _COLLECTIVES: Mapping[str, Callable[[Bytes, Sequence[Tier]], Seconds]] = {

@@ -21,8 +21,6 @@ from volvelle.mapping.table_placement import TablePlacement
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.system.cluster import Cluster
 
-__all__ = ["DLRM", "DlrmApplication"]
-
 DlrmPlanned = Planned[DlrmStep, TablePlacement, str]
 _SAMPLES_A_CHIP = 4096
 """Of the batch, where none is given."""

@@ -8,8 +8,6 @@ from volvelle.catalogue.sourced_file import Form, Share, Time, benchmark_file
 from volvelle.errors import UnknownNameError
 from volvelle.system.cluster import Cluster
 
-__all__ = ["dlrm_model", "dlrm_model_error", "dlrm_stacks"]
-
 
 class _Stack(Form):
     gather: Share

@@ -30,8 +30,6 @@ from volvelle.workload.graph import Block
 from volvelle.workload.operations import Contraction, Lookup, Operation, Phase, Pointwise
 from volvelle.workload.transforms import with_backward
 
-__all__ = ["DlrmEstimate", "DlrmModel", "DlrmStep", "dense_parameters"]
-
 _PIECE = 1024.0
 """Inner steps of the smallest piece that a deep product is cut into."""
 _STATE = 12.0

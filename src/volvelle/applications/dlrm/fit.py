@@ -24,8 +24,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.cluster import Cluster
 
-__all__ = ["StackFit", "fit_dlrm", "fit_stack"]
-
 # Grids on purpose: both constants are stated in these steps, and rows tell them no finer.
 _GATHERS = np.arange(0.30, 0.951, 0.05)
 _FIXED = {"hugectr": np.arange(0.0, 1.01e-3, 0.1e-3), "other": np.arange(0.0, 10.1e-3, 0.5e-3)}

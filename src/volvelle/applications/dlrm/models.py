@@ -4,8 +4,6 @@ from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.errors import UnknownNameError
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
-__all__ = ["CRITEO_POOLING", "CRITEO_ROWS", "DLRM_NAMES", "criteo_tables", "named_dlrm"]
-
 _LARGE = 40_000_000
 CRITEO_ROWS = (
     *(_LARGE, 39_060, 17_295, 7_424, 20_265, 3, 7_122, 1_543, 63),

@@ -12,8 +12,6 @@ from volvelle.errors import MappingError
 from volvelle.mapping.table_placement import Placement, TablePlacement
 from volvelle.workload.families.dlrm import Dlrm
 
-__all__ = ["candidates", "placements"]
-
 _CUT = (Placement.ROW, Placement.COLUMN)
 
 

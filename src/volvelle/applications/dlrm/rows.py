@@ -18,8 +18,6 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import Switch
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
-__all__ = ["DlrmMeasurement", "DlrmQuestion", "dlrm_measurements", "dlrm_question"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DlrmMeasurement:

@@ -12,8 +12,6 @@ from volvelle.quantities import Bytes
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
-__all__ = ["TableCosts", "TableElements", "table_costs"]
-
 _INDEX = 4.0
 """Bytes of the number of a row."""
 

@@ -16,8 +16,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, show
 from volvelle.system.cluster import Cluster
 
-__all__ = ["FFT", "FftApplication"]
-
 FftPlanned = Planned[FftProblem, FftLayout, ModelError]
 
 

@@ -5,8 +5,6 @@ from functools import cache
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.sourced_file import Form, benchmark_file
 
-__all__ = ["fft_model_error"]
-
 
 class _File(Form):
     model_error: ModelError

@@ -21,8 +21,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
 
-__all__ = ["FftEstimate", "FftLayout", "FftModel", "FftProblem", "fft_layouts", "fft_violations"]
-
 _HELD = 4096.0
 """Longest transform that one unit of a chip holds, in points."""
 _COPIES = 3.0

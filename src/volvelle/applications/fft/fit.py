@@ -22,8 +22,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import BYTES_PER_SECOND, FRACTION
 from volvelle.system.cluster import Cluster
 
-__all__ = ["fit_fft", "fit_model_error", "fit_transport"]
-
 _FACTORS = (0.75, 0.87, 0.93, 1.0, 1.07, 1.15, 1.33)
 _MANY, _FEW = 6, 2
 """Rounds of a fit that is shown, and of one of the many with rows left out."""

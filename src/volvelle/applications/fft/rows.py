@@ -16,8 +16,6 @@ from volvelle.catalogue.loader import Catalogue
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 
-__all__ = ["FftMeasurement", "FftQuestion", "fft_measurements", "fft_question"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FftMeasurement:

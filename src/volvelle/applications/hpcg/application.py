@@ -16,8 +16,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show
 from volvelle.system.cluster import Cluster
 
-__all__ = ["HPCG", "HpcgApplication"]
-
 HpcgPlanned = Planned[Hpcg, HpcgLayout, HpcgFactors]
 
 

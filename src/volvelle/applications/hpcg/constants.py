@@ -7,8 +7,6 @@ from volvelle.applications.hpcg.estimator import HpcgFactors
 from volvelle.catalogue.sourced_file import Form, PlainFigure, ShareFigure, benchmark_file
 from volvelle.errors import UnknownNameError
 
-__all__ = ["hpcg_factors", "hpcg_families"]
-
 
 class _Class(Form):
     """What holds for a device of no family that was fitted."""

@@ -19,8 +19,6 @@ from volvelle.quantities import Count, Flop, FlopPerSecond
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 
-__all__ = ["Hpcg", "HpcgEstimate", "HpcgFactors", "HpcgLayout", "HpcgModel"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hpcg:

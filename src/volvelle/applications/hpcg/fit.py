@@ -25,8 +25,6 @@ from volvelle.laws.model_error import combined_doubt
 from volvelle.quantities import FRACTION
 from volvelle.spread import Figure
 
-__all__ = ["EARLY", "HpcgFit", "fit_hpcg", "hpcg_constants"]
-
 EARLY = "202112"
 """Ampere runs up to here are a level of their own: they ran builds that later runs, of sites by themselves, did not."""
 

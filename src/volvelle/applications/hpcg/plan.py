@@ -7,8 +7,6 @@ from volvelle.quantities import Bytes, Fraction
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 
-__all__ = ["hpcg_layout", "local_grid"]
-
 _MULTIPLE = 8
 """Of which every side of a local grid is: three coarser grids, each with half of it."""
 

@@ -16,8 +16,6 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import FatTree
 
-__all__ = ["HpcgMeasurement", "HpcgQuestion", "build_date", "device_family", "hpcg_measurements", "hpcg_question"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HpcgMeasurement:

@@ -22,8 +22,6 @@ from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, Quantity, parse
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["HPL", "HplApplication"]
-
 HplPlanned = Planned[Hpl, ProcessGrid, HplConstants]
 
 

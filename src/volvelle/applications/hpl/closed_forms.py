@@ -22,8 +22,6 @@ from volvelle.quantities import Count, Fraction, Seconds
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["EquivalentCore", "Layer", "LayeredHpl", "OriginalHpl", "layers_of"]
-
 
 def _calculation(cluster: Cluster, time: Seconds) -> Contribution:
     return Contribution(

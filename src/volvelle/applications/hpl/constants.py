@@ -7,8 +7,6 @@ from volvelle.applications.hpl.panels import HplConstants
 from volvelle.catalogue.sourced_file import Form, Plain, Share, Time, benchmark_file
 from volvelle.errors import UnknownNameError
 
-__all__ = ["equivalent_core", "hpl_constants"]
-
 
 class _Shared(Form):
     """What holds for every family."""

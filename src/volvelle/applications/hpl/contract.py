@@ -10,8 +10,6 @@ from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["AbstractHplModel", "HplEstimate", "check_grid"]
-
 ELEMENT = "fp64"
 
 

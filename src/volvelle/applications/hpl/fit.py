@@ -22,8 +22,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import SECONDS
 
-__all__ = ["BOUNDS", "family_runs", "fit_hpl"]
-
 BOUNDS: dict[str, dict[str, tuple[float, float]]] = {
     "pascal": {
         "work_per_joule": (12e9, 30e9),

@@ -29,8 +29,6 @@ from volvelle.quantities import BytesPerSecond, Count, Fraction, Seconds
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["HplConstants", "PanelByPanel", "PanelGroups", "panel_groups"]
-
 Column = NDArray[np.float64]
 
 

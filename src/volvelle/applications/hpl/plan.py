@@ -10,8 +10,6 @@ from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square,
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["BLOCKS", "grids_of", "hpl_runs", "largest_order"]
-
 BLOCKS = (128, 192, 256, 288, 384, 512, 768, 1024)
 _ASPECT = 4.0
 """No grid more drawn out than this is tried."""

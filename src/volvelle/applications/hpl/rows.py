@@ -31,8 +31,6 @@ from volvelle.system.link import Link
 from volvelle.system.topologies import FatTree, FullyConnected
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["HplMeasurement", "HplQuestion", "hpl_measurements", "hpl_question"]
-
 _TERA = 1e12
 
 

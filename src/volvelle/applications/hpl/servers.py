@@ -17,8 +17,6 @@ card        servers known to take PCIe cards have them: a lower power limit
 import re
 from dataclasses import dataclass
 
-__all__ = ["NodeFacts", "is_card_server", "node_facts", "port_rate"]
-
 _GIGABIT = 1e9 / 8.0
 
 _SERVERS: tuple[tuple[str, int, int], ...] = (

@@ -22,8 +22,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["MEMORY", "Memory", "MemoryMeasurement", "MemoryOf", "Remembered", "memory_measurements"]
-
 _GIB = 2.0**30
 _STATES = ("weights", "gradients", "optimiser state")
 _ACTIVATIONS = ("activations",)

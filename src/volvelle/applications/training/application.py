@@ -19,8 +19,6 @@ from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["LAYOUTS", "TRAINING", "Layouts", "Training"]
-
 _SAMPLES = 32
 """Of the machine's uncertain numbers, for the range of each prediction."""
 

@@ -23,8 +23,6 @@ from volvelle.quantities import SECONDS
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["BOUNDS", "FAMILIES", "fit_training", "training_cases", "training_losses", "with_constants"]
-
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "matrix_efficiency": (0.74, 0.85),
     "memory_efficiency": (0.70, 0.92),

@@ -15,17 +15,6 @@ from volvelle.applications.scores import Finding, RowValidation, ScoredRow
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.mapping.parallelism import ParallelMapping
 
-__all__ = [
-    "LAYOUT_GROUPS",
-    "Contest",
-    "LayoutScore",
-    "layout_findings",
-    "layout_score",
-    "ranks",
-    "spearman",
-    "validate_layouts",
-]
-
 LAYOUT_GROUPS = ("vtrain-single", "vtrain-multi")
 """Publications that time one model in many layouts."""
 _LEAST = 3

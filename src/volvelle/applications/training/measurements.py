@@ -14,8 +14,6 @@ from volvelle.applications.table_cells import column, table_text
 from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
-__all__ = ["TrainingMeasurement", "training_measurements"]
-
 _SHORT_GROUP = "vtrain-single"
 
 

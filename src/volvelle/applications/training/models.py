@@ -10,8 +10,6 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.errors import VolvelleError
 from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
 
-__all__ = ["UnstatedError", "is_classic", "made_by", "model_shape", "stated"]
-
 
 class UnstatedError(VolvelleError):
     """The row lacks something, named in the message."""

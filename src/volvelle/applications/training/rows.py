@@ -53,9 +53,6 @@ from volvelle.system.topologies import FatTree
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["TrainingQuestion", "training_question"]
-
-
 TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
 """What an estimator is asked for one measured run; its constants are the chip's own."""
 

@@ -14,8 +14,6 @@ from volvelle.catalogue.published.sources import listed_file
 from volvelle.catalogue.sourced_file import CLOSED, ByteRate, FlopRate, Form, Size, Whole, read_sourced
 from volvelle.errors import UnknownNameError
 
-__all__ = ["Comet", "CometCluster", "CometDimension", "CometModel", "CometTarget", "comet"]
-
 Text = Annotated[str, Field(min_length=1)]
 Shape = Literal["switch", "ring"]
 Rule = Literal["near", "equal", "at most", "above", "below", "order"]

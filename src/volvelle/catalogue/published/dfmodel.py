@@ -19,21 +19,6 @@ from volvelle.workload.families.fft import Fft
 from volvelle.workload.families.gpt_layer import GptLayer
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = [
-    "DesignPoint",
-    "DfModel",
-    "MappingRun",
-    "PublishedAccelerator",
-    "PublishedIntensity",
-    "PublishedLink",
-    "PublishedMemory",
-    "PublishedRatio",
-    "PublishedTopology",
-    "PublishedWorkload",
-    "Study",
-    "dfmodel",
-]
-
 Study = Literal["LLM", "DLRM", "HPL", "FFT"]
 """Workloads of the design-space study."""
 _GIGA, _NANO = 1e9, 1e-9

@@ -11,8 +11,6 @@ from volvelle.errors import DescriptionError, SourceError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["column", "read_rows"]
-
 Row = TypeVar("Row", bound="DataclassInstance")
 
 

@@ -8,8 +8,6 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError, SourceError
 
-__all__ = ["listed_file"]
-
 
 def listed_file(root: Traversable, name: str) -> Traversable:
     """A file that `sources.yaml` accounts for."""

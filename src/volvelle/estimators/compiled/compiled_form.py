@@ -25,8 +25,6 @@ from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Structur
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["CompiledClosedForm"]
-
 _BLOCK = 8_192
 """Rows of the table worked on at a time, structure by structure: their columns stay in the processor's cache."""
 _QUESTIONS = 512

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OPERATIONS", "TRUTHS", "Evaluation", "Graph", "Node"]
-
 
 def _whole(value: Any) -> Any:
     return np.trunc(value).astype(np.int64)

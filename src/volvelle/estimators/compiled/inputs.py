@@ -11,8 +11,6 @@ from volvelle.estimators.compiled.tracer import Recording, Tracer
 from volvelle.estimators.rates import NetworkLevel, SustainedRates
 from volvelle.mapping.parallelism import CHOICES, MappingTable, Structure
 
-__all__ = ["Inputs"]
-
 _SHAPING = frozenset({"cast", "units", "tile", "gemm_k_half", "buffer"})
 """Numbers of a machine that decide which formula applies; a program is for one value of them, or for a column."""
 

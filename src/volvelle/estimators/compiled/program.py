@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from volvelle.estimators.compiled.graph import Evaluation, Graph
 from volvelle.estimators.compiled.tracer import Guard, Recording, Tracer
 
-__all__ = ["Code", "Place", "Program", "Step", "traced"]
-
 Place = tuple[str, int]
 """Where a value of a row is: in a ``column``, among the ``uniform`` numbers, or the result of a ``step``."""
 

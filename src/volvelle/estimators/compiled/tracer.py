@@ -12,8 +12,6 @@ import numpy as np
 
 from volvelle.estimators.compiled.graph import Evaluation, Graph
 
-__all__ = ["LARGEST_WHOLE", "Guard", "Recording", "Tracer"]
-
 LARGEST_WHOLE = 2.0**52
 """Up to here whole numbers are exact in floating point, and so are remainders of them."""
 

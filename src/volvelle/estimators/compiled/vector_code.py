@@ -18,8 +18,6 @@ from volvelle.errors import MissingExtraError
 from volvelle.estimators.compiled.program import Code, Place, Step
 from volvelle.estimators.compiled.vector_functions import VectorFunctions
 
-__all__ = ["LANES", "Kernel", "compiled"]
-
 LANES = 8
 """Rows a vector holds; processors with shorter vectors use several."""
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["VectorFunctions"]
-
 _MANTISSA, _BIAS, _LARGEST = 52, 1023, 2046
 """Bits of a double's mantissa, what its exponent is shifted by, and the largest exponent of a number."""
 _TURNS = 100

@@ -15,8 +15,6 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Contraction, Lookup, Operation, Unit
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["ChipGraph", "on_chip", "stream_aliases"]
-
 Exchange = Callable[[Collective, float], float]
 """Seconds of a collective over the group, by the bytes of the whole tensor."""
 

@@ -12,8 +12,6 @@ from volvelle.estimators.dataflow.on_chip import ChipKernel, OnChip
 from volvelle.laws.onchip_dataflow import matrix_kernel_cycles, vector_kernel_cycles
 from volvelle.workload.operations.base import Unit
 
-__all__ = ["CoreOptions", "CoreShares", "core_options"]
-
 _GRID = 2048
 """Most columns of the table of shares; beyond, the table is a grid and the last step is done by bisection."""
 

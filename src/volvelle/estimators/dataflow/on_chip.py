@@ -9,8 +9,6 @@ from math import isfinite
 from volvelle.errors import GraphError, MappingError
 from volvelle.workload.operations.base import Phase, Unit
 
-__all__ = ["ChipKernel", "ChipTensor", "FusionChoices", "FusionProblem", "OnChip", "Overlap", "topological_order"]
-
 
 class Overlap(Enum):
     """Which of a partition's compute, memory and network time run at once."""

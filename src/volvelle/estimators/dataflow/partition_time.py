@@ -24,8 +24,6 @@ from volvelle.laws.onchip_dataflow import (
 from volvelle.mapping.fusion import Fusion
 from volvelle.quantities import BYTES, show
 
-__all__ = ["FusionTime", "PartitionTime", "PartitionTimes", "fusion_time", "partition_time", "partition_times_of"]
-
 ROUNDING = 1e-9
 """Relative excess over a capacity that is put down to rounding."""
 

@@ -24,8 +24,6 @@ from volvelle.quantities import Fraction, Number, Seconds, is_plainly
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["NESTED", "BlockTime"]
-
 NESTED: dict[Collective, Callable[..., Seconds]] = {
     Collective.ALL_REDUCE: nested_all_reduce_time,
     Collective.REDUCE_SCATTER: nested_reduce_scatter_time,

@@ -13,8 +13,6 @@ from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["CHECKS", "ENDS", "PADDED", "Check", "divisors"]
-
 Case = tuple[TrainingStep, Cluster, frozenset[str]]
 
 

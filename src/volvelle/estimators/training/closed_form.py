@@ -23,8 +23,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["ClosedForm", "matched"]
-
 _CHUNK = 16_384
 """Rows timed at a time: their columns stay in the processor's cache."""
 

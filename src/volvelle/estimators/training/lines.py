@@ -9,21 +9,6 @@ from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown
 from volvelle.laws.pipeline import bubble_time
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 
-__all__ = [
-    "BUBBLE",
-    "DISPATCH",
-    "GRADIENTS",
-    "GRADIENTS_HIDDEN",
-    "HAND_OVER",
-    "HOST",
-    "ONCE",
-    "OPTIMISER",
-    "REPEATED",
-    "REPEATED_HIDDEN",
-    "SLOWED",
-    "Line",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Line:

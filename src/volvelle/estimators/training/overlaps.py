@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from volvelle.quantities import Number, Seconds
 
-__all__ = ["OVERLAPS", "BlockWork"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockWork:

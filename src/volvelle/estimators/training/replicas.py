@@ -16,8 +16,6 @@ from volvelle.quantities import Count, Number, Seconds
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["Replicas", "replicas"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replicas:

@@ -16,8 +16,6 @@ from volvelle.quantities import Bytes, Number, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["MEMORY_PARTS", "RANKS", "Held", "MemoryRecipe", "activation_parts", "stage_memory", "state_bytes"]
-
 RANKS = ("first stage", "last stage", "second stage", "middle stage")
 
 MEMORY_PARTS = (

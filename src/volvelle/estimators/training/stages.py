@@ -18,8 +18,6 @@ from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.stages import dealt, kinds_in, middle_stages
 from volvelle.quantities import Number, is_plainly
 
-__all__ = ["OfBlocks", "Slowest", "Stage", "Stages"]
-
 OfBlocks = Mapping[str, Number]
 """Block → a quantity of one repetition of it."""
 

@@ -44,8 +44,6 @@ from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["StepTime", "step_time"]
-
 
 @dataclass(slots=True, kw_only=True)
 class StepTime:

@@ -9,8 +9,6 @@ from volvelle.mapping.parallelism import MappingTable
 from volvelle.quantities import is_plainly
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["two_tier_time"]
-
 
 def two_tier_time(
     model: LoweredModel,

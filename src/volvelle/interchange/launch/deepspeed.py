@@ -22,8 +22,6 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["emit"]
-
 _NAME = "the DeepSpeed configuration file"
 
 

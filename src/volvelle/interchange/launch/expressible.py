@@ -8,20 +8,6 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = [
-    "MIXED_STATE",
-    "accumulation",
-    "check_axes",
-    "check_model",
-    "check_optimiser_state",
-    "hybrid_groups",
-    "one_line",
-    "plainly_routed",
-    "recomputes_core",
-    "refusal",
-    "sequence_length",
-]
-
 MIXED_STATE: Final = 12.0
 """Bytes a parameter of fp32 weights, momentum and variance: what every framework keeps under mixed precision."""
 

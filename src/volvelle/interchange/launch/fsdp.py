@@ -20,8 +20,6 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["emit"]
-
 _NAME = "FSDP under Accelerate"
 
 

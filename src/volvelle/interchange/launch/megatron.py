@@ -22,8 +22,6 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["emit"]
-
 _NAME = "Megatron-LM"
 _Flags = list[tuple[str, str]]
 

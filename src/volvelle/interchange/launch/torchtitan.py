@@ -21,8 +21,6 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["emit"]
-
 _NAME = "torchtitan"
 _Table = dict[str, str | int | bool | list[str]]
 

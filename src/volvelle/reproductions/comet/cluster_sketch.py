@@ -8,8 +8,6 @@ from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.sketch import Box, Wire, Words, sketch
 from volvelle.report.figures.theme import BAND, BLUE, FAINT, GREY, INK, NARROW, PAPER, SKY, WIDE
 
-__all__ = ["cluster_sketch"]
-
 _WIDE, _HIGH = 252.0, 340.0
 _MIDDLE = 110.0
 _Item = Box | Wire | Words

@@ -8,25 +8,6 @@ from numpy.typing import NDArray
 from volvelle.catalogue.published.comet import Comet
 from volvelle.reproductions.comet.training import OURS, PHASES, Machine, Reading, Training, crossed, footprint, train
 
-__all__ = [
-    "BASELINE",
-    "BEST",
-    "FIGURE_5_STAGES",
-    "FIGURE_8_RATES",
-    "FIGURE_9_FACTORS",
-    "FIGURE_9_RATES",
-    "FIGURE_10_FACTORS",
-    "GIGA",
-    "Sweep",
-    "configuration",
-    "degrees",
-    "expanded_memory",
-    "per_node_memory",
-    "scaled_compute",
-    "scaled_network",
-    "strategies",
-]
-
 Columns = dict[str, NDArray[np.float64]]
 GIGA = 1e9
 BASELINE, BEST = 64.0, 8.0

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from volvelle.catalogue.published.comet import CometModel
 from volvelle.quantities import Bytes, Count
 
-__all__ = ["HALF", "SINGLE", "Product", "Step", "layer_gradients", "layer_products", "layer_steps", "parameters"]
-
 HALF, SINGLE = 2.0, 4.0
 """Bytes of an element in either precision."""
 

@@ -19,16 +19,6 @@ from volvelle.reproductions.comet.figures import (
     configuration,
 )
 
-__all__ = [
-    "clusters_picture",
-    "compute_picture",
-    "expanded_picture",
-    "memory_picture",
-    "network_picture",
-    "other_clusters_picture",
-    "strategies_picture",
-]
-
 _COLOURS = {
     "compute, forward": NAVY,
     "compute, input gradient": BLUE,

@@ -23,17 +23,6 @@ from volvelle.reproductions.comet.figures import (
 )
 from volvelle.reproductions.comet.training import OURS, PHASES, READINGS, Reading, model_states
 
-__all__ = [
-    "WITHIN",
-    "Found",
-    "Verdict",
-    "compared_words",
-    "measures",
-    "target_document",
-    "verdicts",
-    "verdicts_by_reading",
-]
-
 WITHIN = 0.15
 """Relative error up to which a number counts as reproduced."""
 

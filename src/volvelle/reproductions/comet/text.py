@@ -19,8 +19,6 @@ from volvelle.reproductions.comet.figures import (
 from volvelle.reproductions.comet.targets import WITHIN, Verdict, target_document, verdicts, verdicts_by_reading
 from volvelle.reproductions.item import Document, Item, Number, sheet_of
 
-__all__ = ["ITEMS", "RULE", "comet_document", "comet_item", "count_of"]
-
 ITEMS = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
 RULE = (
     f"A number is reproduced if ours is within {WITHIN:.0%} of it, relative; a change of run time such as +50 % is "

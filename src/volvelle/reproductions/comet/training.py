@@ -28,20 +28,6 @@ from volvelle.reproductions.comet.layers import (
     parameters,
 )
 
-__all__ = [
-    "LITERAL",
-    "OURS",
-    "PHASES",
-    "READINGS",
-    "Machine",
-    "Reading",
-    "Training",
-    "crossed",
-    "footprint",
-    "model_states",
-    "train",
-]
-
 PHASES = ("forward", "input gradient", "weight gradient")
 _MASTER = 3.0 * SINGLE
 """Bytes a parameter of what the optimiser keeps: weights, momentum and variance in full precision."""

@@ -7,8 +7,6 @@ from volvelle.catalogue.published.dfmodel import DfModel, PublishedLink, Publish
 from volvelle.quantities import BYTES_PER_SECOND, show
 from volvelle.reproductions.dfmodel.machine import COMPUTE_SHARE
 
-__all__ = ["Constant", "constants_of"]
-
 Origin = Literal["repository", "text", "ours"]
 
 

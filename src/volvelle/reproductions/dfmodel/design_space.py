@@ -16,8 +16,6 @@ from volvelle.reproductions.dfmodel.machine import DesignMachine, machine_of
 from volvelle.reproductions.dfmodel.runs import PipelinedBatch
 from volvelle.search.fusion.solve import FusionAnswer, fuse
 
-__all__ = ["WITHIN", "Departure", "DesignSpace", "FoundPoint", "PointSolver", "design_document", "solve_design_space"]
-
 WITHIN = 0.005
 """Relative difference that counts as the same."""
 

@@ -22,17 +22,6 @@ from volvelle.reproductions.dfmodel.runs import (
 )
 from volvelle.search.fusion.solve import FusionAnswer, fuse
 
-__all__ = [
-    "SweptRun",
-    "TrainingRun",
-    "solve_calculon",
-    "solve_rail_only",
-    "solve_sram_sweep",
-    "solve_three_dimensional",
-    "sweep_document",
-    "training_run_document",
-]
-
 _Advance = Callable[[], None]
 
 

@@ -21,16 +21,6 @@ from volvelle.workload.graph import Block, Workload
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.transforms import with_backward
 
-__all__ = [
-    "INPUT_GRADIENT",
-    "design_problem",
-    "design_workload",
-    "layer_of",
-    "layer_problem",
-    "training_problem",
-    "whole_work",
-]
-
 Shape = TypeVar("Shape", GptLayer, Dlrm, Hpl, Fft)
 INPUT_GRADIENT = "q_bwd"
 """Carries the all-reduce of the gradient handed to the layer before. Queries, keys and values each leave summands of

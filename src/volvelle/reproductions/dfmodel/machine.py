@@ -19,8 +19,6 @@ from volvelle.laws.collectives import direct_all_reduce_time, ring_all_reduce_ti
 from volvelle.laws.machine_cost import connected_links, connected_ports, ring_ports
 from volvelle.system.inventory import Inventory, Network
 
-__all__ = ["COMPUTE_SHARE", "DesignMachine", "all_reduce", "machine_of"]
-
 COMPUTE_SHARE = 0.9
 """Of peak, in every input of the design-space study (``compute_util``)."""
 _OTHER_DIMENSIONS = "pcie"

@@ -12,18 +12,6 @@ from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, Fou
 from volvelle.reproductions.dfmodel.figures import SweptRun, TrainingRun
 from volvelle.reproductions.dfmodel.table6 import FoundIntensity, Table6
 
-__all__ = [
-    "WORKLOADS",
-    "breakdown_picture",
-    "heat_picture",
-    "layout_picture",
-    "rail_picture",
-    "roofline_picture",
-    "sram_picture",
-    "table6_picture",
-    "three_dimensional_picture",
-]
-
 WORKLOADS: dict[Study, str] = {
     "LLM": "GPT-3 1T training",
     "DLRM": "793B DLRM training",

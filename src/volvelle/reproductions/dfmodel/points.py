@@ -12,8 +12,6 @@ from volvelle.reproductions.dfmodel.design_space import PointSolver
 from volvelle.studies.design_space.points import Slice
 from volvelle.studies.design_space.published_space import StudiedPoints
 
-__all__ = ["SPACE", "PublishedPoints"]
-
 _PARTS = ("workload", "chip", "topology", "memory", "link")
 
 

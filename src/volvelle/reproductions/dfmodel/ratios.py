@@ -8,8 +8,6 @@ from typing import Any
 from volvelle.catalogue.published.dfmodel import DfModel, PublishedRatio
 from volvelle.reproductions.dfmodel.design_space import DesignSpace, FoundPoint
 
-__all__ = ["MEASURES", "FoundRatio", "find_ratios", "ratio_document"]
-
 MEASURES = ("performance", "per_dollar", "per_watt")
 
 Choice = Callable[[FoundPoint], bool]

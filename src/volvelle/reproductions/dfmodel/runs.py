@@ -17,18 +17,6 @@ from volvelle.search.fusion.solve import TileAnswer, best_tile
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer
 
-__all__ = [
-    "OVERLAPS",
-    "MappedRun",
-    "PipelinedBatch",
-    "all_tiles",
-    "chip_of",
-    "degrees",
-    "map_run",
-    "powers_of_two",
-    "shape_of",
-]
-
 OVERLAPS = {"all": Overlap.ALL, "compute and memory": Overlap.MEMORY, "none": Overlap.NONE}
 """What the catalogue calls them → what we do."""
 _FFN = 4

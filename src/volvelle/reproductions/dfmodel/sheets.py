@@ -8,20 +8,6 @@ from volvelle.reproductions.dfmodel.constants import Constant
 from volvelle.reproductions.dfmodel.design_space import DesignSpace
 from volvelle.reproductions.item import Columns, Document, Number, sheet_of
 
-__all__ = [
-    "SWEEP",
-    "TRAINING",
-    "breakdown_sheet",
-    "constants_sheet",
-    "departures_sheet",
-    "heat_sheet",
-    "intensity_sheet",
-    "ratio_sheet",
-    "speed_up_sheet",
-    "summary_sheet",
-    "table6_sheet",
-]
-
 _MEASURES = {"performance": "utilisation", "per_dollar": "FLOP/s per dollar", "per_watt": "FLOP/s per watt"}
 _MACHINE = {"accelerator": "accelerator", "network": "topology", "memory": "memory", "link": "link"}
 TRAINING: Columns = {

@@ -7,19 +7,6 @@ from typing import Any
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun, PublishedIntensity
 from volvelle.reproductions.dfmodel.runs import MappedRun, map_run, powers_of_two
 
-__all__ = [
-    "DFMODEL_PINS",
-    "VENDOR_PINS",
-    "FoundIntensity",
-    "FoundMapping",
-    "SpeedUp",
-    "Table6",
-    "intensity_document",
-    "solve_intensities",
-    "solve_table6",
-    "table6_document",
-]
-
 VENDOR_PINS = {
     "q": 0,
     "k": 0,

@@ -27,8 +27,6 @@ from volvelle.reproductions.dfmodel.table6 import (
 )
 from volvelle.reproductions.item import Columns, Document, Item, sheet_of
 
-__all__ = ["Advance", "Reproduction"]
-
 Advance = Callable[[], None]
 
 _HEAT: dict[str, Study] = {"fig10": "LLM", "fig12": "DLRM", "fig14": "HPL", "fig16": "FFT"}

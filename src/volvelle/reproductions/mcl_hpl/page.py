@@ -18,8 +18,6 @@ from volvelle.quantities import FLOP_PER_SECOND, show
 from volvelle.reproductions.mcl_hpl.study import Line, Reproduction, figure_3, reproduce_mcl_hpl
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["accelerator_table", "hpl_page", "machine_table"]
-
 _ACCELERATORS = (
     ("P100 cards", "p100-pcie"),
     ("P100 SXM2", "p100-sxm2"),

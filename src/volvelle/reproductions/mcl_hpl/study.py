@@ -16,8 +16,6 @@ from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-__all__ = ["FIGURE_3", "Curve", "Line", "Reproduction", "figure_3", "reproduce_mcl_hpl"]
-
 _BLOCK = 384
 """Of the large systems, where the paper states none."""
 _P100_BLOCK = 192

@@ -9,8 +9,6 @@ from volvelle.report.figures.theme import BLUE, GREY, RUST
 from volvelle.report.terminal import show_table, wide_console
 from volvelle.reproductions.mcl_hpl.study import Curve, Reproduction
 
-__all__ = ["mcl_hpl_document", "mcl_hpl_pictures", "print_mcl_hpl"]
-
 _MEASURED = (44000.0, 3882.0)
 """The paper's run on one P100: N and GFLOP/s."""
 _MARKS = {

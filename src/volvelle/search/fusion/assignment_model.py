@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
 
-__all__ = ["TICKS", "AssignmentModel", "assignment_model", "in_whole_numbers", "model_size"]
-
 Term = tuple[int, float]
 
 TICKS = 1_000_000_000

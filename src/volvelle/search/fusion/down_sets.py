@@ -19,8 +19,6 @@ from volvelle.laws.onchip_dataflow import dram_demand, partition_traffic, traffi
 from volvelle.search.fusion.lattice import Lattice, members_of
 from volvelle.search.fusion.next_partitions import NextPartitions, PartitionCandidates
 
-__all__ = ["Budget", "DownSetPath", "shortest_path"]
-
 _CLOSE = 1e-12
 """Relative difference below which two times are one."""
 

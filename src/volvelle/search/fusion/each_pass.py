@@ -14,8 +14,6 @@ from volvelle.search.fusion.down_sets import Budget, shortest_path
 from volvelle.search.fusion.incumbent import Partitions, along_orders, improved
 from volvelle.search.fusion.lattice import Lattice
 
-__all__ = ["EachPass"]
-
 _QUICK_STEPS = 2_000
 _FIRST_STEPS = 20_000
 """Partitions timed before a good fusion is looked for by other means."""

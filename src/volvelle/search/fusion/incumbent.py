@@ -11,8 +11,6 @@ from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.search.fusion.down_sets import Budget, shortest_path
 from volvelle.search.fusion.lattice import Lattice
 
-__all__ = ["Partitions", "along_orders", "improved", "topological_orders"]
-
 Partitions = tuple[tuple[int, ...], ...]
 
 _WINDOW_STEPS = 30_000

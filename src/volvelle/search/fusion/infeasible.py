@@ -6,8 +6,6 @@ from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 
-__all__ = ["reasons"]
-
 
 def reasons(times_of: PartitionTimes) -> tuple[Violation, ...]:
     """What stands in the way: kernels too large alone, pins that overflow together, too few partitions, DRAM."""

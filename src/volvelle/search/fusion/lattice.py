@@ -5,8 +5,6 @@ from functools import lru_cache
 
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
 
-__all__ = ["Lattice", "members_of"]
-
 
 def members_of(mask: int) -> list[int]:
     """The kernels of a mask, in topological order."""

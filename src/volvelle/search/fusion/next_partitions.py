@@ -16,8 +16,6 @@ from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.search.fusion.lattice import Lattice, members_of
 
-__all__ = ["NextPartitions", "PartitionCandidates"]
-
 _CHECKED = 4096
 """Partitions between two looks at the clock."""
 

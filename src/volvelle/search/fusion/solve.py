@@ -19,8 +19,6 @@ from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.fusion.lattice import Lattice
 from volvelle.search.fusion.solvers import CpSat, Gurobi, Highs, Solver, SolverAnswer, highs_is_installed
 
-__all__ = ["FusionAnswer", "Method", "TileAnswer", "TileTried", "best_tile", "fuse"]
-
 Method = Literal["auto", "exact", "highs", "cp-sat", "gurobi"]
 
 _FIRST_STEPS = 20_000

@@ -13,8 +13,6 @@ import numpy as np
 from volvelle.errors import MissingExtraError
 from volvelle.search.fusion.assignment_model import TICKS, AssignmentModel, in_whole_numbers
 
-__all__ = ["CpSat", "Gurobi", "Highs", "Solver", "SolverAnswer", "highs_is_installed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverAnswer:

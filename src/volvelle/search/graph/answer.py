@@ -12,18 +12,6 @@ from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.certificate import MappingAnswer
 from volvelle.workload.tensor_layout import TensorLayout
 
-__all__ = [
-    "Axis",
-    "Degrees",
-    "GraphMapping",
-    "GraphPlan",
-    "Group",
-    "Limit",
-    "MappedBlock",
-    "Stage",
-    "StagePiece",
-]
-
 Axis = Literal["tensor", "pipeline", "data"]
 
 

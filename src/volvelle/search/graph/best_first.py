@@ -21,8 +21,6 @@ from volvelle.search.graph.explain import contributions, limits
 from volvelle.search.graph.question import Question
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
-__all__ = ["BestFirst", "Progress"]
-
 _NAMED = 4
 """Kernels that do not fit the chip which are named."""
 _ROOMY = 0.6

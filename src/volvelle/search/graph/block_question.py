@@ -15,8 +15,6 @@ from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation
 from volvelle.workload.tensor_layout import TensorLayout
 
-__all__ = ["BlockQuestion", "Guide"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guide:

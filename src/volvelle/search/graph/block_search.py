@@ -20,8 +20,6 @@ from volvelle.search.graph.sharding import Sharding
 from volvelle.search.graph.sharding_times import Weights
 from volvelle.search.graph.timed_splits import TimedSplits
 
-__all__ = ["AT_ONCE", "CLOSE", "BlockSearch", "Effort", "Solved", "Solver", "fused"]
-
 CLOSE = 5e-7
 """Relative difference below which no better time is looked for; half of what counts as proven."""
 

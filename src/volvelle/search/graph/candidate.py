@@ -19,8 +19,6 @@ from volvelle.search.graph.stages import crossing_bytes
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective, TensorLayout
 
-__all__ = ["Candidate", "Cell"]
-
 
 class Candidate:
     """Degrees on the network, with a bound that is made sharper when asked."""

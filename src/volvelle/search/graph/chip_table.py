@@ -14,8 +14,6 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Lookup, Operation
 from volvelle.workload.tensor_layout import REPLICATED, TensorLayout, split
 
-__all__ = ["ChipTable"]
-
 
 class ChipTable:
     """Seconds of a block's operations on one of `degree` chips, for one tile size."""

@@ -18,8 +18,6 @@ from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.sharding_times import Weights
 from volvelle.search.graph.timed_splits import TimedSplits
 
-__all__ = ["LagrangianBound", "lagrangian_bound"]
-
 Table = NDArray[np.float64]
 
 _SLIGHT = 1e-7

@@ -16,8 +16,6 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Correction", "Elimination", "Factor", "OutOfTimeError"]
-
 Table = NDArray[np.float64]
 
 _LARGEST = 2_000_000

@@ -12,8 +12,6 @@ from volvelle.laws.onchip_dataflow import pipelined_compute_time, traffic_time
 from volvelle.laws.pipeline import bubble_time
 from volvelle.search.graph.answer import Limit, MappedBlock, Stage
 
-__all__ = ["contributions", "limits"]
-
 _LAWS = {
     "compute": pipelined_compute_time.__name__,
     "memory": traffic_time.__name__,

@@ -20,8 +20,6 @@ from volvelle.search.fusion.lattice import Lattice, members_of
 from volvelle.search.fusion.next_partitions import PartitionCandidates
 from volvelle.search.fusion.solve import decoded
 
-__all__ = ["GraphCut", "TooWideError", "cut_graph"]
-
 _CLOSE = 1e-9
 _STEPS = 400_000
 """Partitions timed before a graph counts as too wide for this."""

@@ -26,8 +26,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 
-__all__ = ["SIXTEEN_BYTES", "map_graph"]
-
 SIXTEEN_BYTES = MemoryRecipe(weight=2.0, gradient=2.0, optimiser=12.0)
 """A parameter in training: weight and gradient in 16 bits, master copy and two moments in 32; nothing is lost."""
 _NOTHING = MemoryRecipe(weight=0.0, gradient=0.0, optimiser=0.0)

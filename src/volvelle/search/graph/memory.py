@@ -11,8 +11,6 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import PARTIAL, TensorLayout
 
-__all__ = ["BlockMemory", "MemoryLowerBound", "OwnBytes", "block_memory"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockMemory:

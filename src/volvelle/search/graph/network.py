@@ -16,8 +16,6 @@ from volvelle.search.graph.answer import Axis, Degrees, Group
 from volvelle.system.cluster import Cluster
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["Network", "factorisations", "placed", "placements"]
-
 AXES: tuple[Axis, ...] = ("tensor", "pipeline", "data")
 
 

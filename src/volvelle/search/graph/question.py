@@ -13,8 +13,6 @@ from volvelle.search.graph.stages import Crossing
 from volvelle.workload.graph import Block, Workload
 from volvelle.workload.operations import Unit
 
-__all__ = ["Question"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

@@ -18,8 +18,6 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Phase, Unit
 from volvelle.workload.tensor_layout import REPLICATED, Collective, TensorLayout
 
-__all__ = ["Objective", "Sharder", "Sharding", "best_sharding", "shardings_in_order"]
-
 Objective = Literal["time", "bytes"]
 """Time: work and collectives. Bytes: those that collectives send, as DFModel has it, work only among equals."""
 _TIES = 2000

@@ -7,8 +7,6 @@ from math import ceil, inf, prod
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.workload.operations import Operation, Unit
 
-__all__ = ["ShardingTimes", "Weights", "arithmetic"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardingTimes:

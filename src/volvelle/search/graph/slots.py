@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection
 from volvelle.workload.graph import Block
 from volvelle.workload.operations import Operation
 
-__all__ = ["Range", "slots_of"]
-
 Range = tuple[int, int]
 """The first and the last slot in which an operation may run."""
 

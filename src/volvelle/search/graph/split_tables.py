@@ -19,8 +19,6 @@ from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["COLLECTIVES", "BlockTables", "Source", "TensorTable", "handed_layouts", "leader_of"]
-
 COLLECTIVES = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER, Collective.ALL_TO_ALL)
 _WIDEST = 60_000
 """Entries of a tensor's table; of one with more readers the first few are tabulated and the rest corrected for."""

@@ -27,8 +27,6 @@ from volvelle.workload.graph import Block, Workload
 from volvelle.workload.tensor_layout import TensorLayout
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["PlacedDegrees", "StagedPlan", "handed_bytes"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedDegrees:

@@ -17,8 +17,6 @@ from volvelle.workload.graph import Block
 from volvelle.workload.operations import Phase
 from volvelle.workload.transforms import seed_of
 
-__all__ = ["ChainCut", "Crossing", "crossing_bytes", "cut_chain", "described", "homes", "least_crossings", "segments"]
-
 _CLOSE = 1e-9
 _DOWN_SETS = 3000
 """Ways to cut a block that are looked at for the cheapest one."""

@@ -19,8 +19,6 @@ from volvelle.workload.graph import Role, Tensor
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import Collective, TensorLayout
 
-__all__ = ["TimedSplits"]
-
 Table = NDArray[np.float64]
 Talk = tuple[dict[Range, Table], Table, Table]
 

@@ -11,8 +11,6 @@ from volvelle.search.graph.answer import Axis, Degrees
 from volvelle.search.graph.network import placed
 from volvelle.system.cluster import Cluster
 
-__all__ = ["KernelBlock", "KernelMapping", "KernelPlan"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelBlock:

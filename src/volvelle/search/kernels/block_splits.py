@@ -10,8 +10,6 @@ from volvelle.search.graph.sharding import Sharder
 from volvelle.search.kernels.split_times import SplitTimes
 from volvelle.workload.tensor_layout import TensorLayout
 
-__all__ = ["BlockSplits"]
-
 Split = tuple[float, dict[str, str | None]]
 _Stream = Iterator[Split]
 

@@ -14,8 +14,6 @@ from volvelle.workload.graph import Block, Workload
 from volvelle.workload.tensor_layout import REPLICATED, split
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["any_layout", "least_memory"]
-
 
 def any_layout(block: Block, dims: dict[str, str | None]) -> ShardedBlock:
     """A block whose tensors all lie split over the tensor-parallel chips, whatever its operations split."""

@@ -38,8 +38,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.tensor_layout import TensorLayout
 from volvelle.workload.training import TrainingStep
 
-__all__ = ["map_kernels"]
-
 
 def map_kernels(
     step: TrainingStep,

@@ -26,8 +26,6 @@ from volvelle.workload.graph import Block, Workload
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import Collective
 
-__all__ = ["SplitTimes"]
-
 
 class SplitTimes:
     """A block over the tensor-parallel chips of one mapping, any split of its operations."""

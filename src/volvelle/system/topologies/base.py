@@ -6,8 +6,6 @@ import numpy as np
 
 from volvelle.quantities import Count, Fraction
 
-__all__ = ["AbstractTopology", "doublings"]
-
 
 class AbstractTopology(ABC):
     """The shape of one network dimension.

@@ -8,8 +8,6 @@ import numpy as np
 from volvelle.quantities import Count, Fraction
 from volvelle.system.topologies.base import AbstractTopology
 
-__all__ = ["CubeMesh"]
-
 # Links that all rings of the first so many chips (and more, up to the next entry) use together, out of six: 0-3, 1-2,
 # 2-3, 0-4 and 1-5 are double, the others single. Four chips hold two rings, run both ways; five and six have to pass a
 # single link.

@@ -9,8 +9,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
 from volvelle.system.topologies.base import AbstractTopology, doublings
 
-__all__ = ["Dragonfly"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,6 @@ import numpy as np
 from volvelle.quantities import Count, Fraction
 from volvelle.system.topologies.base import AbstractTopology
 
-__all__ = ["FullyConnected"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ from typing import final
 from volvelle.quantities import Count, Fraction
 from volvelle.system.topologies.base import AbstractTopology, doublings
 
-__all__ = ["Switch"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

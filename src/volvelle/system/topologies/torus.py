@@ -11,8 +11,6 @@ from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
 from volvelle.system.topologies.base import AbstractTopology
 
-__all__ = ["Torus", "nearly_cubic"]
-
 
 def nearly_cubic(chips: int, axes: int) -> tuple[int, ...]:
     """The factorisation of `chips` into `axes` factors whose largest is least (then next largest …)."""
