@@ -12,8 +12,6 @@ from volvelle.search.graph.slots import Range
 from volvelle.workload.graph import Block
 from volvelle.workload.operations import Operation
 
-__all__ = ["ForcedCut", "forced_cuts"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForcedCut:
