@@ -100,8 +100,12 @@ class BestFirst:
             elif turn % 2 and (fresh := self._unseen(enough)) is not None:
                 self._glance(fresh)
             else:
-                self._advance(self.cells[0][2])
-                heapq.heappop(self.cells)
+                # Every second turn a cell that was never opened: what it holds may make short work of the rest.
+                entry = self._unopened(enough) if turn % 2 else None
+                entry = entry or self.cells[0]
+                self._advance(entry[2])
+                self.cells.remove(entry)
+                heapq.heapify(self.cells)
             if self.progress is not None:
                 self.progress(self.time, self.bound, self.counts)
 
@@ -128,6 +132,10 @@ class BestFirst:
     def _unseen(self, enough: float) -> Cell | None:
         """The cell of the least bound that was not looked at yet."""
         return next((cell for bound, _, cell in sorted(self.cells) if not cell.glanced and bound < enough), None)
+
+    def _unopened(self, enough: float) -> tuple[float, int, Cell] | None:
+        """The cell of the least bound that was not opened yet, with its place in the queue."""
+        return min((entry for entry in self.cells if not entry[2].searches and entry[0] < enough), default=None)
 
     def _open(self) -> None:
         """Sharpen the bound of the next degrees; where it is sharp already, look at a tile size of theirs."""

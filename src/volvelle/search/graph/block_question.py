@@ -67,6 +67,8 @@ class BlockQuestion:
             work=self.table.work,
             memory=self.table.memory,
             moved=self.table.moved,
+            weights=self.table.weights,
+            sram=self.chip.sram * (1.0 + 1e-9),
             sided=self.choices.forward_first,
             exchange=self.exchange,
             replicas=self.replicas,

@@ -69,6 +69,12 @@ class ChipTable:
             traffic = 0.0
         return float(traffic_time(traffic + self._through(op, dim), rate=self.chip.dram_rate))
 
+    def weights(self, op: Operation, dim: str | None) -> float:
+        """Bytes of SRAM at least that the weights of an operation take, unless they come in pieces."""
+        weights = self._kernel_times(op, dim).weights[0]
+        # Where it does not split what its forward operation splits, its weights may be split all the same.
+        return weights / self.degree if op.of and dim is None else weights
+
     def moved(self, op: Operation, tensor: str, dim: str | None) -> float:
         """Seconds of DRAM traffic of one end of a tensor that an operation reads."""
         return float(traffic_time(self._read_bytes(op, tensor, dim), rate=self.chip.dram_rate))
@@ -116,9 +122,8 @@ class ChipTable:
         read = sum(self._read_bytes(op, name, dim) for name in op.inputs if name in self._made) / tiles
         buffers = float(sram_demand(0.0, 0.0, read)) + float(sram_demand(0.0, 0.0, written))
         weights, pieces, streamed = times_of.weights[0], 1, times_of.streamed[0]
-        if op.of and dim is None and choices.fuse:
-            # Where it does not split what its forward operation splits, its weights may be split all the same.
-            weights, streamed = weights / self.degree, streamed / self.degree
+        if choices.fuse:
+            weights, streamed = self.weights(op, dim), min(streamed, self.weights(op, dim))
         if weights + buffers > times_of.limit:
             if not choices.tile_weights or not weights or buffers >= times_of.limit:
                 return inf

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.elimination import Correction, Elimination, Factor, OutOfTimeError
+from volvelle.search.graph.forced_cuts import forced_cuts
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.slots import Range, slots_of
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
@@ -52,8 +53,11 @@ class TimedSplits:
             if perf_counter() > costs.deadline:
                 raise OutOfTimeError
             self._add(op)
+        self.base: dict[Range, float] = {}
+        """Seconds of DRAM traffic that there is whatever is chosen, by slots."""
         if costs.moved is not None:
             self._add_cut()
+            self._add_forced()
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
@@ -75,6 +79,8 @@ class TimedSplits:
             factors.append(Factor(one.scope, table))
             if not one.whole:
                 corrections.append(self._correction(one, table, weights))
+        for within, seconds in self.base.items():
+            factors.append(Factor((), self._shares(weights, within)[:, 1].min() * np.array(seconds)))
         if weights.rent and self.costs.room < inf:
             factors.append(Factor((), np.array(-weights.rent * self.costs.room)))
         room = self.costs.room if strict else inf
@@ -169,6 +175,7 @@ class TimedSplits:
             for shared, option in zip(self.shared, chosen, strict=True)
             for within, table in shared.items()
         ]
+        ranged += [(within, np.array([0.0, seconds, 0.0])) for within, seconds in self.base.items()]
         for one, network, own, by_itself in self.talks:
             cell = tuple(chosen[place] for place in one.scope)
             if by_itself.any() and by_itself[_inside(by_itself, cell)]:
@@ -256,6 +263,35 @@ class TimedSplits:
                         self._within(number, op)[1, option] += seconds
                     if not any(alone[maker.name]):
                         self._within(number, maker)[1, option] += seconds
+
+    def _add_forced(self) -> None:
+        """Tensors that are cut because the weights on either side do not fit the chip together."""
+        costs, tables = self.costs, self.tables
+        if costs.weights is None:
+            return
+        always = {name for name, times in self._alone_of.items() if None not in times}
+
+        def seconds(op: Operation, name: str) -> float:
+            if {op.name, tables.maker[name].name} & always or costs.moved is None:
+                return 0.0
+            return min(costs.moved(op, name, dim) for dim in self._dims_of[op.name])
+
+        weights = {
+            op.name: min(costs.weights(op, dim) for dim in self._dims_of[op.name])
+            for op in tables.block.operations
+            if op.name not in always
+        }
+        for cut in forced_cuts(tables.block, self._side, weights, costs.sram, seconds, self._slots):
+            if not cut.seconds:
+                continue
+            self.base[cut.within] = self.base.get(cut.within, 0.0) + cut.seconds
+            for name in cut.path:
+                number = tables.number[name]
+                for option, alone in enumerate(self._alone_of[name]):
+                    if alone is not None:
+                        # Its own end is in its time already: nothing is said of this path then.
+                        table = self.shared[number].setdefault(cut.within, np.zeros((2, self.sizes[number])))
+                        table[1, option] -= cut.seconds
 
     def _settles(self, op: Operation) -> bool:
         """Whether its one result has a table, in which its work can be counted with its collectives."""
