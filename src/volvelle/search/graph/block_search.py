@@ -28,8 +28,8 @@ AT_ONCE = 200
 _FIRST_PATIENCE = 0.5
 """Seconds for a fusion that a quick look left open; each time it comes up again, so many times as long."""
 _MORE_PATIENCE = 4.0
-_PULLED = 4
-"""Shardings taken from a branch in order before it is parted."""
+_PULLED_AT_FIRST, _PULLED = 64, 4
+"""Shardings taken in order before all of them, or a branch, are parted: a small graph is settled without."""
 
 
 def _any(sharding: Sharding) -> bool:
@@ -106,19 +106,21 @@ class _Branch:
         self.bound: float = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
         """No sharding of it that was not looked at takes less."""
         self._stream: Iterator[tuple[float, tuple[int, ...]]] | None = None
-        self.pulled = 0
+        self._pulls = _PULLED_AT_FIRST if parent is None else _PULLED
 
     def pull(self) -> tuple[int, ...]:
         """The options of the next sharding, raising the bound; nothing after the last."""
         if self._stream is None:
             self._stream = self.timed.eliminated(self.lagrangian.weights).assignments()
-        self.pulled += 1
+        self._pulls -= 1
         cost, chosen = next(self._stream, (inf, ()))
         self.bound = max(self.bound, cost)
         return chosen
 
     def parting(self) -> int | None:
-        """The variable to branch on: the one that matters most to what holds the bound down; None: there is none."""
+        """The variable to branch on: the one that matters most to what holds the bound down; None: go on in order."""
+        if self._pulls > 0:
+            return None
         active = self.lagrangian.active
         for other in active[1:]:
             variable = self.timed.differing(active[0], other)
@@ -209,7 +211,7 @@ class BlockSearch:
         branch = self._branches[0][2]
         if branch.hints:
             chosen = branch.hints.pop(0)
-        elif branch.pulled < _PULLED or (variable := branch.parting()) is None:
+        elif (variable := branch.parting()) is None:
             chosen = branch.pull()
             if not chosen:
                 heapq.heappop(self._branches)
