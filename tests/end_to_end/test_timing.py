@@ -63,18 +63,9 @@ def figures(benchmark: str, good: Callable[[Any], bool], *, tries: int) -> Any:
     return found
 
 
-BARE_ROWS = 1_200_000.0
-"""Rows a second of the arithmetic fused by hand on the machine that seconds are promised for."""
-
-
-def speed(bare: float) -> float:
-    """A slower machine's speed, by what the bare arithmetic reaches on it in the same run; never above one."""
-    return min(1.0, bare / BARE_ROWS)
-
-
 def test_a_table_is_priced_at_half_a_million_rows_a_second_and_within_twice_of_bare() -> None:
     found = figures("table_rate.py", lambda found: found["rows_per_s"] >= 500_000, tries=4)
-    assert found["rows_per_s"] >= 500_000 * speed(found["bare_rows_per_s"])
+    assert found["rows_per_s"] >= 500_000
     assert found["ratio"] >= 0.4  # aim 0.5; a noisy neighbour may take some of it
 
 
@@ -86,12 +77,13 @@ def test_compiled_code_prices_a_table_five_times_as_fast_as_numpy_and_the_same()
 
 
 def test_a_trillion_parameters_on_4096_chips_are_searched_in_seconds() -> None:
-    found = figures("search_1t.py", lambda found: found["plain"]["seconds"] < 10, tries=2)
-    slower = speed(figures("table_rate.py", lambda found: True, tries=1)["bare_rows_per_s"])
+    found = figures(
+        "search_1t.py", lambda found: found["plain"]["seconds"] < 10 and found["offload"]["seconds"] < 60, tries=2
+    )
     assert found["plain"]["configurations"] >= 1_053_228
-    assert found["plain"]["seconds"] < 10 / slower
+    assert found["plain"]["seconds"] < 10
     assert found["offload"]["configurations"] >= 7_276_848
-    assert found["offload"]["seconds"] < 60 / slower
+    assert found["offload"]["seconds"] < 60
     # The record is 56.3 % (Korthikanti et al. 2023); a plan that claims much more crowns its own error.
     assert found["plain"]["best"]["mfu"] <= 1.1 * 0.563
 
