@@ -254,6 +254,26 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
         columns: dict[str, Any] = {one.name: np.broadcast_to(getattr(self, one.name), (rows,)) for one in CHOICES}
         return replace(self, **columns)
 
+    def alike(self, names: Sequence[str]) -> tuple["MappingTable", NDArray[np.intp]]:
+        """The rows that differ in the named columns or their structure, and for every row which of them it is.
+
+        The other columns of the result are no numbers (NaN), so that nothing can be computed from them by mistake.
+        """
+        code, count = np.zeros(len(self), dtype=np.intp), 1
+        for name in (*names, *(one.name for one in _STRUCTURAL)):
+            column = getattr(self, name)
+            if column.strides != (0,):
+                numbers, options = numbered(column.astype(np.intp))
+                code, count = numbered(code * options + numbers)
+        first = np.empty(count, dtype=np.intp)
+        first[code] = np.arange(len(self))
+        unread: dict[str, Any] = {
+            one.name: np.broadcast_to(np.nan, (count,))
+            for one in CHOICES
+            if one.name not in names and not one.structural
+        }
+        return replace(self.take(first), **unread), code
+
     def structures(self) -> list[tuple[Structure, NDArray[np.intp] | slice]]:
         """The structures there are, each with its rows."""
         if not len(self):
@@ -279,3 +299,13 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
                 values[one.name] = one.kind(value)
             structures.append((Structure(**values, sharding=self.sharding), np.flatnonzero(code == number)))
         return structures
+
+
+def numbered(values: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
+    """Values, none below zero, as numbers from 0 in their order, and how many there are; small ones are not sorted."""
+    if not len(values) or values.max() > 2 * len(values) + 4096:
+        different, numbers = np.unique(values, return_inverse=True)
+        return numbers, len(different)
+    seen = np.bincount(values) > 0
+    numbers = np.cumsum(seen) - 1
+    return numbers[values], int(numbers[-1]) + 1

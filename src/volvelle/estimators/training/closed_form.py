@@ -11,6 +11,7 @@ from volvelle.estimators.calibration import Calibrations
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, EstimateTable, MemoryPart, TrainingEstimate, Violation
+from volvelle.estimators.training.blocks import Blocks
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
 from volvelle.estimators.training.step_time import StepTime
@@ -216,11 +217,14 @@ class _Filler:
         for structure, rows in self.mappings.structures():
             model = lowered_model(self.workload, structure)
             case: Case = (self.workload, self.system, split_dims(model.blocks))
-            count = len(self.mappings) if isinstance(rows, slice) else len(rows)
+            table = self.mappings.take(rows)
+            blocks = self._blocks(model, table)
+            count = len(table)
             size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK
             for start in range(0, count, size):
                 part = slice(start, min(start + size, count))
-                self._fill_chunk(model, case, part if isinstance(rows, slice) else rows[part])
+                own = None if blocks is None else blocks.take(part)
+                self._fill_chunk(model, case, table.take(part), part if isinstance(rows, slice) else rows[part], own)
         return EstimateTable(
             mappings=self.mappings,
             time=self.time,
@@ -233,10 +237,22 @@ class _Filler:
             memory=self.parts,
         )
 
-    def _fill_chunk(self, model: LoweredModel, case: Case, rows: NDArray[np.intp] | slice) -> None:
-        chunk = self.mappings.take(rows)
+    def _blocks(self, model: LoweredModel, table: MappingTable) -> Blocks | None:
+        """The blocks of a table, those of its rows that are alike timed once; where machines differ, there are none."""
+        if self.machine.rows() > 1:
+            return None
+        return Blocks.alike(model, self.machine, table, most=_CHUNK, alone=self.lines is not None)
+
+    def _fill_chunk(
+        self,
+        model: LoweredModel,
+        case: Case,
+        chunk: MappingTable,
+        rows: NDArray[np.intp] | slice,
+        blocks: Blocks | None,
+    ) -> None:
         machine = self.machine.take(rows)
-        found = two_tier_time(model, self.workload, machine, chunk, breakdown=self.lines is not None)
+        found = two_tier_time(model, self.workload, machine, chunk, breakdown=self.lines is not None, blocks=blocks)
         memory = found.memory_bytes
         self.time[rows] = found.time
         self.memory_bytes[rows] = memory
