@@ -49,6 +49,16 @@ class Estimator(ABC, Generic[Work, Decision]):
         """Why a decision cannot run. One that knows a quicker way has its own."""
         return self.estimate(workload, system, decision).violations
 
+    def least(self, candidates: Sequence[tuple[Work, Decision]], system: Cluster, /) -> float:
+        """What the first in order is ranked by: of those that can run, or of all if none can."""
+        keys = self.ranked_by(candidates, system)
+        able = [
+            key
+            for key, (work, decision) in zip(keys, candidates, strict=True)
+            if not self.violations(work, system, decision)
+        ]
+        return float(min(able or keys))
+
     def rank(
         self, candidates: Iterable[tuple[Work, Decision]], system: Cluster, *, top: int = 8
     ) -> "Ranking[Work, Decision]":

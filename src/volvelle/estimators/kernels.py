@@ -1,6 +1,6 @@
 """Times of kernels: roofline on the sizes that one structure's terms take for a table of mappings."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,17 +90,21 @@ class KernelTimes:
         self._sizes = sizes
         self._machine = machine
         self._alone = alone
-        self._known: dict[object, KernelTime] = {}
+        self._known: dict[Hashable, KernelTime] = {}
 
     def time_of(self, kernel: Kernel) -> KernelTime:
         """The kernel's time, from an equal one where there was one."""
-        product = None if kernel.product is None else (*sorted(kernel.product[:2]), kernel.product[2])
-        sides = (*sorted((kernel.rows, kernel.columns)), kernel.depth)
-        kind = (kernel.attention_core and kernel.product is None, kernel.keep_16bit and self._machine.cast is not None)
-        key = (kernel.matrix_work, kernel.vector_work, product, sides, kernel.instances, kernel.traffic, kind)
-        if key not in self._known:
-            self._known[key] = self._time_of(kernel)
-        return self._known[key]
+        work = kernel.work
+        if work not in self._known:
+            self._known[work] = self._time_of(kernel)
+        return self._known[work]
+
+    def times_of(self, kernels: Sequence[Kernel], works: Sequence[int]) -> list[KernelTime]:
+        """Times of kernels whose equal works have equal numbers."""
+        for kernel, work in zip(kernels, works, strict=True):
+            if work not in self._known:
+                self._known[work] = self._time_of(kernel)
+        return [self._known[work] for work in works]
 
     def _time_of(self, kernel: Kernel) -> KernelTime:
         traffic = self._traffic(kernel)

@@ -1,5 +1,6 @@
 """What a chip does with a block: kernels of its own, collectives over the chips of an axis, transfers to a stage."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from volvelle.mapping.axes import Axis
@@ -32,6 +33,14 @@ class Kernel:
     """Belongs to a region between projections, behind which context exchanges hide."""
     keep_16bit: bool = False
     """Stays in 16 bits where other products are narrower: attention cores, and blocks that do not repeat."""
+
+    @property
+    def work(self) -> Hashable:
+        """What its time depends on: kernels of equal work take equal time."""
+        product = None if self.product is None else (*sorted(self.product[:2]), self.product[2])
+        sides = (*sorted((self.rows, self.columns)), self.depth)
+        kind = (self.attention_core and self.product is None, self.keep_16bit)
+        return self.matrix_work, self.vector_work, product, sides, self.instances, self.traffic, kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """A model's blocks lowered once for each structure and kept, and how they follow one another."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -39,6 +39,15 @@ class LoweredModel:
     def trains(self) -> bool:
         """Whether there is a backward pass."""
         return any(kernel.phase is Phase.BACKWARD for block in self.blocks for kernel in block.kernels)
+
+    @cached_property
+    def works(self) -> dict[str, tuple[int, ...]]:
+        """Block → for every kernel of it the number of its work, equal where kernels of any block do the same."""
+        numbers: dict[Hashable, int] = {}
+        return {
+            block.name: tuple(numbers.setdefault(kernel.work, len(numbers)) for kernel in block.kernels)
+            for block in self.blocks
+        }
 
     @cached_property
     def _by_name(self) -> dict[str, LoweredBlock]:
@@ -125,12 +134,12 @@ def _lowered(model: ByIdentity, structure: Structure, expert_load: float, backwa
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _whole(model: ByIdentity, backward: bool) -> Workload:
     return TrainingStep(model=model.model, batch=1, backward=backward).whole
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _flops_each(model: ByIdentity, backward: bool) -> float:
     """FLOP of matrix products a sequence, forward and backward."""
     return TrainingStep(model=model.model, batch=1, backward=backward).flops

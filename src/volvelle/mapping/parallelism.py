@@ -241,6 +241,8 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
 
     def take(self, rows: NDArray[np.intp] | slice) -> "MappingTable":
         """Some of the rows; a column that is one value repeated stays so, and costs nothing."""
+        if isinstance(rows, slice) and rows == slice(None):
+            return self
         count = len(range(len(self))[rows]) if isinstance(rows, slice) else len(rows)
 
         def cut(column: NDArray[Any]) -> NDArray[Any]:

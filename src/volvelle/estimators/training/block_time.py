@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from volvelle.estimators.kernels import KernelTimes, Sizes, counted, total
+from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.lines import DISPATCH, REPEATED, REPEATED_HIDDEN, SLOWED, Line
 from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
 from volvelle.laws.nested_collectives import (
@@ -43,8 +43,8 @@ class BlockTime:
     def __init__(
         self,
         plan: LoweredBlock,
+        kernels: Sequence[KernelTime],
         sizes: Sizes,
-        kernels: KernelTimes,
         tiers: Mapping[Axis, Sequence[Tier]],
         *,
         beside: Number = 0.0,
@@ -52,7 +52,7 @@ class BlockTime:
         communication_sm_share: Fraction = 0.0,
     ) -> None:
         self.plan = plan
-        self.kernels = [(kernel, kernels.time_of(kernel)) for kernel in plan.kernels]
+        self.kernels = list(zip(plan.kernels, kernels, strict=True))
         timed: dict[tuple[Axis, Collective, Term], Number] = {}
         self.exchanges: list[tuple[Exchange, Number]] = []
         for exchange in plan.exchanges:
@@ -156,11 +156,16 @@ class BlockTime:
     def resources(self) -> dict[Line, str]:
         """What bounds each line of kernels: the resources of its kernels, longest first."""
         found: dict[Line, dict[str, float]] = {}
+        most: dict[int, tuple[bool, float]] = {}
         for kernel, timing in self.kernels:
+            if id(timing) not in most:
+                bound = bool(np.max(timing.arithmetic) >= np.max(timing.memory))
+                most[id(timing)] = bound, float(np.max(timing.time))
+            computes, time = most[id(timing)]
             unit = "vector units" if kernel.matrix_work is None else "matrix units"
-            resource = unit if np.max(timing.arithmetic) >= np.max(timing.memory) else "memory"
+            resource = unit if computes else "memory"
             times = found.setdefault(_kernel_line(self.plan, kernel), {})
-            times[resource] = times.get(resource, 0.0) + float(np.max(timing.time))
+            times[resource] = times.get(resource, 0.0) + time
         return {line: " and ".join(sorted(times, key=lambda name: -times[name])) for line, times in found.items()}
 
 

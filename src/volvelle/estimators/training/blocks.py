@@ -52,8 +52,8 @@ class Blocks:
         self.times = {
             block.name: BlockTime(
                 block,
+                kernels.times_of(block.kernels, model.works[block.name]),
                 self._sizes,
-                kernels,
                 self.axes,
                 beside=beside,
                 host_dispatch_time=machine.host_dispatch_time,

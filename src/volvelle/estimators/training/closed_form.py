@@ -26,6 +26,8 @@ from volvelle.workload.training import TrainingStep
 
 _CHUNK = 16_384
 """Rows timed at a time: their columns stay in the processor's cache."""
+_MANY = 256
+"""Rows from which on it pays to look for those that are alike."""
 
 
 @final
@@ -205,6 +207,7 @@ class _Filler:
         self.workload = workload
         self.system = system
         self.machine = machine
+        self.single = machine.rows() == 1
         self.mappings = mappings
         self.time = np.empty(len(mappings))
         self.memory_bytes = np.empty(len(mappings))
@@ -219,10 +222,7 @@ class _Filler:
             case: Case = (self.workload, self.system, split_dims(model.blocks))
             table = self.mappings.take(rows)
             blocks = self._blocks(model, table)
-            count = len(table)
-            size = -(-count // -(-count // _CHUNK))  # equal chunks, none larger than _CHUNK
-            for start in range(0, count, size):
-                part = slice(start, min(start + size, count))
+            for part in _chunks(len(table)):
                 own = None if blocks is None else blocks.take(part)
                 self._fill_chunk(model, case, table.take(part), part if isinstance(rows, slice) else rows[part], own)
         return EstimateTable(
@@ -238,8 +238,8 @@ class _Filler:
         )
 
     def _blocks(self, model: LoweredModel, table: MappingTable) -> Blocks | None:
-        """The blocks of a table, those of its rows that are alike timed once; where machines differ, there are none."""
-        if self.machine.rows() > 1:
+        """The blocks of a table, timed once for rows that are alike; None where machines differ, or rows are few."""
+        if not self.single or len(table) < _MANY:
             return None
         return Blocks.alike(model, self.machine, table, most=_CHUNK, alone=self.lines is not None)
 
@@ -251,7 +251,7 @@ class _Filler:
         rows: NDArray[np.intp] | slice,
         blocks: Blocks | None,
     ) -> None:
-        machine = self.machine.take(rows)
+        machine = self.machine if self.single else self.machine.take(rows)
         found = two_tier_time(model, self.workload, machine, chunk, breakdown=self.lines is not None, blocks=blocks)
         memory = found.memory_bytes
         self.time[rows] = found.time
@@ -267,3 +267,11 @@ class _Filler:
                 self.lines[key][rows] = time
             for column, size in zip(self.parts.values(), found.memory, strict=True):
                 column[rows] = size
+
+
+def _chunks(count: int) -> list[slice]:
+    """Equal parts of so many rows, none larger than a chunk."""
+    if count <= _CHUNK:
+        return [slice(None)]
+    size = -(-count // -(-count // _CHUNK))
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
