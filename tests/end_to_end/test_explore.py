@@ -1,6 +1,8 @@
 """The verb ``explore``, as a person types it."""
 
 import json
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,32 +46,46 @@ def test_a_dry_run_says_the_size_and_computes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_study_is_run_once_and_asked_again(tmp_path: Path) -> None:
-    words = (written(tmp_path), "--out", str(tmp_path / "out"))
-    first, second = explored(*words), explored(*words)
-    assert first["ran"]["rows"] == 6
-    assert second["ran"]["rows"] == 0
-    assert first["best"] == second["best"]
-    assert {Path(file).name for file in first["files"]} >= {"report.html", "front.csv"}
+@dataclass(frozen=True)
+class Explored:
+    """A study that was run, and what it answered."""
+
+    folder: Path
+    answer: dict[str, Any]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return written(self.folder), "--out", str(self.folder / "out")
 
 
-def test_the_cheapest_machine_for_a_deadline_is_found(tmp_path: Path) -> None:
-    words = (written(tmp_path), "--out", str(tmp_path / "out"))
-    days = explored(*words)["best"]["design"]["measures"]["days"]
-    found = explored(*words, "--invert", f"days <= {days * 1.001} and machine_usd minimal")
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Explored:
+    folder = tmp_path_factory.mktemp("small")
+    return Explored(folder, explored(written(folder), "--out", str(folder / "out")))
+
+
+def test_a_study_is_run_once_and_asked_again(small: Explored) -> None:
+    again = explored(*small.words)
+    assert small.answer["ran"]["rows"] == 6
+    assert again["ran"]["rows"] == 0
+    assert small.answer["best"] == again["best"]
+    assert {Path(file).name for file in small.answer["files"]} >= {"report.html", "front.csv"}
+
+
+def test_the_cheapest_machine_for_a_deadline_is_found(small: Explored) -> None:
+    days = small.answer["best"]["design"]["measures"]["days"]
+    found = explored(*small.words, "--invert", f"days <= {days * 1.001} and machine_usd minimal")
     assert found["design"]["measures"]["days"] <= days * 1.001
 
 
-def test_a_requirement_that_nothing_meets_is_answered_with_the_nearest(tmp_path: Path) -> None:
-    words = (written(tmp_path), "--out", str(tmp_path / "out"))
-    found = volvelle("explore", *words, "--invert", "days <= 0.01 and machine_usd minimal")
+def test_a_requirement_that_nothing_meets_is_answered_with_the_nearest(small: Explored) -> None:
+    found = volvelle("explore", *small.words, "--invert", "days <= 0.01 and machine_usd minimal")
     assert found.returncode == 1
     assert "days" in found.stdout
 
 
-def test_another_study_is_not_mixed_into_an_old_folder(tmp_path: Path) -> None:
-    out = str(tmp_path / "out")
-    explored(written(tmp_path), "--out", out)
+def test_another_study_is_not_mixed_into_an_old_folder(small: Explored, tmp_path: Path) -> None:
+    out = str(shutil.copytree(small.folder / "out", tmp_path / "out"))
     found = volvelle("explore", written(tmp_path, objectives=["days"]), "--out", out)
     assert found.returncode == 2
     assert "another study" in found.stderr
@@ -77,12 +93,9 @@ def test_another_study_is_not_mixed_into_an_old_folder(tmp_path: Path) -> None:
     explored(written(tmp_path, objectives=["days"]), "--out", out, "--fresh")
 
 
-def test_the_compiled_path_gives_the_same_answer(tmp_path: Path) -> None:
-    plain, fast = (
-        explored(written(tmp_path), "--out", str(tmp_path / name), *more)
-        for name, more in (("plain", ()), ("fast", ("--compiled",)))
-    )
-    for name, value in plain["best"]["design"]["measures"].items():
+def test_the_compiled_path_gives_the_same_answer(small: Explored, tmp_path: Path) -> None:
+    fast = explored(written(tmp_path), "--out", str(tmp_path / "fast"), "--compiled")
+    for name, value in small.answer["best"]["design"]["measures"].items():
         assert fast["best"]["design"]["measures"][name] == pytest.approx(value, rel=1e-12)
 
 
