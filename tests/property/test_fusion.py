@@ -16,7 +16,9 @@ from volvelle.estimators.dataflow.partition_time import PartitionTimes, fusion_t
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import TICKS, assignment_model, in_whole_numbers
+from volvelle.search.fusion.down_sets import shortest_path
 from volvelle.search.fusion.incumbent import along_orders, improved
+from volvelle.search.fusion.lattice import Lattice
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.fusion.solvers import CpSat, Highs
 from volvelle.workload.operations.base import Phase, Unit
@@ -111,6 +113,20 @@ def test_the_search_over_down_sets_finds_what_brute_force_finds(problem: FusionP
     assert answer.proven
     assert answer.time == pytest.approx(brute_force(problem), rel=1e-9)
     assert answer.feasible or answer.violations
+
+
+@settings(max_examples=200)
+@given(problems(largest=7))
+def test_the_two_passes_one_by_one_take_what_both_at_once_take(problem: FusionProblem) -> None:
+    free = replace(
+        problem,
+        kernels=tuple(replace(kernel, pinned=None) for kernel in problem.kernels),
+        choices=replace(problem.choices, partitions=None, fuse=True, forward_first=True),
+        chip=replace(problem.chip, dram_capacity=inf),
+    )
+    times_of = partition_times_of(free)
+    at_once = shortest_path(times_of, Lattice(times_of))
+    assert fuse(free, method="exact").time == pytest.approx(at_once.time, rel=1e-9)
 
 
 @settings(max_examples=20)

@@ -21,7 +21,7 @@ from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.memory import block_memory
 from volvelle.search.graph.network import Network, placements
-from volvelle.search.graph.sharding import Sharder, best_sharding
+from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.graph.stages import crossing_bytes, cut_chain
@@ -92,7 +92,7 @@ def test_the_best_sharding_is_the_best_of_all_shardings(data: st.DataObject, wor
     every = [
         cost(sharded, workload, degree, costs) for _, sharded in all_shardings(block, boundaries=handed_layouts(block))
     ]
-    found = best_sharding(block, workload.sizes, degree, costs)
+    found = next(Sharder(block, workload.sizes).in_order(degree, costs))
     assert found.cost == pytest.approx(min(every))
     assert cost(found.sharded, workload, degree, costs) == pytest.approx(found.cost)
 

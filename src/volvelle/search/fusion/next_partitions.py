@@ -96,10 +96,7 @@ class PartitionCandidates:
     def __init__(self, times_of: PartitionTimes, lattice: Lattice) -> None:
         self.times_of, self.lattice, self.tables = times_of, lattice, _tables(times_of)
         bits, goal = lattice.bits, lattice.goal
-        self.beyond = [
-            0.0 if goal & bits[-1] and not lattice.start else sum(edge[1] for edge in one if not goal & bits[edge[0]])
-            for one in times_of.outputs
-        ]
+        self.beyond = [sum(edge[1] for edge in one if not goal & bits[edge[0]]) for one in times_of.outputs]
         overlap = times_of.problem.choices.overlap
         self.all_at_once, self.memory_hidden = overlap is Overlap.ALL, overlap is Overlap.MEMORY
 

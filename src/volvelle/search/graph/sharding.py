@@ -4,9 +4,8 @@ Every operation offers the splits its declaration allows, every conversion betwe
 minimised exactly. Nothing here knows Megatron: its tensor parallelism is what comes out where it is best.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, prod
 from typing import Literal
 
 from volvelle.errors import MappingError, UnknownNameError
@@ -32,49 +31,6 @@ class Sharding:
     boundary: TensorLayout
     """Of the activations taken from the block before and handed to the one after."""
     cost: float
-
-
-def best_sharding(
-    block: Block,
-    sizes: Mapping[str, float],
-    degree: int,
-    costs: ShardingTimes,
-    *,
-    objective: Objective = "time",
-    boundaries: Sequence[TensorLayout] | None = None,
-    splits: Mapping[str, str | None] | None = None,
-    refused: Sequence[str] = (),
-    uneven: bool = False,
-) -> Sharding:
-    """The cheapest split of every operation, proven.
-
-    `splits` pins operations to a dimension, or to none; `refused` names dimensions nothing may split; `uneven` allows
-    dimensions that the degree does not divide. The layout between blocks is one of `boundaries`, by default any.
-    """
-    sharder = Sharder(block, sizes, boundaries=boundaries)
-    found = sharder.in_order(degree, costs, objective=objective, splits=splits, refused=refused, uneven=uneven)
-    return next(found)
-
-
-def shardings_in_order(
-    block: Block,
-    sizes: Mapping[str, float],
-    degree: int,
-    costs: ShardingTimes,
-    *,
-    objective: Objective = "time",
-    boundaries: Sequence[TensorLayout] | None = None,
-    splits: Mapping[str, str | None] | None = None,
-    refused: Sequence[str] = (),
-    uneven: bool = False,
-) -> Iterator[Sharding]:
-    """Splits from the cheapest on, leaving out those that differ from an earlier one in no cost of any operation."""
-    sharder, seen = Sharder(block, sizes, boundaries=boundaries), set[Hashable]()
-    for one in sharder.in_order(degree, costs, objective=objective, splits=splits, refused=refused, uneven=uneven):
-        mark = _mark(one.sharded, sizes, degree, costs)
-        if mark not in seen:
-            seen.add(mark)
-            yield one
 
 
 class Sharder:
@@ -221,18 +177,3 @@ class Sharder:
 def _sent(collective: Collective, size: float) -> float:
     """Bytes around a ring, but for the factor (p − 1)/p that all have: an all-reduce scatters and gathers."""
     return (2.0 if collective is Collective.ALL_REDUCE else 1.0) * size
-
-
-def _mark(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int, costs: ShardingTimes) -> Hashable:
-    """Everything that costs anything: work of every operation, layouts of what is kept, collectives."""
-    block = sharded.block
-    works = tuple(costs.work(op, sharded.dims[op.name]) for op in block.operations)
-    held = tuple(
-        (
-            name,
-            prod(ceil(sizes[dim] / degree) if dim == layout.dim else sizes[dim] for dim in block.tensor_of[name].dims),
-        )
-        for name, layout in sorted(sharded.layouts.items())
-    )
-    talk = tuple((one.tensor, one.collective, one.phase, one.of_weight) for one in sharded.conversions)
-    return works, held, talk

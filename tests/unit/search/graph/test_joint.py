@@ -1,6 +1,8 @@
 """Any graph on any machine: layouts are found, not told; stages are cut where it is best; what cannot be is refused."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -27,10 +29,11 @@ from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations, placements
-from volvelle.search.graph.sharding import Sharding, best_sharding, shardings_in_order
+from volvelle.search.graph.sharding import Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
 from volvelle.search.graph.stages import cut_chain, homes, segments
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
+from volvelle.workload.tensor_layout import TensorLayout
 
 GPT3 = GptLayer(name="GPT3 175B", hidden=12288, heads=96, head_dim=128, ffn=49152, sequence=2048, layers=96)
 GPT3_1T = GptLayer(name="GPT3 1T", hidden=25600, heads=160, head_dim=160, ffn=102400, sequence=2048, layers=128)
@@ -74,6 +77,19 @@ def sent(workload: Workload, found: Sharding) -> float:
 def stream(block: Block, workload: Workload) -> float:
     """Bytes that a layer hands to the next."""
     return block.tensor_of[block.outputs[0]].bytes(workload.sizes)
+
+
+def best_sharding(
+    block: Block,
+    sizes: Mapping[str, float],
+    degree: int,
+    costs: ShardingTimes,
+    *,
+    boundaries: Sequence[TensorLayout] | None = None,
+    **more: Any,
+) -> Sharding:
+    """The first of all in order."""
+    return next(Sharder(block, sizes, boundaries=boundaries).in_order(degree, costs, **more))
 
 
 # -- sharding: found, not told -----------------------------------------------------------------------------------
@@ -152,7 +168,7 @@ def test_what_the_degree_does_not_divide_is_split_only_if_allowed() -> None:
 
 def test_shardings_in_order_differ_in_what_they_cost() -> None:
     workload = gpt_layer(GPT3)
-    found = shardings_in_order(workload.blocks[0], workload.sizes, 8, ring(8, workload))
+    found = Sharder(workload.blocks[0], workload.sizes).in_order(8, ring(8, workload))
     first = [next(found) for _ in range(20)]
     assert [one.cost for one in first] == sorted(one.cost for one in first)
     marks = {(tuple(one.sharded.dims.items()), one.boundary) for one in first}
