@@ -1,5 +1,6 @@
 """What many tests need: small machines, small models, strategies."""
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +26,11 @@ from volvelle.quantities import Number
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
-settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("default")
+# The same examples in every run, so that a commit passes or fails; `scripts/test fuzz` draws new ones.
+_ALWAYS = {"deadline": None, "max_examples": 60, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", derandomize=True, **_ALWAYS)
+settings.register_profile("fuzz", **_ALWAYS)
+settings.load_profile(os.environ.get("VOLVELLE_EXAMPLES", "same"))
 
 ROOT = Path(__file__).resolve().parent.parent
 
