@@ -25,6 +25,12 @@ def best(times: int, action) -> float:  # type: ignore[no-untyped-def]
     return min(found)
 
 
+def ratio(times: int, one, other) -> float:  # type: ignore[no-untyped-def]
+    """How much longer one action takes than another, at best; in turn, so that a noisy machine disturbs both."""
+    pairs = [(best(1, one), best(1, other)) for _ in range(times)]
+    return min(first for first, _ in pairs) / min(second for _, second in pairs)
+
+
 def test_an_estimate_answers_within_two_seconds() -> None:
     assert best(3, lambda: volvelle(*QUESTION)) < 2.0
 
@@ -38,16 +44,12 @@ def test_a_million_accelerators_cost_what_eight_do() -> None:
     one, many = ParallelMapping(tensor=8, data=1), ParallelMapping(tensor=8, pipeline=8, data=16384)
     for cluster, mapping in ((small, one), (large, many)):
         assert estimator.estimate(step, cluster, mapping).feasible
-    ratio = best(20, lambda: estimator.estimate(step, large, many)) / best(
-        20, lambda: estimator.estimate(step, small, one)
-    )
-    assert 0.5 < ratio < 2.0
+    alone = ratio(20, lambda: estimator.estimate(step, large, many), lambda: estimator.estimate(step, small, one))
+    assert 0.5 < alone < 2.0
     table = MappingTable.of([many] * 1000)
     fewer = MappingTable.of([one] * 1000)
-    ratio = best(20, lambda: estimator.table(step, large, table)) / best(
-        20, lambda: estimator.table(step, small, fewer)
-    )
-    assert 0.5 < ratio < 2.0
+    tabled = ratio(20, lambda: estimator.table(step, large, table), lambda: estimator.table(step, small, fewer))
+    assert 0.5 < tabled < 2.0
 
 
 def figures(benchmark: str, good: Callable[[Any], bool], *, tries: int) -> Any:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.conftest import small_chip, small_cluster, small_gpt, small_llama
 from tests.property.strategies import clusters
 from volvelle import ClosedForm, Cluster, Experts, Memory, ParallelMapping, Recompute, TrainingStep, transformer
-from volvelle.mapping.parallelism import Schedule
+from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.search.exhaustive import search
 from volvelle.search.sensitivity import sensitivity
 from volvelle.search.space import Space, layouts
@@ -30,9 +30,10 @@ def brute(space: Space, step: TrainingStep, cluster: Cluster) -> list[tuple[floa
     found = []
     for table in layouts(space, step, cluster):
         for row in range(len(table)):
-            answer = ClosedForm().estimate(step, cluster, table.row(row))
-            if answer.feasible:
-                found.append((answer.time, table.row(row)))
+            mapping = table.row(row)
+            alone = ClosedForm().table(step, cluster, MappingTable.of([mapping]))
+            if alone.feasible[0]:
+                found.append((float(alone.time[0]), mapping))
     return sorted(found, key=lambda pair: pair[0])
 
 
