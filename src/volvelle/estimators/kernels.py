@@ -94,7 +94,7 @@ class KernelTimes:
 
     def time_of(self, kernel: Kernel) -> KernelTime:
         """The kernel's time, from an equal one where there was one."""
-        work = kernel.work
+        work = (kernel.work, kernel.keep_16bit and self._machine.cast is not None)
         if work not in self._known:
             self._known[work] = self._time_of(kernel)
         return self._known[work]

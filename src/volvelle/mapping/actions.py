@@ -36,11 +36,11 @@ class Kernel:
 
     @property
     def work(self) -> Hashable:
-        """What its time depends on: kernels of equal work take equal time."""
+        """What its time depends on beside `keep_16bit`: kernels of equal work take equal time."""
         product = None if self.product is None else (*sorted(self.product[:2]), self.product[2])
         sides = (*sorted((self.rows, self.columns)), self.depth)
-        kind = (self.attention_core and self.product is None, self.keep_16bit)
-        return self.matrix_work, self.vector_work, product, sides, self.instances, self.traffic, kind
+        fused = self.attention_core and self.product is None
+        return self.matrix_work, self.vector_work, product, sides, self.instances, self.traffic, fused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

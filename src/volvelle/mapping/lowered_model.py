@@ -1,6 +1,6 @@
 """A model's blocks lowered once for each structure and kept, and how they follow one another."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -40,14 +40,26 @@ class LoweredModel:
         """Whether there is a backward pass."""
         return any(kernel.phase is Phase.BACKWARD for block in self.blocks for kernel in block.kernels)
 
+    def works(self, *, casts: bool) -> Mapping[str, tuple[int, ...]]:
+        """Block → for every kernel of it the number of its work, equal where kernels of any block do the same.
+
+        Where products are cast to a narrower type, those that stay in 16 bits are told apart.
+        """
+        return self._works[casts]
+
     @cached_property
-    def works(self) -> dict[str, tuple[int, ...]]:
-        """Block → for every kernel of it the number of its work, equal where kernels of any block do the same."""
-        numbers: dict[Hashable, int] = {}
-        return {
-            block.name: tuple(numbers.setdefault(kernel.work, len(numbers)) for kernel in block.kernels)
-            for block in self.blocks
-        }
+    def _works(self) -> dict[bool, dict[str, tuple[int, ...]]]:
+        found: dict[bool, dict[str, tuple[int, ...]]] = {}
+        for casts in (False, True):
+            numbers: dict[Hashable, int] = {}
+            found[casts] = {
+                block.name: tuple(
+                    numbers.setdefault((kernel.work, casts and kernel.keep_16bit), len(numbers))
+                    for kernel in block.kernels
+                )
+                for block in self.blocks
+            }
+        return found
 
     @cached_property
     def _by_name(self) -> dict[str, LoweredBlock]:

@@ -49,10 +49,11 @@ class Blocks:
         """What the groups of each axis have of the network."""
         dual = table.schedule == Schedule.DUAL_PIPE
         beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
+        works = model.works(casts=machine.cast is not None)
         self.times = {
             block.name: BlockTime(
                 block,
-                kernels.times_of(block.kernels, model.works[block.name]),
+                kernels.times_of(block.kernels, works[block.name]),
                 self._sizes,
                 self.axes,
                 beside=beside,
