@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from benchmark_pages import benchmark_pages
 from explore_pages import explore_pages
+from kernel_pages import kernel_pages
 
 import volvelle
 import volvelle.errors
@@ -796,7 +797,7 @@ def pages() -> dict[Path, str]:
         schema = asked("schema estimate")
         linpack, quoted_of_linpack = hpl_page()
         found = {made / name: text for name, text in (files | mapped() | linpack).items()}
-        found |= {made / name: text for name, text in (benchmark_pages() | explore_pages()).items()}
+        found |= {made / name: text for name, text in (benchmark_pages() | explore_pages() | kernel_pages()).items()}
         training = json.loads(validated.result())
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}
         found |= {file.with_suffix(".out"): text for file, text in zip(examples, outputs, strict=True)}

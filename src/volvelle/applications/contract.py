@@ -93,6 +93,8 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     """What is measured, with its unit, in words."""
     quantity: ClassVar[Quantity | None] = SECONDS
     """The unit of what is measured; None: a plain number."""
+    groups_are: ClassVar[str] = "publication"
+    """What rows are grouped by in scores."""
     figure: ClassVar[str] = "time"
     """Which figure of an estimate that is."""
     calibrates: ClassVar[str] = ""

@@ -52,11 +52,11 @@ def least_within(
         tried.extend((float(loss), point) for loss, point in zip(found, columns.T, strict=True))
         return found
 
-    optimiser, searches = _optimiser(), list[Least]()
+    engine, searches = optimiser(), list[Least]()
     low, high = (np.array([ends[side] for ends in bounds.values()]) for side in (0, 1))
     for seed in range(starts):
         tried.clear()
-        found = optimiser.differential_evolution(
+        found = engine.differential_evolution(
             judged,
             tuple(bounds.values()),
             popsize=max(1, candidates // len(names)),
@@ -68,7 +68,7 @@ def least_within(
             updating="deferred",
             vectorized=True,
         )
-        optimiser.minimize(
+        engine.minimize(
             lambda shares: float(judged((low + shares * (high - low))[:, None])[0]),
             (found.x - low) / (high - low),
             method="Nelder-Mead",
@@ -100,7 +100,7 @@ def least_from(
     here = np.log(np.array(list(start.values())))
     for reach in (0.5, 0.1):  # a simplex may collapse on a corner; a second one goes on from there
         simplex = np.vstack([here, *(here - reach * row for row in np.eye(len(names)))])
-        done = _optimiser().minimize(
+        done = optimiser().minimize(
             judged,
             here,
             method="Nelder-Mead",
@@ -123,7 +123,8 @@ def _least(names: Sequence[str], tried: list[tuple[float, Column]]) -> Least:
     return Least(constants=dict(zip(names, map(float, best), strict=True)), loss=loss, tried=tuple(tried))
 
 
-def _optimiser() -> Any:
+def optimiser() -> Any:
+    """SciPy's, an extra: refused by name where it is not installed."""
     try:
         import scipy.optimize  # noqa: PLC0415 - an extra
     except ImportError:

@@ -12,6 +12,7 @@ APPLICATIONS: dict[str, str] = {
     "fft": "volvelle.applications.fft.application:FFT",
     "hpcg": "volvelle.applications.hpcg.application:HPCG",
     "hpl": "volvelle.applications.hpl.application:HPL",
+    "kernels": "volvelle.applications.kernels.application:KERNELS",
     "layouts": "volvelle.applications.training.application:LAYOUTS",
     "memory": "volvelle.applications.memory.application:MEMORY",
     "training": "volvelle.applications.training.application:TRAINING",

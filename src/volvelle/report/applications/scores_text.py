@@ -1,6 +1,7 @@
 """A validation of rows as a person reads it: by split, by publication, worst rows first."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,10 @@ from volvelle.report.terminal import WIDTH, print_sheet, show_table, wide_consol
 PLAN_WIDTH = 80
 """Columns of a plan, and of its tables."""
 SCORE_COLUMNS = ("rows", "skipped", "median error", "mean error", "bias", "in range")
+MOST_GROUPS = 40
+"""Groups of a split that a terminal or a page shows, worst first; JSON has all."""
+_MOST_COLUMNS = 2
+"""Columns of words beside the group, beyond which they are written as one."""
 _NAMES = {"heldout": "Held-out", "calibration": "Calibration", "given": "Given"}
 
 
@@ -43,25 +48,31 @@ def score_cells(score: RowScore) -> tuple[str, ...]:
     )
 
 
-def group_sheets(validation: RowValidation) -> dict[Split, Sheet]:
-    """Split → its scores by publication, worst first; of those that tell rows of one apart, what was scored."""
+def group_sheets(validation: RowValidation, *, groups_are: str = "publication") -> dict[Split, Sheet]:
+    """Split → its scores by group, worst first; of those that tell rows of one apart, what was scored."""
     sheets = dict[Split, Sheet]()
     for split in validation.splits:
         scores = [score for score in validation.groups() if score.split == split]
         within = tuple(dict.fromkeys(name for score in scores for name in score.within))
         rows = tuple(
-            (score.group, *(score.within.get(name, "") for name in within), *score_cells(score))
+            (score.group, *_joined([score.within.get(name, "") for name in within]), *score_cells(score))
             for score in scores
             if score.rows or not within
         )
         if split != "excluded" and rows:
+            more = f": {MOST_GROUPS} of {len(rows)}" if len(rows) > MOST_GROUPS else ""
             sheets[split] = Sheet(
-                title=f"{split} rows by publication, worst first",
-                columns=("publication", *within, *SCORE_COLUMNS),
-                rows=rows,
+                title=f"{split} rows by {groups_are}, worst first{more}",
+                columns=(groups_are, *_joined(within, ", "), *SCORE_COLUMNS),
+                rows=rows[:MOST_GROUPS],
                 numbers=frozenset(SCORE_COLUMNS),
             )
     return sheets
+
+
+def _joined(cells: Sequence[str], between: str = " ") -> Sequence[str]:
+    """The cells of columns, in one where a terminal has no room for so many."""
+    return [between.join(cells)] if len(cells) > _MOST_COLUMNS else cells
 
 
 def unscored_sheet(validation: RowValidation) -> Sheet:
@@ -84,7 +95,7 @@ def print_validation(
     shown = application.narrowed(validation, **options)
     scores = ((split, *score_cells(shown.overall(split))) for split in shown.splits)
     show_table("all rows", ("split",), SCORE_COLUMNS, scores)
-    for sheet in group_sheets(shown).values():
+    for sheet in group_sheets(shown, groups_are=application.groups_are).values():
         print_sheet(sheet, most=WIDTH)
     for finding in findings:
         print_finding(finding, rows=worst)
@@ -116,11 +127,12 @@ def validation_markdown(application: Application[Any, Any, Any, Any], validation
     lines = [line for finding in application.findings(validation) for line in finding.lines]
     lines += [""] if lines else []
     shown = application.narrowed(validation, **options)
-    for split, sheet in group_sheets(shown).items():
+    for split, sheet in group_sheets(shown, groups_are=application.groups_are).items():
         name, _, kind = split.partition("_")
         blank = ("",) * (len(sheet.columns) - len(SCORE_COLUMNS) - 1)
         whole = ("**all**", *blank, *score_cells(shown.overall(split)))
-        lines.append(f"**{_NAMES[name]}{f', {kind}' if kind else ''} rows**, worst first\n")
+        some = f" {MOST_GROUPS} groups" if len(sheet.rows) == MOST_GROUPS else ""
+        lines.append(f"**{_NAMES[name]}{f', {kind}' if kind else ''} rows**, worst{some} first\n")
         lines.append(markdown_of(replace(sheet, rows=(*sheet.rows, whole))))
     if shown.skipped:
         lines += ["**Rows not scored**\n", markdown_of(unscored_sheet(shown)).rstrip("\n")]

@@ -1,0 +1,1 @@
+"""Single kernels: products, attention, experts, collectives inside a node, against measured tables."""

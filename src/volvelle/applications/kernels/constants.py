@@ -1,0 +1,92 @@
+"""Constants of kernels by chip, element type and software, and what holds where nobody measured."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from volvelle.applications.table_cells import table_text
+from volvelle.errors import OutsideDomainError
+
+SAME_CHIP, SAME_FAMILY = 1.14, 1.22
+"""One standard deviation as a factor, of constants taken from other software on the chip, or from its family."""
+PREFERRED = ("trtllm", "sglang", "nccl", "vllm")
+"""Whose constants stand for a chip: those measured on random operands first."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class KernelKey:
+    """Whose constants: a law, a chip, an element type, and the software that ran."""
+
+    family: str
+    chip: str
+    element: str
+    cache_element: str = ""
+    backend: str = ""
+    kernel: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelConstants:
+    """Constants of one kind of kernel, and how near to the question they were measured."""
+
+    values: Mapping[str, float]
+    error: float
+    """One standard deviation of a kernel's time, as a factor."""
+    taken_from: str = ""
+    """What they were measured on, where that is not what was asked."""
+
+
+@cache
+def kernel_constants() -> Mapping[KernelKey, KernelConstants]:
+    """All constants of the package."""
+    file = resources.files("volvelle.catalogue") / "data" / "calibrations" / "kernels.csv.gz"
+    found: dict[KernelKey, dict[str, float]] = {}
+    errors: dict[KernelKey, float] = {}
+    for row in csv.DictReader(io.StringIO(table_text(file))):
+        key = KernelKey(*(row[name] for name in ("family", "chip", "element", "cache_element", "backend", "kernel")))
+        found.setdefault(key, {})[row["constant"]] = float(row["value"])
+        errors[key] = float(row["error"])
+    return {key: KernelConstants(values=values, error=errors[key]) for key, values in found.items()}
+
+
+def constants_for(asked: KernelKey, families: Mapping[str, str]) -> KernelConstants:
+    """Those of the very software; of the chip, whatever ran; or of its family, and then less sure.
+
+    `families` tells the family of every chip.
+    """
+    known = kernel_constants()
+    if asked in known:
+        return known[asked]
+    alike = [key for key in known if (key.family, key.element) == (asked.family, asked.element)]
+    on_chip = [key for key in alike if key.chip == asked.chip]
+    if on_chip:
+        nearest = min(on_chip, key=lambda key: (_unlike(key, asked), key))
+        near = known[nearest]
+        return KernelConstants(
+            values=near.values, error=max(near.error, SAME_CHIP), taken_from=f"{nearest.backend} {nearest.kernel}"
+        )
+    kin = [key for key in alike if families.get(key.chip) == families.get(asked.chip, "?")]
+    if not kin:
+        measured = sorted({f"{key.chip} {key.element}" for key in known if key.family == asked.family})
+        raise OutsideDomainError(
+            f"no {asked.family} in {asked.element} were measured on {asked.chip} or on another chip of its family; "
+            f"measured: {', '.join(measured)}"
+        )
+    least = min(_unlike(key, asked) for key in kin)
+    nearest_kin = [known[key] for key in kin if _unlike(key, asked) == least]
+    values = {
+        name: float(np.exp(np.mean([np.log(near.values[name]) for near in nearest_kin])))
+        for name in nearest_kin[0].values
+    }
+    return KernelConstants(values=values, error=SAME_FAMILY, taken_from=", ".join(sorted({key.chip for key in kin})))
+
+
+def _unlike(key: KernelKey, asked: KernelKey) -> tuple[bool, bool, int, bool]:
+    """How far software is from what was asked."""
+    order = PREFERRED.index(key.backend) if key.backend in PREFERRED else len(PREFERRED)
+    return key.cache_element != asked.cache_element, key.backend != asked.backend, order, key.kernel != asked.kernel

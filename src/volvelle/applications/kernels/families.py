@@ -1,0 +1,347 @@
+"""Kinds of kernels: which law times each, by which constants, from which sizes of a measured row."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.laws.kernels.attention import (
+    causal_attention_work,
+    longest_tile_work,
+    one_token_time,
+    prompt_attention_time,
+)
+from volvelle.laws.kernels.experts import busiest_rank_rows, experts_time, grouped_product_time, touched_experts
+from volvelle.laws.kernels.node_collectives import node_collective_time
+from volvelle.laws.kernels.products import (
+    cast_passes_time,
+    product_rate,
+    product_traffic,
+    smooth_maximum,
+    sustained_share,
+)
+from volvelle.system.chip import Chip
+
+Column = NDArray[np.float64]
+Columns = Mapping[str, Column]
+
+REPLAYS = 9.0
+"""Times that a source ran a kernel in a row, which decides how far the clock had fallen."""
+ACCESS = 0.8
+"""Share of the memory's rate that attention over a prompt gets; not told apart from its other constants."""
+HEADS_OF_A_TILE = 16.0
+"""Queries that share a head of keys are padded to so many."""
+SKEWS = {"balanced": 0.0, "power_law_1.01": 1.0, "power_law_1.2": 1.4}
+"""How unevenly tokens fall on ranks, by what the source calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant of a law: where a fit starts, and between which values it looks."""
+
+    start: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernels:
+    """Kernels of one kind, in one element type, on one chip."""
+
+    chip: Chip
+    element: str
+    """As the catalogue names it."""
+    cache_bytes: float
+    """Of an element of cached keys and values."""
+
+    @property
+    def peak(self) -> float:
+        """FLOP a second."""
+        return float(np.max(self.chip.matrix_rate(self.element)))
+
+    @property
+    def wide_peak(self) -> float:
+        """FLOP a second in 16 bits."""
+        return float(np.max(self.chip.matrix_rate("bf16")))
+
+    @property
+    def memory_rate(self) -> float:
+        """Bytes a second."""
+        return float(np.max(self.chip.memory.rate))
+
+    @property
+    def units(self) -> float:
+        """Units that a kernel's tiles are dealt out to."""
+        return float(self.chip.units or 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A law with its constants, and the sizes it needs."""
+
+    name: str
+    operations: tuple[str, ...]
+    sizes: tuple[str, ...]
+    constants: Mapping[str, Constant]
+    time: Callable[[Kernels, Columns, Mapping[str, Column]], Column]
+    law: str
+    """Name of the law, for people reading a breakdown."""
+
+
+OPERAND_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5625}
+"""Bytes of an element of a product, scales included."""
+
+
+def _product(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    memory = kernels.memory_rate * by["memory_efficiency"]
+    rate = product_rate(
+        m,
+        n,
+        k,
+        1.0,
+        peak=kernels.peak,
+        matrix_efficiency=by["matrix_efficiency"],
+        units=kernels.units,
+        tile=by["tile"],
+        half=by["gemm_k_half"],
+    )
+    moved = product_traffic(m, n, k, operand_bytes=OPERAND_BYTES[kernels.element], result_bytes=2.0) / memory
+    cast = cast_passes_time(m * k, passes=by["cast_passes"], memory_rate=memory)
+    around = by["kernel_launch_time"] + cast
+    arithmetic = 2.0 * m * n * k / rate
+    alone = smooth_maximum(arithmetic, moved) + around
+    clock = sustained_share(REPLAYS * alone, sustained=by["sustained"])
+    return np.asarray(smooth_maximum(arithmetic / clock, moved) + around)
+
+
+def _prompt(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    widths = {"query_width": sizes["head_dim"], "value_width": sizes["head_dim"]}
+    appended = 2.0 * sizes["head_dim"] * (sizes["heads"] + 2.0 * sizes["kv_heads"])
+    traffic = sizes["head_dim"] * (4.0 * sizes["heads"] + 2.0 * kernels.cache_bytes * sizes["kv_heads"])
+    return _attention(kernels, sizes, by, traffic=traffic, appended=appended, **widths)
+
+
+def _latent_prompt(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    traffic, appended = sizes["heads"] * 2.0 * (192 + 192 + 128 + 128), sizes["heads"] * 2.0 * (192 + 320)
+    wide, narrow = np.float64(192.0), np.float64(128.0)
+    return _attention(
+        kernels,
+        sizes,
+        by,
+        traffic=traffic,
+        appended=appended,
+        query_width=np.asarray(wide),
+        value_width=np.asarray(narrow),
+    )
+
+
+def _attention(
+    kernels: Kernels,
+    sizes: Columns,
+    by: Mapping[str, Column],
+    *,
+    traffic: Column,
+    appended: Column,
+    query_width: Column,
+    value_width: Column,
+) -> Column:
+    width = query_width + value_width + 2.0 * by["exponential_width"]
+    tokens, memory = sizes["batch"] * sizes["query"], ACCESS * kernels.memory_rate
+    keys = by["start_keys"]
+    return np.asarray(
+        prompt_attention_time(
+            causal_attention_work(sizes["batch"], sizes["heads"], sizes["query"], width=width, extra_keys=keys),
+            longest_tile_work(sizes["query"], width=width, units=kernels.units, extra_keys=keys),
+            tokens * traffic,
+            tokens * appended,
+            rate=kernels.peak * by["matrix_efficiency"],
+            memory_rate=memory,
+            path=by["path"],
+            passes=by["passes"],
+            start=by["kernel_launch_time"],
+        )
+    )
+
+
+def _one_token(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    pairs = sizes["batch"] * sizes["kv_heads"]
+    padded = HEADS_OF_A_TILE * np.ceil(sizes["heads"] / sizes["kv_heads"] / HEADS_OF_A_TILE)
+    work = 4.0 * pairs * padded * sizes["kv"] * sizes["head_dim"]
+    return _decode(kernels, sizes, by, work=work, each=2.0 * sizes["kv"] * sizes["head_dim"], pairs=pairs)
+
+
+def _latent_one_token(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    work = 2.0 * 1088.0 * sizes["batch"] * sizes["heads"] * sizes["kv"]
+    return _decode(kernels, sizes, by, work=work, each=576.0 * sizes["kv"], pairs=sizes["batch"])
+
+
+def _decode(
+    kernels: Kernels, sizes: Columns, by: Mapping[str, Column], *, work: Column, each: Column, pairs: Column
+) -> Column:
+    return np.asarray(
+        one_token_time(
+            work,
+            each * pairs * kernels.cache_bytes,
+            pairs,
+            blocks=np.minimum(pairs * np.maximum(1.0, sizes["kv"] / by["block_keys"]), kernels.units),
+            rate=kernels.wide_peak * by["matrix_efficiency"],
+            memory_rate=kernels.memory_rate * by["memory_efficiency"],
+            block_share=by["block_share"],
+            start=by["kernel_launch_time"],
+            each=by["pair_time"],
+        )
+    )
+
+
+def _experts(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    local, inner = sizes["experts"] / sizes["ep"], sizes["inter"] / sizes["tp"]
+    rows = busiest_rank_rows(sizes["tokens"], sizes["topk"], sizes["ep"], skew=sizes["skew"])
+    touched = np.maximum(touched_experts(local, rows, skew=sizes["skew"]), 1e-3)
+    memory = kernels.memory_rate * by["memory_efficiency"]
+    arithmetic = sum(
+        grouped_product_time(
+            touched,
+            rows / touched,
+            columns,
+            depth,
+            rate=kernels.peak * by["matrix_efficiency"],
+            least_rows=by["least_rows"],
+            half=by["gemm_k_half"],
+            units=kernels.units,
+            tile=by["tile"],
+        )
+        for columns, depth in ((2.0 * inner, sizes["hidden"]), (sizes["hidden"], inner))
+    )
+    weights = 3.0 * touched * sizes["hidden"] * inner * OPERAND_BYTES[kernels.element]
+    between = 2.0 * rows * (2.0 * sizes["hidden"] + 3.0 * inner)
+    return np.asarray(
+        experts_time(
+            arithmetic,
+            weights + between,
+            2.0 * rows * sizes["hidden"],
+            memory_rate=memory,
+            passes=by["passes"],
+            start=by["kernel_launch_time"],
+        )
+    )
+
+
+CROSSINGS = {"all_reduce": 2.0, "all_gather": 1.0, "reduce_scatter": 1.0, "alltoall": 1.0}
+"""How often every byte crosses the links of a node."""
+
+
+def _collective(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    return np.asarray(
+        node_collective_time(
+            sizes["bytes"],
+            sizes["gpus"],
+            crossings=sizes["crossings"],
+            start=by["kernel_launch_time"],
+            each=by["chip_time"],
+            bus_rate=by["bus_rate"],
+            between=by["between"],
+        )
+    )
+
+
+_LAUNCH = Constant(8e-6, 0.5e-6, 3e-4)
+_MATRIX = Constant(0.7, 0.01, 2.0)
+_MEMORY = Constant(0.85, 0.1, 1.3)
+_ATTENTION = {
+    "matrix_efficiency": _MATRIX,
+    "exponential_width": Constant(40.0, 1.0, 400.0),
+    "start_keys": Constant(50.0, 1.0, 2000.0),
+    "kernel_launch_time": _LAUNCH,
+    "passes": Constant(1.0, 0.01, 20.0),
+    "path": Constant(1.0, 0.02, 10.0),
+}
+_DECODE = {
+    "matrix_efficiency": Constant(0.3, 0.01, 2.0),
+    "memory_efficiency": _MEMORY,
+    "kernel_launch_time": _LAUNCH,
+    "pair_time": Constant(2e-8, 1e-10, 1e-6),
+    "block_share": Constant(40.0, 1.0, 800.0),
+    "block_keys": Constant(512.0, 16.0, 20000.0),
+}
+FAMILIES = (
+    Family(
+        name="products",
+        operations=("gemm",),
+        sizes=("m", "n", "k"),
+        constants={
+            "matrix_efficiency": Constant(0.75, 0.1, 1.0),
+            "tile": Constant(3000.0, 64.0, 40000.0),
+            "gemm_k_half": Constant(100.0, 5.0, 4000.0),
+            "kernel_launch_time": Constant(4e-6, 0.5e-6, 3e-5),
+            "memory_efficiency": Constant(0.75, 0.3, 1.1),
+            "sustained": Constant(0.9, 0.3, 1.0),
+            "cast_passes": Constant(2.0, 1e-3, 10.0),
+        },
+        time=_product,
+        law=smooth_maximum.__name__,
+    ),
+    Family(
+        name="attention over a prompt",
+        operations=("context_attention",),
+        sizes=("batch", "query", "heads", "kv_heads", "head_dim"),
+        constants=_ATTENTION,
+        time=_prompt,
+        law=prompt_attention_time.__name__,
+    ),
+    Family(
+        name="attention of one token",
+        operations=("generation_attention",),
+        sizes=("batch", "kv", "heads", "kv_heads", "head_dim"),
+        constants=_DECODE,
+        time=_one_token,
+        law=one_token_time.__name__,
+    ),
+    Family(
+        name="latent attention over a prompt",
+        operations=("mla_context",),
+        sizes=("batch", "query", "heads"),
+        constants=_ATTENTION,
+        time=_latent_prompt,
+        law=prompt_attention_time.__name__,
+    ),
+    Family(
+        name="latent attention of one token",
+        operations=("mla_generation",),
+        sizes=("batch", "kv", "heads"),
+        constants=_DECODE,
+        time=_latent_one_token,
+        law=one_token_time.__name__,
+    ),
+    Family(
+        name="experts",
+        operations=("moe",),
+        sizes=("tokens", "hidden", "inter", "topk", "experts", "tp", "ep", "skew"),
+        constants={
+            "matrix_efficiency": Constant(0.6, 0.03, 1.0),
+            "least_rows": Constant(80.0, 1.0, 600.0),
+            "gemm_k_half": Constant(60.0, 1.0, 3000.0),
+            "kernel_launch_time": Constant(3e-5, 1e-6, 3e-4),
+            "memory_efficiency": Constant(0.9, 0.3, 1.3),
+            "passes": Constant(4.0, 0.05, 30.0),
+            "tile": Constant(3000.0, 64.0, 60000.0),
+        },
+        time=_experts,
+        law=experts_time.__name__,
+    ),
+    Family(
+        name="collectives in a node",
+        operations=tuple(CROSSINGS),
+        sizes=("bytes", "gpus", "crossings"),
+        constants={
+            "kernel_launch_time": Constant(6e-6, 2e-7, 1e-3),
+            "chip_time": Constant(1.5e-6, 1e-9, 1e-4),
+            "bus_rate": Constant(3e11, 1e9, 2e12),
+            "between": Constant(1.0, 1e-3, 10.0),
+        },
+        time=_collective,
+        law=node_collective_time.__name__,
+    ),
+)
+"""Every kind of kernel that there is a law for."""

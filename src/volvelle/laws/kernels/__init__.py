@@ -1,0 +1,1 @@
+"""Laws of single kernels: products, attention, experts, collectives inside a node."""
