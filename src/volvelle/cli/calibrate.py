@@ -16,6 +16,8 @@ def _command(application: "Application[Any, Any, Any, Any]") -> click.Command | 
         return None
 
     def run(*, data: Path | None, as_json: bool, **given: Any) -> None:
+        from rich.console import Console  # noqa: PLC0415 - short start-up
+
         from volvelle.applications.measured_table import calibration_rows  # noqa: PLC0415 - short start-up
         from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
         from volvelle.report.applications.documents import fit_document  # noqa: PLC0415 - short start-up
@@ -23,7 +25,8 @@ def _command(application: "Application[Any, Any, Any, Any]") -> click.Command | 
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - short start-up
 
         rows = calibration_rows(application.rows(data), shipped=data is None)
-        fit = application.fit(rows, Catalogue(), **chosen(application.fit_options, given))
+        with Console(stderr=True).status(f"fitting to {len(rows.rows)} calibration rows"):
+            fit = application.fit(rows, Catalogue(), **chosen(application.fit_options, given))
         if as_json:
             click.echo(json_text("calibrate", fit_document(application, fit)))
         else:

@@ -5,6 +5,7 @@ Mappings that are alike to the blocks are timed once, and each row looks its blo
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -77,8 +78,7 @@ class Blocks:
 
     def take(self, rows: slice) -> "Blocks":
         """The blocks of some of the rows."""
-        found = object.__new__(Blocks)
-        found.__dict__.update(self.__dict__)
+        found = copy(self)
         found._rows = None if self._rows is None else self._rows[rows]
         return found
 
