@@ -55,7 +55,10 @@ class Highs:
             time_limit=_left(time_limit, begun),
             relative_gap_tolerance=1e-9,
             absolute_gap_tolerance=1e-10,
-            highs=highs_pb2.HighsOptionsProto(int_options={"threads": self.threads}),
+            # By default what is within 1e-6 of a whole number counts as one, and objectives lean on it.
+            highs=highs_pb2.HighsOptionsProto(
+                int_options={"threads": self.threads}, double_options={"mip_feasibility_tolerance": 1e-9}
+            ),
         )
         return _solved(mathopt, mathopt.SolverType.HIGHS, model, parameters, start, begun)
 
