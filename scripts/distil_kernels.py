@@ -17,9 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from volvelle.applications.kernels.constants import KernelKey
-from volvelle.applications.kernels.fit import Tables, fit_tables
+from volvelle.applications.kernels.fit import Tables, fit_tables, tables_of
 from volvelle.applications.kernels.measurements import kernel_measurements
-from volvelle.applications.kernels.prediction import family_of, key_of, why_unusable
 from volvelle.catalogue import Catalogue
 
 TABLES = ("gemm", "attention_prefill", "attention_decode", "mla", "moe", "collectives_small")
@@ -49,17 +48,15 @@ def main() -> None:
     for table in TABLES:
         file = folder / f"{table}.csv.gz"
         strata: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        for row in kernel_measurements(file).rows:
-            family = family_of(row)
-            if family is None or why_unusable(row) is not None:
-                continue
-            key, part = key_of(row, family), split[table, row.head.row_id]
-            strata[key.family, key.chip, key.element, key.backend, part].append(row.head.row_id)
-            if part == "calibration":
-                tables.setdefault(key, (family, []))[1].append(row)
+        for key, (family, rows) in tables_of(kernel_measurements(file).rows).items():
+            for row in rows:
+                part = split[table, row.head.row_id]
+                strata[key.family, key.chip, key.element, key.backend, part].append(row.head.row_id)
+                if part == "calibration":
+                    tables.setdefault(key, (family, []))[1].append(row)
         raw = {row["id"]: row for row in rows_of(file)}
         for (*_, part), names in sorted(strata.items()):
-            for name in sorted(draw.sample(names, min(KEPT, len(names)))):
+            for name in sorted(draw.sample(sorted(names), min(KEPT, len(names)))):
                 head = {"row_id": name, "split": part.replace("-", ""), "group": "aiconfigurator"}
                 kept.append({**{column: raw[name].get(column, "") for column in COLUMNS}, **head})
     if given.only != "constants":

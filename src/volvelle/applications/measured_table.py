@@ -115,7 +115,9 @@ def read_table(
     """
     source = file or _shipped(name)
     table = csv.DictReader(io.StringIO(table_text(source)))
-    header = ["row_id" if column.strip() == "id" else column.strip() for column in table.fieldnames or ()]
+    header = [column.strip() for column in table.fieldnames or ()]
+    if "row_id" not in header:
+        header = ["row_id" if column == "id" else column for column in header]
     missing = [column for column in needed if column not in header]
     if not any(column in header for column in measured):
         missing.append(" or ".join(measured))

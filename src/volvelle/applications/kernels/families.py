@@ -81,6 +81,8 @@ class Family:
     """A law with its constants, and the sizes it needs."""
 
     name: str
+    kind: str
+    """The same in a word or two, by which rows are grouped."""
     operations: tuple[str, ...]
     sizes: tuple[str, ...]
     constants: Mapping[str, Constant]
@@ -268,6 +270,7 @@ _DECODE = {
 FAMILIES = (
     Family(
         name="products",
+        kind="products",
         operations=("gemm",),
         sizes=("m", "n", "k"),
         constants={
@@ -284,6 +287,7 @@ FAMILIES = (
     ),
     Family(
         name="attention over a prompt",
+        kind="prompt",
         operations=("context_attention",),
         sizes=("batch", "query", "heads", "kv_heads", "head_dim"),
         constants=_ATTENTION,
@@ -292,6 +296,7 @@ FAMILIES = (
     ),
     Family(
         name="attention of one token",
+        kind="one token",
         operations=("generation_attention",),
         sizes=("batch", "kv", "heads", "kv_heads", "head_dim"),
         constants=_DECODE,
@@ -300,6 +305,7 @@ FAMILIES = (
     ),
     Family(
         name="latent attention over a prompt",
+        kind="latent prompt",
         operations=("mla_context",),
         sizes=("batch", "query", "heads"),
         constants=_ATTENTION,
@@ -308,6 +314,7 @@ FAMILIES = (
     ),
     Family(
         name="latent attention of one token",
+        kind="latent token",
         operations=("mla_generation",),
         sizes=("batch", "kv", "heads"),
         constants=_DECODE,
@@ -316,6 +323,7 @@ FAMILIES = (
     ),
     Family(
         name="experts",
+        kind="experts",
         operations=("moe",),
         sizes=("tokens", "hidden", "inter", "topk", "experts", "tp", "ep", "skew"),
         constants={
@@ -332,6 +340,7 @@ FAMILIES = (
     ),
     Family(
         name="collectives in a node",
+        kind="in a node",
         operations=tuple(CROSSINGS),
         sizes=("bytes", "gpus", "crossings"),
         constants={

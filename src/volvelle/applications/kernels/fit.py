@@ -43,11 +43,7 @@ class FittedTable:
 
 def fit_kernels(rows: CalibrationRows[KernelMeasurement], catalogue: Catalogue) -> Fit:
     """All constants that the rows tell."""
-    tables: Tables = {}
-    for row in rows:
-        family = family_of(row)
-        if family is not None and why_unusable(row) is None:
-            tables.setdefault(key_of(row, family), (family, []))[1].append(row)
+    tables = tables_of(rows)
     known = kernel_constants()
     constants: list[FittedConstant] = []
     calibration: dict[str, object] = {}
@@ -73,6 +69,16 @@ def fit_kernels(rows: CalibrationRows[KernelMeasurement], catalogue: Catalogue) 
     if not constants:
         raise DescriptionError(f"no table of kernels has {LEAST_ROWS} rows that can be fitted to")
     return Fit(constants=tuple(constants), calibration=calibration)
+
+
+def tables_of(rows: Iterable[KernelMeasurement]) -> Tables:
+    """Rows that can be held against a law, by whose constants they tell."""
+    tables: Tables = {}
+    for row in rows:
+        family = family_of(row)
+        if family is not None and why_unusable(row) is None:
+            tables.setdefault(key_of(row, family), (family, []))[1].append(row)
+    return tables
 
 
 def fit_tables(tables: Tables, catalogue: Catalogue) -> dict[KernelKey, FittedTable]:

@@ -6,6 +6,7 @@ What every column means and where each row comes from is said in ``data/measurem
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from volvelle.applications.kernels.families import FAMILIES
 from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.table_cells import column
 
@@ -50,15 +51,7 @@ class KernelMeasurement:
     bytes: float | None
 
 
-KINDS = {
-    "gemm": "products",
-    "context_attention": "prompt",
-    "generation_attention": "one token",
-    "mla_context": "latent prompt",
-    "mla_generation": "latent token",
-    "moe": "experts",
-    **dict.fromkeys(("all_reduce", "all_gather", "reduce_scatter", "alltoall"), "in a node"),
-}
+KINDS = {operation: family.kind for family in FAMILIES for operation in family.operations}
 """What a row times, by what the source calls the operation."""
 SIZES = (
     *("m", "n", "k", "batch", "query", "kv", "heads", "kv_heads", "head_dim"),

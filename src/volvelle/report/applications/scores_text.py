@@ -16,7 +16,7 @@ PLAN_WIDTH = 80
 """Columns of a plan, and of its tables."""
 SCORE_COLUMNS = ("rows", "skipped", "median error", "mean error", "bias", "in range")
 MOST_GROUPS = 40
-"""Groups of a split that a terminal or a page shows, worst first; JSON has all."""
+"""Groups of a split that a terminal or the documentation shows, worst first; JSON and the page have all."""
 _MOST_COLUMNS = 2
 """Columns of words beside the group, beyond which they are written as one."""
 _NAMES = {"heldout": "Held-out", "calibration": "Calibration", "given": "Given"}
@@ -48,8 +48,8 @@ def score_cells(score: RowScore) -> tuple[str, ...]:
     )
 
 
-def group_sheets(validation: RowValidation, *, groups_are: str = "publication") -> dict[Split, Sheet]:
-    """Split → its scores by group, worst first; of those that tell rows of one apart, what was scored."""
+def group_sheets(validation: RowValidation, *, groups_are: str, most: int | None = None) -> dict[Split, Sheet]:
+    """Split → its scores by group, worst first, so many of them; of those that tell rows apart, what was scored."""
     sheets = dict[Split, Sheet]()
     for split in validation.splits:
         scores = [score for score in validation.groups() if score.split == split]
@@ -60,11 +60,11 @@ def group_sheets(validation: RowValidation, *, groups_are: str = "publication") 
             if score.rows or not within
         )
         if split != "excluded" and rows:
-            more = f": {MOST_GROUPS} of {len(rows)}" if len(rows) > MOST_GROUPS else ""
+            more = f": {most} of {len(rows)}" if most is not None and len(rows) > most else ""
             sheets[split] = Sheet(
                 title=f"{split} rows by {groups_are}, worst first{more}",
                 columns=(groups_are, *_joined(within, ", "), *SCORE_COLUMNS),
-                rows=rows[:MOST_GROUPS],
+                rows=rows[:most],
                 numbers=frozenset(SCORE_COLUMNS),
             )
     return sheets
@@ -95,7 +95,7 @@ def print_validation(
     shown = application.narrowed(validation, **options)
     scores = ((split, *score_cells(shown.overall(split))) for split in shown.splits)
     show_table("all rows", ("split",), SCORE_COLUMNS, scores)
-    for sheet in group_sheets(shown, groups_are=application.groups_are).values():
+    for sheet in group_sheets(shown, groups_are=application.groups_are, most=MOST_GROUPS).values():
         print_sheet(sheet, most=WIDTH)
     for finding in findings:
         print_finding(finding, rows=worst)
@@ -127,12 +127,12 @@ def validation_markdown(application: Application[Any, Any, Any, Any], validation
     lines = [line for finding in application.findings(validation) for line in finding.lines]
     lines += [""] if lines else []
     shown = application.narrowed(validation, **options)
-    for split, sheet in group_sheets(shown, groups_are=application.groups_are).items():
+    for split, sheet in group_sheets(shown, groups_are=application.groups_are, most=MOST_GROUPS).items():
         name, _, kind = split.partition("_")
         blank = ("",) * (len(sheet.columns) - len(SCORE_COLUMNS) - 1)
         whole = ("**all**", *blank, *score_cells(shown.overall(split)))
-        some = f" {MOST_GROUPS} groups" if len(sheet.rows) == MOST_GROUPS else ""
-        lines.append(f"**{_NAMES[name]}{f', {kind}' if kind else ''} rows**, worst{some} first\n")
+        order = sheet.title.rpartition(", ")[2]
+        lines.append(f"**{_NAMES[name]}{f', {kind}' if kind else ''} rows**, {order}\n")
         lines.append(markdown_of(replace(sheet, rows=(*sheet.rows, whole))))
     if shown.skipped:
         lines += ["**Rows not scored**\n", markdown_of(unscored_sheet(shown)).rstrip("\n")]

@@ -69,7 +69,12 @@ def validation_page(application: Application[Any, Any, Any, Any], validation: Ro
         picture=lambda width: validation_picture(application, validation, width=width),
         sheets=tuple(
             replace(sheet, title=f"{sheet.title[0].upper()}{sheet.title[1:]}")
-            for sheet in (*group_sheets(validation).values(), *findings, rows, unscored_sheet(validation))
+            for sheet in (
+                *group_sheets(validation, groups_are=application.groups_are).values(),
+                *findings,
+                rows,
+                unscored_sheet(validation),
+            )
         ),
     )
 
