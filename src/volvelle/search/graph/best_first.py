@@ -103,11 +103,30 @@ class BestFirst:
                 # Every second turn a cell that was never opened: what it holds may make short work of the rest.
                 entry = self._unopened(enough) if turn % 2 else None
                 entry = entry or self.cells[0]
+                if self._sharpen(entry[2]):
+                    continue
                 self._advance(entry[2])
                 self.cells.remove(entry)
                 heapq.heapify(self.cells)
             if self.progress is not None:
                 self.progress(self.time, self.bound, self.counts)
+
+    def _sharpen(self, cell: Cell) -> bool:
+        """Raise the bound of a cell and of all that differ from it in their tile size only; whether it could be."""
+        blocks = cell.unguided(self.time)
+        if not blocks:
+            return False
+        before, turn = cell.promise, min(self.deadline, perf_counter() + _TURN)
+        cell.sharpen(blocks[0], incumbent=self.time, deadline=turn, effort=self.effort)
+        promise = cell.promise
+        if promise < min(before, self.time * (1.0 - CLOSE)):
+            for other in sorted((one for one in cell.candidate.made if one.boundary == cell.boundary), key=_seen):
+                other.seen = None
+                if self._glance(other) <= promise * (1.0 + CLOSE):
+                    break
+        self.cells = [(one.bound, number, one) for _, number, one in self.cells]
+        heapq.heapify(self.cells)
+        return True
 
     def _start(self) -> None:
         """A first plan: a short look at degrees that DRAM is likely to hold, those of the least bound first."""
@@ -170,7 +189,7 @@ class BestFirst:
         if cell.seen is not None:
             return cell.seen
         plan = None
-        if not cell.glanced and perf_counter() < self.deadline:
+        if cell.candidate.likely_share <= 1.0 and perf_counter() < self.deadline:
             plan = cell.glance(self.effort)
         cell.seen = inf if plan is None else plan.time
         if plan is None:
@@ -327,3 +346,8 @@ class BestFirst:
             rest = f"; so do {len(found) - _NAMED} more"
             found[_NAMED - 1] = replace(found[_NAMED - 1], problem=found[_NAMED - 1].problem + rest)
         return found[:_NAMED]
+
+
+def _seen(cell: Cell) -> float:
+    """What the plan of a short look took."""
+    return inf if cell.seen is None else cell.seen

@@ -8,24 +8,11 @@ from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.dual import lagrangian_bound
 from volvelle.search.graph.sharding import Objective, Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation
 from volvelle.workload.tensor_layout import TensorLayout
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guide:
-    """What is known of a block whatever the tile size."""
-
-    bound: float
-    weights: Weights
-    hints: tuple[tuple[int, ...], ...]
-    """Options of shardings that look good."""
-    shardings: tuple[Sharding, ...]
-    """The same, decoded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +54,7 @@ class BlockQuestion:
             work=self.table.work,
             memory=self.table.memory,
             moved=self.table.moved,
-            weights=self.table.weights,
+            needs=self.table.needs,
             sram=self.chip.sram * (1.0 + 1e-9),
             sided=self.choices.forward_first,
             exchange=self.exchange,
@@ -80,23 +67,21 @@ class BlockQuestion:
             deadline=self.deadline,
         )
 
+    @property
+    def exact(self) -> bool:
+        """Whether a fusion of its problem takes what is said: not whatever the tile size, where cores are whole."""
+        return self.table.finest is None or self.chip.utilisation is not None
+
     def timed(self, *, fits: bool = True) -> TimedSplits:
-        """Every split with its time; without `fits` whatever the tile size, so whatever does not fit the chip."""
+        """Every split with its time; without `fits` if everything fitted the chip."""
         return self.sharder.timed(
             self.degree,
-            self.costs if fits else replace(self.costs, alone=None),
+            self.costs if fits and self.exact else replace(self.costs, alone=None),
             splits=self.splits,
             refused=self.refused,
             uneven=self.uneven,
             boundary=self.boundary,
         )
-
-    def guide(self, deadline: float = inf, start: Weights | None = None) -> Guide:
-        """The best bound whatever the tile size, and shardings that look good."""
-        timed = self.timed(fits=False)
-        found = lagrangian_bound(timed, self.choices.overlap, deadline=deadline, start=start)
-        shardings = tuple(self.sharder.decoded(0.0, hint, timed.allowed) for hint in found.hints)
-        return Guide(bound=found.bound, weights=found.weights, hints=found.hints, shardings=shardings)
 
     def least_sent(self) -> Sharding:
         """The sharding that sends the fewest bytes."""
@@ -130,4 +115,18 @@ class BlockQuestion:
             vector_cost=self.table.vector_cost,
             ends=self.ends,
         )
-        return graph.problem(self.chip, tile=self.table.tile, choices=self.choices, pins=self.pins)
+        problem = graph.problem(self.chip, tile=self.table.tile, choices=self.choices, pins=self.pins)
+        return problem if self.table.finest is None else _as_fine_as_can_be(problem, self.table.finest)
+
+
+def _as_fine_as_can_be(problem: FusionProblem, tiles: int) -> FusionProblem:
+    """The work and traffic of one tile, which nothing is rounded up for, with the buffers of many.
+
+    With no tile size does a fusion take less.
+    """
+    return replace(
+        problem,
+        tiles=tiles,
+        kernels=tuple(replace(one, flops=one.work / tiles) for one in problem.kernels),
+        tensors=tuple(replace(one, bytes=one.bytes / tiles) for one in problem.tensors),
+    )

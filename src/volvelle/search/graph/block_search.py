@@ -1,7 +1,7 @@
 """The best sharding and fusion of one block on one group of chips, for one tile size: shardings by rising bound."""
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from math import inf
@@ -10,15 +10,14 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.dataflow.on_chip import FusionProblem, Overlap
+from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.solve import fuse
-from volvelle.search.graph.block_question import BlockQuestion, Guide
-from volvelle.search.graph.dual import LagrangianBound, lagrangian_bound
+from volvelle.search.graph.block_question import BlockQuestion
+from volvelle.search.graph.branches import Branches
 from volvelle.search.graph.sharding import Sharding
 from volvelle.search.graph.sharding_times import Weights
-from volvelle.search.graph.timed_splits import TimedSplits
 
 CLOSE = 5e-7
 """Relative difference below which no better time is looked for; half of what counts as proven."""
@@ -28,8 +27,6 @@ AT_ONCE = 200
 _FIRST_PATIENCE = 0.5
 """Seconds for a fusion that a quick look left open; each time it comes up again, so many times as long."""
 _MORE_PATIENCE = 4.0
-_PULLED_AT_FIRST, _PULLED = 64, 4
-"""Shardings taken in order before all of them, or a branch, are parted: a small graph is settled without."""
 
 
 def _any(sharding: Sharding) -> bool:
@@ -86,49 +83,6 @@ class _Open:
     patience: float
 
 
-class _Branch:
-    """Shardings that have some options in common: a bound on all, and a stream of them in order."""
-
-    def __init__(
-        self,
-        timed: TimedSplits,
-        overlap: Overlap,
-        deadline: float,
-        *,
-        hints: Sequence[tuple[int, ...]] = (),
-        start: Weights | None = None,
-        parent: "_Branch | None" = None,
-    ) -> None:
-        self.timed = timed
-        start = start if parent is None else parent.lagrangian.weights
-        self.lagrangian: LagrangianBound = lagrangian_bound(timed, overlap, deadline=deadline, start=start)
-        self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
-        self.bound: float = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
-        """No sharding of it that was not looked at takes less."""
-        self._stream: Iterator[tuple[float, tuple[int, ...]]] | None = None
-        self._pulls = _PULLED_AT_FIRST if parent is None else _PULLED
-
-    def pull(self) -> tuple[int, ...]:
-        """The options of the next sharding, raising the bound; nothing after the last."""
-        if self._stream is None:
-            self._stream = self.timed.eliminated(self.lagrangian.weights).assignments()
-        self._pulls -= 1
-        cost, chosen = next(self._stream, (inf, ()))
-        self.bound = max(self.bound, cost)
-        return chosen
-
-    def parting(self) -> int | None:
-        """The variable to branch on: the one that matters most to what holds the bound down; None: go on in order."""
-        if self._pulls > 0:
-            return None
-        active = self.lagrangian.active
-        for other in active[1:]:
-            variable = self.timed.differing(active[0], other)
-            if variable is not None:
-                return variable
-        return None
-
-
 class BlockSearch:
     """Looks at a block's shardings until none left can beat the best.
 
@@ -142,7 +96,8 @@ class BlockSearch:
         question: BlockQuestion,
         effort: Effort,
         *,
-        guide: Guide | None = None,
+        hints: Sequence[tuple[int, ...]] = (),
+        start: Weights | None = None,
         solver: Solver = fused,
         deadline: float = inf,
     ) -> None:
@@ -154,10 +109,9 @@ class BlockSearch:
         self._seen: set[FusionProblem] = set()
         self._solved: list[NDArray[np.float64]] = []
         self._number = count()
-        self._branches: list[tuple[float, int, _Branch]] = []
         self._open: list[tuple[float, int, _Open]] = []
-        hints, start = (guide.hints, guide.weights) if guide is not None else ((), None)
-        self._keep(_Branch(question.timed(), question.choices.overlap, deadline, hints=hints, start=start))
+        self._branches = Branches(question.timed(), question.choices.overlap, deadline, hints=hints, start=start)
+        self.root = self._branches.root
 
     @property
     def time(self) -> float:
@@ -172,7 +126,7 @@ class BlockSearch:
     @property
     def _left(self) -> float:
         """No sharding that is still to be looked at takes less."""
-        return min((heap[0][0] for heap in (self._branches, self._open) if heap), default=inf)
+        return min(self._branches.bound, self._open[0][0] if self._open else inf)
 
     def closed(self, cutoff: float) -> bool:
         """Whether nothing left can be better than the best, nor than `cutoff`."""
@@ -187,14 +141,14 @@ class BlockSearch:
         fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
-        if self.question.objective == "bytes" and self._branches:
-            self._branches = []
+        if self.question.objective == "bytes" and self._branches.bound < inf:
+            self._branches.drop()
             return self._look(self.question.least_sent(), min(cutoff, self.time), deadline, fits)
         for _ in range(looks):
             if self.closed(cutoff) or perf_counter() > deadline:
                 return None
             limit = min(cutoff, self.time)
-            if self._open and (not self._branches or self._open[0][0] < self._branches[0][0]):
+            if self._open and self._open[0][0] < self._branches.bound:
                 found = self._deepen(limit, deadline)
             else:
                 found = self._next(limit, deadline, fits)
@@ -202,28 +156,20 @@ class BlockSearch:
                 return found
         return None
 
-    def _keep(self, branch: _Branch) -> None:
-        if branch.bound < inf:
-            heapq.heappush(self._branches, (branch.bound, next(self._number), branch))
-
     def _next(self, limit: float, deadline: float, fits: Callable[[Sharding], bool]) -> Solved | None:
         """A quick look at the next sharding of the branch of the least bound, or a parting of it."""
-        branch = self._branches[0][2]
+        branch = self._branches.first
         if branch.hints:
             chosen = branch.hints.pop(0)
-        elif (variable := branch.parting()) is None:
+        elif (variable := branch.parting()) is not None:
+            self._branches.part(variable)
+            return None
+        else:
             chosen = branch.pull()
             if not chosen:
-                heapq.heappop(self._branches)
+                self._branches.drop()
                 return None
-        else:
-            parts = [branch.timed.restricted(variable, option) for option in range(branch.timed.sizes[variable])]
-            made = [_Branch(part, self.question.choices.overlap, deadline, parent=branch) for part in parts]
-            heapq.heappop(self._branches)
-            for part in made:
-                self._keep(part)
-            return None
-        heapq.heapreplace(self._branches, (branch.bound, next(self._number), branch))
+        self._branches.again()
         options = tuple(kept[at] for kept, at in zip(branch.timed.allowed, chosen, strict=True))
         if options in self._looked:
             return None

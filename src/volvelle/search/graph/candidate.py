@@ -8,9 +8,10 @@ from time import perf_counter
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.dataflow.on_chip import FusionProblem
-from volvelle.search.graph.block_question import BlockQuestion, Guide
+from volvelle.search.graph.block_question import BlockQuestion
 from volvelle.search.graph.block_search import AT_ONCE, CLOSE, BlockSearch, Effort, Solved, Solver, fused
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
+from volvelle.search.graph.guide import Guide
 from volvelle.search.graph.memory import MemoryLowerBound, block_memory
 from volvelle.search.graph.question import Question
 from volvelle.search.graph.sharding import Sharding
@@ -67,7 +68,7 @@ class Candidate:
             key = (number, group.spans, group.degree)
             if key not in question.bounds:
                 asked = self.block_question(number, None, None, whole=False)
-                question.bounds[key] = asked.guide(question.deadline)
+                question.bounds[key] = Guide(asked, deadline=question.deadline)
         bounds = [
             question.bounds[number, group.spans, group.degree].bound for number in range(len(question.workload.blocks))
         ]
@@ -82,7 +83,11 @@ class Candidate:
                 for number in range(len(question.workload.blocks))
             ]
             self._guides[boundary] = [
-                self.block_question(number, None, boundary).guide(question.deadline, one.weights if one else None)
+                Guide(
+                    self.block_question(number, None, boundary),
+                    start=one.weights if one else None,
+                    deadline=question.deadline,
+                )
                 for number, one in enumerate(like)
             ]
         return self._guides[boundary]
@@ -210,7 +215,11 @@ class Cell:
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver = self._cutter() if self._uncut(number) else fused
             guide = self.candidate.guides(self.boundary)[number]
-            self.searches.append(BlockSearch(question, effort, guide=guide, solver=solver, deadline=effort.deadline))
+            self.searches.append(
+                BlockSearch(
+                    question, effort, hints=guide.hints, start=guide.weights, solver=solver, deadline=effort.deadline
+                )
+            )
         self._settle()
 
     def glance(self, effort: Effort) -> StagedPlan | None:
@@ -219,7 +228,7 @@ class Cell:
         for number, guide in enumerate(self.candidate.guides(self.boundary)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver, best = self._cutter() if self._uncut(number) else fused, None
-            for sharding in guide.shardings:
+            for sharding in (guide.best, *guide.shardings) if guide.best is not None else guide.shardings:
                 if perf_counter() > effort.deadline:
                     break
                 if self._fits(number, sharding):
@@ -241,7 +250,39 @@ class Cell:
         return None
 
     def _settle(self) -> None:
-        self.bound = max(self.bound, self.candidate.step([search.bound for search in self.searches]))
+        self.bound = max(self.bound, self.candidate.step(self._bounds()))
+
+    def _bounds(self) -> list[float]:
+        """Of every block, from what is known of it here and whatever the tile size."""
+        bounds = [guide.bound for guide in self.candidate.guides(self.boundary)]
+        if self.searches:
+            bounds = [max(one, search.bound) for one, search in zip(bounds, self.searches, strict=True)]
+        return bounds
+
+    def unguided(self, incumbent: float) -> list[int]:
+        """Blocks whose bound whatever the tile size can be made sharper, the one that may bring most first."""
+        blocks, guides = self.candidate.question.workload.blocks, self.candidate.guides(self.boundary)
+        cutoffs = [self._cutoff(number, incumbent) for number in range(len(guides))]
+        left = [number for number, guide in enumerate(guides) if not guide.closed(cutoffs[number])]
+        return sorted(left, key=lambda one: -blocks[one].repeat * (cutoffs[one] - guides[one].bound))
+
+    def sharpen(self, number: int, *, incumbent: float, deadline: float, effort: Effort) -> None:
+        """A sharper bound of a block whatever the tile size, for every cell of the same layout between blocks."""
+        candidate, guides = self.candidate, self.candidate.guides(self.boundary)
+        guides[number].sharpen(
+            enough=self._cutoff(number, incumbent),
+            deadline=deadline,
+            effort=effort,
+            fits=lambda sharding: self._fits(number, sharding),
+        )
+        for cell in candidate.made:
+            if cell.boundary == self.boundary:
+                cell._settle()
+
+    @property
+    def promise(self) -> float:
+        """Seconds a step of what was found whatever the tile size: it may be so with one of them."""
+        return self.candidate.step([guide.time for guide in self.candidate.guides(self.boundary)])
 
     def advance(self, *, incumbent: float, deadline: float, looks: int = AT_ONCE) -> StagedPlan | None:
         """Look at more shardings of the block that is furthest from settled; gives a plan if one got better."""
@@ -258,13 +299,12 @@ class Cell:
 
     def look(self, number: int, *, incumbent: float, deadline: float, looks: int) -> StagedPlan | None:
         """Look at more shardings of one block; gives a plan if one got better."""
-        search = self.searches[number]
-        found = search.advance(
-            cutoff=self._cutoff(number, incumbent),
-            deadline=deadline,
-            looks=looks,
-            fits=lambda sharding: self._fits(number, sharding),
-        )
+        search, cutoff = self.searches[number], self._cutoff(number, incumbent)
+
+        def fits(sharding: Sharding) -> bool:
+            return self._fits(number, sharding)
+
+        found = search.advance(cutoff=cutoff, deadline=deadline, looks=looks, fits=fits)
         plan = None
         solved = [one.best for one in self.searches if one.best is not None]
         if found is not None and len(solved) == len(self.searches):
@@ -283,9 +323,10 @@ class Cell:
         if incumbent == inf:
             return inf
         blocks, candidate = self.candidate.question.workload.blocks, self.candidate
+        bounds = self._bounds()
         others = sum(
-            block.repeat * search.bound
-            for place, (block, search) in enumerate(zip(blocks, self.searches, strict=True))
+            block.repeat * bound
+            for place, (block, bound) in enumerate(zip(blocks, bounds, strict=True))
             if place != number
         )
         left = (incumbent / candidate.rounds - candidate.hand_over) * candidate.stages - others

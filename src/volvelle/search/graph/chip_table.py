@@ -34,6 +34,8 @@ class ChipTable:
         self.block, self.sizes, self.degree = block, sizes, degree
         self.stream, self.tile, self.chip, self.choices = stream, tile, chip, choices
         self.vector_cost, self.ends = vector_cost, ends
+        self.finest = int(sizes[stream]) if stream is not None and tile is None else None
+        """Whatever the tile size: tiles at most, so buffers at least; else None."""
         self._first: dict[str, tuple[Operation, tuple[str, ...]]] = {}
         """Tensor → the operation that decides its layout, and how that one knows its dimensions."""
         for op in block.operations:
@@ -74,6 +76,12 @@ class ChipTable:
         weights = self._kernel_times(op, dim).weights[0]
         # Where it does not split what its forward operation splits, its weights may be split all the same.
         return weights / self.degree if op.of and dim is None else weights
+
+    def needs(self, op: Operation, dim: str | None) -> float:
+        """Bytes of SRAM at least that an operation adds to a partition: its weights, and what it reads, buffered."""
+        tiles = self.finest or self._kernel_times(op, dim).problem.tiles
+        read = sum(self._read_bytes(op, name, dim) for name in op.inputs if name in self._made) / tiles
+        return float(sram_demand(self.weights(op, dim), 0.0, read))
 
     def moved(self, op: Operation, tensor: str, dim: str | None) -> float:
         """Seconds of DRAM traffic of one end of a tensor that an operation reads."""
@@ -117,7 +125,7 @@ class ChipTable:
 
     def _by_itself(self, op: Operation, dim: str | None) -> float | None:
         times_of, choices = self._kernel_times(op, dim), self.choices
-        tiles = float(times_of.problem.tiles)
+        tiles = float(self.finest or times_of.problem.tiles)
         written = self.handed[op.name] / self.degree / tiles
         read = sum(self._read_bytes(op, name, dim) for name in op.inputs if name in self._made) / tiles
         buffers = float(sram_demand(0.0, 0.0, read)) + float(sram_demand(0.0, 0.0, written))

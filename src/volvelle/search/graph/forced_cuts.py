@@ -1,16 +1,17 @@
-"""DRAM traffic that the SRAM forces: of two operations whose weights do not fit it together, one comes after the other.
+"""DRAM traffic that the SRAM forces: of two operations that share no partition one comes later.
 
-Between two such operations of which one depends on the other every path is cut somewhere, at the cost of its cheapest
-tensor at least. Along a chain of them the paths lie one after another, so what they cost adds up.
+A tensor from the one to the other passes through DRAM then; any other path between them is cut somewhere, at the cost
+of its cheapest tensor at least. Along a chain of such paths what they cost adds up.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
+
+from volvelle.search.graph.between import Apart, Between, Edge
 from volvelle.search.graph.slots import Range
-from volvelle.workload.graph import Block
-from volvelle.workload.operations import Operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,54 +26,55 @@ class ForcedCut:
     """Its operations."""
 
 
-def forced_cuts(
-    block: Block,
-    side: Callable[[Operation], int],
-    weights: Mapping[str, float],
-    limit: float,
-    seconds: Callable[[Operation, str], float],
-    slots: Mapping[str, Range],
-) -> list[ForcedCut]:
-    """Paths that are cut, one after another.
+def certain_cuts(between: Between, apart: Apart) -> set[Edge]:
+    """Tensors within a pass whose maker and reader share no partition."""
+    return {edge for maker, reader, edge in between.edges if apart[maker, reader]}
 
-    `weights` are the fewest bytes of an operation's weights on a chip, `seconds` what one end of a tensor that an
-    operation reads takes at least: nothing where that is counted already.
+
+def forced_cuts(
+    between: Between, apart: Apart, seconds: Callable[[Edge], float], slots: Mapping[str, Range]
+) -> list[ForcedCut]:
+    """Paths that are cut, one after another; of every pass those that cost most.
+
+    `seconds` is what one end of a tensor takes at least: nothing where that is counted already.
     """
-    maker = {name: op for op in block.operations for name in op.outputs}
-    heavy = [op.name for op in block.operations if weights.get(op.name, 0.0) > 0.0]
+    ways: dict[int, list[tuple[int, float]]] = {}
+    for maker, reader, edge in between.edges:
+        ways.setdefault(reader, []).append((maker, seconds(edge)))
+    nothing: tuple[float, tuple[ForcedCut, ...]] = (0.0, ())
+    chains = [nothing] * len(between.names)
+    for end in range(len(chains)):
+        chains[end] = max((chains[maker] for maker, _ in ways.get(end, ())), key=lambda one: one[0], default=nothing)
+        for start in _nearest(end, between, apart):
+            width, path = _widest(start, end, between, ways)
+            total, cuts = chains[start]
+            if total + 2.0 * width > chains[end][0]:
+                names = tuple(between.names[place] for place in path)
+                within = (slots[names[0]][0], slots[names[-1]][1])
+                cut = ForcedCut(within=within, seconds=2.0 * width, path=names)
+                chains[end] = (total + cut.seconds, (*cuts, cut))
     found: list[ForcedCut] = []
-    for number in sorted({side(op) for op in block.operations}):
-        mine = [op for op in block.operations if side(op) == number]
-        widest = {start: _widest(start, mine, maker, seconds) for start in heavy if start in {op.name for op in mine}}
-        chains: dict[str, tuple[float, list[ForcedCut]]] = {}
-        for name in widest:
-            options = []
-            for earlier, (total, cuts) in chains.items():
-                if name in widest[earlier] and weights[earlier] + weights[name] > limit:
-                    width, path = widest[earlier][name]
-                    within = (slots[earlier][0], slots[name][1])
-                    cut = ForcedCut(within=within, seconds=2.0 * width, path=path)
-                    options.append((total + cut.seconds, [*cuts, cut]))
-            chains[name] = max(options, key=lambda option: option[0], default=(0.0, []))
-        found += max(chains.values(), key=lambda chain: chain[0], default=(0.0, []))[1]
+    for number in sorted(set(between.sides)):
+        mine = [chain for chain, side in zip(chains, between.sides, strict=True) if side == number]
+        found += max(mine, key=lambda chain: chain[0])[1]
     return found
 
 
+def _nearest(end: int, between: Between, apart: Apart) -> list[int]:
+    """Operations apart from one that depends on them, the last of each path: what is before tells no more."""
+    starts = np.flatnonzero(apart[:, end])
+    return [int(one) for one in starts if not (between.after[one, starts] & (starts != one)).any()]
+
+
 def _widest(
-    start: str,
-    operations: list[Operation],
-    maker: Mapping[str, Operation],
-    seconds: Callable[[Operation, str], float],
-) -> dict[str, tuple[float, tuple[str, ...]]]:
-    """Operation → the most that the cheapest tensor of a path from the start to it takes, and that path."""
-    reached: dict[str, tuple[float, tuple[str, ...]]] = {start: (inf, (start,))}
-    for op in operations:
-        for name in op.inputs:
-            before = maker[name].name if name in maker else ""
-            if before in reached and op.name != start:
-                width, path = reached[before]
-                width = min(width, seconds(op, name))
-                if width > reached.get(op.name, (-1.0, ()))[0]:
-                    reached[op.name] = (width, (*path, op.name))
-    del reached[start]
-    return reached
+    start: int, end: int, between: Between, ways: Mapping[int, list[tuple[int, float]]]
+) -> tuple[float, tuple[int, ...]]:
+    """The most that the cheapest tensor of a path from one operation to another takes, and that path."""
+    reached: dict[int, tuple[float, tuple[int, ...]]] = {start: (inf, (start,))}
+    for place in np.flatnonzero(between.after[start] & between.after[:, end]).tolist():
+        for maker, seconds in ways.get(place, ()) if place != start else ():
+            if maker in reached:
+                width = min(reached[maker][0], seconds)
+                if width > reached.get(place, (-1.0, ()))[0]:
+                    reached[place] = (width, (*reached[maker][1], place))
+    return reached[end]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import inf
 
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
-from volvelle.search.graph.block_question import Guide
 from volvelle.search.graph.chip_table import ChipTable
+from volvelle.search.graph.guide import Guide
 from volvelle.search.graph.memory import OwnBytes
 from volvelle.search.graph.sharding import Objective, Sharder
 from volvelle.search.graph.stages import Crossing

@@ -20,8 +20,8 @@ class ShardingTimes:
     """Seconds of DRAM traffic that an operation causes however it is fused, such as that of its weights."""
     moved: Callable[[Operation, str, str | None], float] | None = None
     """Seconds of DRAM traffic of one end of a tensor that an operation reads from another partition."""
-    weights: Callable[[Operation, str | None], float] | None = None
-    """Bytes of SRAM that the weights of an operation take."""
+    needs: Callable[[Operation, str | None], float] | None = None
+    """Bytes of SRAM that an operation adds at least to those of a partition."""
     sram: float = inf
     sided: bool = False
     """The forward and the backward pass share no partition: each is bounded by itself."""

@@ -1,43 +1,66 @@
-"""Between which operations that have the chip to themselves another may run.
+"""Slots of a pass: runs of partitions that follow one another, each bounded by itself.
 
-Of operations alone that depend on one another each has its turn; what depends on one of them, or it on that, runs after
-or before it, and shares no partition with what is on the other side. So partitions fall into slots, one between two of
-them, and each slot is bounded by itself.
+Of operations that share no partition and depend on one another each has its turn: those that have the chip to
+themselves, and those that the SRAM cannot hold together with what lies between them. Along a chain of them slots begin,
+after each that is alone, and with each other one but the first of its slot. What depends on one of them runs in its
+slot or later, what it depends on in its slot or before.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 
-from volvelle.workload.graph import Block
-from volvelle.workload.operations import Operation
+from volvelle.search.graph.between import Apart, Between
 
 Range = tuple[int, int]
 """The first and the last slot in which an operation may run."""
 
 
-def slots_of(block: Block, side: Callable[[Operation], int], alone: Collection[str]) -> tuple[dict[str, Range], int]:
-    """Operation → its slots, passes one after another; and how many slots there are."""
-    maker = {name: op.name for op in block.operations for name in op.outputs}
-    before: dict[str, set[str]] = {}
-    for op in block.operations:
-        needs = {maker[name] for name in op.inputs if name in maker}
-        before[op.name] = needs.union(*(before.get(name, set()) for name in needs))
+def slots_of(
+    between: Between, alone: Collection[str], apart: Apart | None = None, needs: Mapping[str, float] | None = None
+) -> tuple[dict[str, Range], int]:
+    """Operation → its slots, passes one after another; and how many slots there are.
+
+    Of chains as long as each other the one that needs most SRAM, and lies latest, tells most.
+    """
+    weights = [(needs or {}).get(name, 0.0) for name in between.names]
     found: dict[str, Range] = {}
     start = 0
-    for number in sorted({side(op) for op in block.operations}):
-        mine = [op.name for op in block.operations if side(op) == number]
-        chain = _longest([name for name in mine if name in alone], before)
-        for name in mine:
-            first = max((place + 1 for place, one in enumerate(chain) if one in before[name]), default=0)
-            last = min((place for place, one in enumerate(chain) if name in before[one]), default=len(chain))
-            found[name] = (start + first, start + last)
-        start += len(chain) + 1
+    for side in sorted(set(between.sides)):
+        mine = [place for place, one in enumerate(between.sides) if one == side]
+        by_itself = {place for place in mine if between.names[place] in alone}
+        closes, opens = dict[int, int](), dict[int, int]()
+        slot, fresh = start, True
+        for place in _longest(mine, by_itself, between, apart, weights):
+            if place in by_itself:
+                closes[place], opens[place], fresh = slot, slot + 1, True
+            else:
+                closes[place] = opens[place] = slot + (not fresh)
+                fresh = False
+            slot = opens[place]
+        for place in mine:
+            others = [one for one in opens if one != place or place not in by_itself]
+            first = max((opens[one] for one in others if between.after[one, place]), default=start)
+            last = min((closes[one] for one in others if between.after[place, one]), default=slot)
+            found[between.names[place]] = (first, last)
+        start = slot + 1
     return found, start
 
 
-def _longest(names: list[str], before: dict[str, set[str]]) -> list[str]:
-    """The longest chain of operations each of which depends on the one before."""
-    chains: dict[str, list[str]] = {}
-    for name in names:
-        earlier = max((chains[one] for one in chains if one in before[name]), key=len, default=[])
-        chains[name] = [*earlier, name]
-    return max(chains.values(), key=len, default=[])
+def _longest(
+    places: list[int], alone: set[int], between: Between, apart: Apart | None, weights: list[float]
+) -> list[int]:
+    """The longest chain of operations each of which depends on the one before and shares no partition with it."""
+    chains: dict[int, list[int]] = {}
+
+    def worth(chain: list[int]) -> tuple[int, float, list[int]]:
+        return len(chain), sum(weights[place] for place in chain), chain
+
+    for place in places:
+        if place in alone or (apart is not None and (apart[place].any() or apart[:, place].any())):
+            before = [
+                chain
+                for one, chain in chains.items()
+                if between.after[one, place]
+                and (one in alone or place in alone or (apart is not None and apart[one, place]))
+            ]
+            chains[place] = [*max(before, key=worth, default=[]), place]
+    return max(chains.values(), key=worth, default=[])

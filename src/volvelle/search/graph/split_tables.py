@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import GraphError
 from volvelle.mapping.sharding import kept_for_backward
+from volvelle.search.graph.between import Between
 from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
@@ -99,6 +100,7 @@ class BlockTables:
         self.tabulated = {one.tensor for one in self.tensors}
         self.orders: dict[tuple[int, ...], tuple[int, ...]] = {}
         """By the numbers of options that are allowed: an order in which variables were eliminated."""
+        self._between: dict[bool, Between] = {}
         self.maker = {name: op for op in block.operations for name in op.outputs}
         self.readers: dict[str, list[Operation]] = {}
         for op in block.operations:
@@ -108,6 +110,12 @@ class BlockTables:
             op.name: [self._dim(op, one) for one in self.options[self.number[op.name]]] for op in block.operations
         }
         """Operation → the dimension it splits, by its variable's option."""
+
+    def between(self, *, sided: bool) -> Between:
+        """What lies between operations; unless `sided` the two passes are one."""
+        if sided not in self._between:
+            self._between[sided] = Between(self.block, lambda op: int(sided and op.phase is not Phase.FORWARD))
+        return self._between[sided]
 
     def _declare(self, op: Operation) -> None:
         leader = leader_of(op)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.elimination import Correction, Elimination, Factor, OutOfTimeError
-from volvelle.search.graph.forced_cuts import forced_cuts
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.slots import Range, slots_of
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
+from volvelle.search.graph.through_dram import ThroughDram
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Role, Tensor
 from volvelle.workload.operations import Operation, Phase
@@ -42,9 +42,12 @@ class TimedSplits:
             op.name: [costs.alone(op, dim) if costs.alone is not None else None for dim in self._dims_of[op.name]]
             for op in tables.block.operations
         }
-        always = {name for name, times in self._alone_of.items() if None not in times}
-        self._slots, self.slots = slots_of(tables.block, self._side, always if costs.moved is not None else ())
-        self.shared: list[dict[Range, Table]] = [{} for _ in self.sizes]
+        self._dram = ThroughDram.of(tables, costs, self._dims_of, self._alone_of)
+        parted = (
+            (self._dram.always_alone, self._dram.apart, self._dram.least_needs) if costs.moved is not None else ((),)
+        )
+        self._slots, self.slots = slots_of(self._dram.between, *parted)
+        self._own: list[dict[Range, Table]] = [{} for _ in self.sizes]
         """Seconds of operations that may share a partition, by the slots they may run in: [work, memory; option]."""
         self.fixed = [np.zeros(size) for size in self.sizes]
         """Work of operations that are alone: it counts in full."""
@@ -53,11 +56,8 @@ class TimedSplits:
             if perf_counter() > costs.deadline:
                 raise OutOfTimeError
             self._add(op)
-        self.base: dict[Range, float] = {}
-        """Seconds of DRAM traffic that there is whatever is chosen, by slots."""
-        if costs.moved is not None:
-            self._add_cut()
-            self._add_forced()
+        self.shared, self.base = self._dram.charged(self._own, self._slots)
+        """The same with what passes through DRAM; and seconds of what does whatever is chosen, by slots."""
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
@@ -104,16 +104,17 @@ class TimedSplits:
             return table.take([option], axis) if axis >= 0 and table.shape[axis] > 1 else table
 
         found = copy(self)
-        for name in ("shared", "fixed", "held", "allowed", "sizes"):
+        for name in ("_own", "fixed", "held", "allowed", "sizes"):
             setattr(found, name, list(getattr(self, name)))
-        found.shared[variable] = {within: table[:, [option]] for within, table in self.shared[variable].items()}
+        found._own[variable] = {within: table[:, [option]] for within, table in self._own[variable].items()}
         found.fixed[variable] = self.fixed[variable][[option]]
         found.held[variable] = self.held[variable][[option]]
         found.allowed[variable], found.sizes[variable] = [self.allowed[variable][option]], 1
-        found._dims_of = {
-            name: [dims[option]] if self.tables.number[name] == variable else dims
-            for name, dims in self._dims_of.items()
-        }
+        mine = {name for name, number in self.tables.number.items() if number == variable}
+        found._dims_of = {name: [dims[option]] if name in mine else dims for name, dims in self._dims_of.items()}
+        found._alone_of = {name: [times[option]] if name in mine else times for name, times in self._alone_of.items()}
+        found._dram = self._dram.restricted(mine, option)
+        found.shared, found.base = found._dram.charged(found._own, self._slots)
         found.sums = [Factor(one.scope, kept(one.table, one.scope)) for one in self.sums]
         found.talks = [
             (
@@ -231,7 +232,7 @@ class TimedSplits:
 
     def _within(self, number: int, op: Operation) -> Table:
         """Work and memory that a variable adds where an operation may run."""
-        return self.shared[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
+        return self._own[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
 
     @cached_property
     def backward(self) -> int:
@@ -239,59 +240,6 @@ class TimedSplits:
         return min(
             (self._slots[op.name][0] for op in self.tables.block.operations if self._side(op)), default=self.slots
         )
-
-    def _add_cut(self) -> None:
-        """Tensors that pass through DRAM however operations are fused: from one pass to another, or beside one alone.
-
-        The end of an operation alone is in its own time already.
-        """
-        costs, tables = self.costs, self.tables
-        assert costs.moved is not None
-        alone = {name: [time is not None for time in times] for name, times in self._alone_of.items()}
-        for op in tables.block.operations:
-            for name in op.inputs:
-                maker = tables.maker.get(name)
-                if maker is None:
-                    continue
-                cut = self._side(op) != self._side(maker) or all(alone[maker.name])
-                number = tables.number[op.name]
-                for option, dim in enumerate(self._dims_of[op.name]):
-                    if not cut and not alone[op.name][option]:
-                        continue
-                    seconds = costs.moved(op, name, dim)
-                    if not alone[op.name][option]:
-                        self._within(number, op)[1, option] += seconds
-                    if not any(alone[maker.name]):
-                        self._within(number, maker)[1, option] += seconds
-
-    def _add_forced(self) -> None:
-        """Tensors that are cut because the weights on either side do not fit the chip together."""
-        costs, tables = self.costs, self.tables
-        if costs.weights is None:
-            return
-        always = {name for name, times in self._alone_of.items() if None not in times}
-
-        def seconds(op: Operation, name: str) -> float:
-            if {op.name, tables.maker[name].name} & always or costs.moved is None:
-                return 0.0
-            return min(costs.moved(op, name, dim) for dim in self._dims_of[op.name])
-
-        weights = {
-            op.name: min(costs.weights(op, dim) for dim in self._dims_of[op.name])
-            for op in tables.block.operations
-            if op.name not in always
-        }
-        for cut in forced_cuts(tables.block, self._side, weights, costs.sram, seconds, self._slots):
-            if not cut.seconds:
-                continue
-            self.base[cut.within] = self.base.get(cut.within, 0.0) + cut.seconds
-            for name in cut.path:
-                number = tables.number[name]
-                for option, alone in enumerate(self._alone_of[name]):
-                    if alone is not None:
-                        # Its own end is in its time already: nothing is said of this path then.
-                        table = self.shared[number].setdefault(cut.within, np.zeros((2, self.sizes[number])))
-                        table[1, option] -= cut.seconds
 
     def _settles(self, op: Operation) -> bool:
         """Whether its one result has a table, in which its work can be counted with its collectives."""
