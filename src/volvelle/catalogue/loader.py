@@ -23,6 +23,7 @@ from volvelle.catalogue.schema import (
     ModelFile,
     Reference,
 )
+from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
 from volvelle.system.chip import Chip
@@ -139,11 +140,12 @@ class Catalogue:
         return build_chip(self.chip_file(name), self.sources)
 
     def calibrations(self, chip: str, *, stack: str = "") -> Calibrations:
-        """Every calibration that a question about a chip may fall back on, for a software stack or for any."""
+        """Every calibration that a question about a chip may fall back on, for a software stack or the usual one."""
         wanted = {chip, f"family.{self.chip_file(chip).family}", "default"}
         names = [name for name in self.names("calibrations") if name in wanted or name.startswith(f"{chip}.")]
         entries = (build_calibration(self.calibration_file(name), self.sources) for name in names)
-        return Calibrations(entries=tuple(entries), stack=stack)
+        software = software_stack(stack) if stack else default_stack(self.chip_file(chip).family)
+        return Calibrations(entries=tuple(entries), stack=software.name if software else "", software=software)
 
     def calibrated(self, cluster: Cluster) -> Cluster:
         """A machine described elsewhere, with what the catalogue knows of its chip."""
@@ -157,8 +159,11 @@ class Catalogue:
         """A link."""
         return build_link(self.link_file(name), self.sources)
 
-    def cluster(self, name: str) -> Cluster:
-        """A cluster: ``"dgx-a100/1024"`` has 1024 accelerators, ``"dgx-a100"`` as many as its entry says."""
+    def cluster(self, name: str, *, stack: str = "") -> Cluster:
+        """A cluster: ``"dgx-a100/1024"`` has 1024 accelerators, ``"dgx-a100"`` as many as its entry says.
+
+        `stack` is the software that trains on it, by default the one its chips are usually measured with.
+        """
         template, slash, count = name.partition("/")
         if slash and not (count.isdecimal() and int(count) > 0):
             raise DescriptionError(
@@ -170,7 +175,7 @@ class Catalogue:
             count=int(count) if slash else file.default_count,
             chip=self.chip(file.chip),
             links={name: self.link(name) for name in {*(d.link for d in file.dimensions), file.host_link} if name},
-            calibrations=self.calibrations(file.chip),
+            calibrations=self.calibrations(file.chip, stack=stack),
             sources=self.sources,
         )
 

@@ -18,6 +18,7 @@ from volvelle.verbs.estimate import estimate as verb
 @layout_options
 @click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
+@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")

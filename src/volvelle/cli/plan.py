@@ -31,6 +31,7 @@ from volvelle.verbs.plan import plan as verb
     type=click.Choice(FRAMEWORKS),
     help="Print the best layout's launch flags instead.",
 )
+@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.estimators.stack import Stack
 from volvelle.quantities import FRACTION, SECONDS, Count, Fraction, Number, Quantity, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
@@ -40,6 +41,8 @@ class FittedConstants:
     """Keys that starting and ending a query tile of such a kernel is worth."""
     communication_sm_share: Fraction = field(default=0.0, metadata=_SHARE)
     """Share of its units that communication takes while it runs beside computation."""
+    tensor_exposure: Fraction = field(default=1.0, metadata=_SHARE)
+    """Share of the tensor axis's exchanges that products beside them do not hide."""
     step_error: float | None = field(default=None, metadata=_PLAIN)
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     memory_error: float | None = field(default=None, metadata=_PLAIN)
@@ -52,6 +55,7 @@ CONSTANTS: Mapping[str, Quantity | None] = MappingProxyType(
     {part.name: part.metadata["kind"] for part in fields(FittedConstants) if part.name != "figures"}
 )
 """Every constant, and what kind of quantity it is (None: a plain number)."""
+_IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name != "figures"}
 ERRORS = ("step_error", "memory_error")
 """Those that say how far estimates were off."""
 
@@ -124,6 +128,8 @@ class Calibrations:
     entries: tuple[Calibration, ...] = ()
     stack: str = ""
     """Software that is meant; empty: any."""
+    software: Stack | None = None
+    """How far it lets chips get; None: as the entries say."""
     chosen: Mapping[str, Number] = field(default_factory=dict)
     """Constants that hold whatever the entries say: an axis of a study, a candidate of a fit."""
 
@@ -140,6 +146,8 @@ class Calibrations:
         for entry in reversed(ranked):
             values |= entry.constants
             figures |= {name: entry.figures[name] for name in entry.constants if name in entry.figures}
+        if self.software is not None:
+            values = self.software.applied(values, _IDEAL, chip.family, element)
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
 
     def used(self, chip: Chip, element: str) -> tuple[Calibration, ...]:
@@ -179,11 +187,16 @@ def calibrated(cluster: Cluster, calibrations: Calibrations) -> CalibratedCluste
     return CalibratedCluster(**facts, calibrations=calibrations)
 
 
-def fitted_constants(cluster: Cluster, element: str, calibration: Calibrations | None = None) -> FittedConstants:
-    """Constants of a machine's chip: by the calibration given, or by the one it comes with, or ideal ones."""
+def fitted_constants(
+    cluster: Cluster, element: str, calibration: Calibrations | None = None, *, software: bool = True
+) -> FittedConstants:
+    """Constants of a machine's chip: by the calibration given, or by the one it comes with, or ideal ones.
+
+    Without `software` those of the chip whatever trains on it: of what is no training step.
+    """
     if calibration is None:
         calibration = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
-    return calibration.constants(cluster.chip, element)
+    return (calibration if software else replace(calibration, software=None)).constants(cluster.chip, element)
 
 
 def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:

@@ -69,17 +69,23 @@ class SustainedRates:
     attention_efficiency: Fraction
     attention_kv_half: Count
     communication_sm_share: Fraction
+    tensor_exposure: Fraction
     host_rate: BytesPerSecond | None
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, element: str, calibration: Calibrations | None = None) -> "SustainedRates":
-        """What a cluster sustains for products of one element type, by a calibration or by the one it comes with."""
+    def of(
+        cls, cluster: Cluster, element: str, calibration: Calibrations | None = None, *, software: bool = True
+    ) -> "SustainedRates":
+        """What a cluster sustains for products of one element type, by a calibration or by the one it comes with.
+
+        Without `software` whatever trains on it: for what is no training step.
+        """
         chip = cluster.chip
-        fitted = fitted_constants(cluster, element, calibration)
+        fitted = fitted_constants(cluster, element, calibration, software=software)
         wide = element if element_bytes(element) >= _WIDE else "bf16"
-        in_16bit = fitted if wide == element else fitted_constants(cluster, wide, calibration)
+        in_16bit = fitted if wide == element else fitted_constants(cluster, wide, calibration, software=software)
         second = chip.memories[1] if len(chip.memories) > 1 else None
         return cls(
             matrix_rate=chip.matrix_rate(element) * fitted.matrix_efficiency,
@@ -99,6 +105,7 @@ class SustainedRates:
             attention_efficiency=fitted.attention_efficiency,
             attention_kv_half=fitted.attention_kv_half,
             communication_sm_share=fitted.communication_sm_share,
+            tensor_exposure=fitted.tensor_exposure,
             host_rate=cluster.host_rate,
             levels=tuple(
                 NetworkLevel(

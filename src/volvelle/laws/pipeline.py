@@ -20,15 +20,30 @@ def bubble_time(whole: Seconds, slowest: Seconds, *, interleave: Count) -> Secon
 
 
 @cites("qi2024zerobubble", place="table 2, ZB-H1")
-def zero_bubble_time(whole: Seconds, slowest: Seconds, weight_gradients: Seconds, *, stages: Count) -> Seconds:
-    r"""Bubble left when weight gradients fill the gaps, with no more memory than 1F1B.
+def zero_bubble_time(
+    whole: Seconds, slowest: Seconds, forward: Seconds, weight_gradients: Seconds, *, stages: Count
+) -> Seconds:
+    r"""Bubble left when weight gradients fill the gaps, with no more memory than the first stage of 1F1B.
 
-    $$ t_b = \sum_i t_i - \max_i t_i - 2(p-1)\,t_W $$
+    $$ t_b = \max\!\left(\sum_i t_i - \max_i t_i - 2(p-1)\,t_W,\; (p-1)\,t_F\right) $$
 
-    For p equal stages (p − 1)(t_F + t_B − 2 t_W), where the backward t_B includes the weight gradients t_W. Assumes
-    a micro-batch's weight gradients can wait until the pipeline drains.
+    For p equal stages (p − 1)(t_F + max(t_B − 2 t_W, 0)), where the backward t_B includes the weight gradients t_W:
+    what they fill is the wait for a backward, never that for the first forward. Assumes a micro-batch's weight
+    gradients can wait until the pipeline drains.
     """
-    return np.maximum(whole - slowest - 2.0 * (stages - 1.0) * weight_gradients, 0.0)
+    return np.maximum(whole - slowest - 2.0 * (stages - 1.0) * weight_gradients, (stages - 1.0) * forward)
+
+
+@cites("qi2024zerobubble", place="figure 3, order of ZB-H1")
+def zero_bubble_in_flight(stages: Count, *, micro_batches: Count) -> Count:
+    r"""Micro-batches whose activations a stage of ZB-H1 holds at the worst moment: as many on every stage.
+
+    $$ f = \min(m, p) $$
+
+    A stage r lets the weight gradients of a micro-batch wait for r more backward passes, and keeps what they need.
+    Assumes activations are freed when their weight gradients are done.
+    """
+    return np.minimum(micro_batches, stages)
 
 
 @cites("deepseek2024v3", place="table 2, DualPipe")

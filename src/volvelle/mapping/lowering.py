@@ -278,6 +278,11 @@ class BlockLowering:
             return None
         return self._dims(work.dims, self._split(op)) * Term(work.per_point)
 
+    def _side(self, op: Operation, dims: Sequence[str]) -> Term:
+        """Of one of an operation's products: an expert that was dealt out has the batches of all who brought theirs."""
+        dealt = self._split(op).get(EXPERT) == EXPERT_DIM and EXPERT_DIM in op.kind.signature.shared and "batch" in dims
+        return self._dims(dims, self._split(op)) * Term(1.0, powers(**{EXPERT.name: -int(dealt)}))
+
     def kernel(self, op: Operation, phase: Phase) -> Kernel:
         """One operation by itself."""
         signature = op.kind.signature
@@ -294,17 +299,16 @@ class BlockLowering:
             keep_16bit=bool(op.region) or self.block.repeat == 1,
         )
         if isinstance(op.kind, Contraction):
-            divided = self._split(op)
-            instances = self._dims(signature.shared, divided)
+            instances = self._dims(signature.shared, self._split(op))
             first, second, result = (size / instances for size in moved)
             left, right = (set(dims) - set(signature.shared) - set(signature.summed) for dims in signature.inputs)
             return replace(
                 base,
                 product=(first, second, result),
                 instances=instances,
-                rows=self._dims(_ordered(signature.dims, left), divided),
-                columns=self._dims(_ordered(signature.dims, right), divided),
-                depth=self._dims(signature.summed, divided),
+                rows=self._side(op, _ordered(signature.dims, left)),
+                columns=self._side(op, _ordered(signature.dims, right)),
+                depth=self._side(op, signature.summed),
             )
         if isinstance(op.kind, Lookup) and not op.kind.scatter:
             moved[1] = moved[2]  # only the rows that are looked up are read
@@ -369,8 +373,7 @@ class BlockLowering:
 
     def _settled(self, axis: Axis, tensor: str) -> str | None:
         """The dimension an axis divides a tensor by when others exchange it, partial sums added up."""
-        sharded = self.sharded[axis]
-        made = sharded.layouts[tensor]
+        sharded, made = self.sharded[axis], self.sharded[axis].layouts[tensor]
         if made != PARTIAL:
             return made.dim
         sums = (change.wanted for change in sharded.conversions if change.tensor == tensor)

@@ -28,7 +28,7 @@ class Schedule(IntEnum):
     GPIPE = 1
     """All forward, then all backward (Huang et al. 2019)."""
     ZERO_BUBBLE = 2
-    """Weight gradients fill the gaps (Qi et al. 2024, ZB-H1: memory as 1F1B)."""
+    """Weight gradients fill the gaps (Qi et al. 2024, ZB-H1: every stage holds what the first of 1F1B does)."""
     DUAL_PIPE = 3
     """Micro-batches enter from both ends, communication behind computation (DeepSeek-V3, 2024)."""
 

@@ -39,6 +39,11 @@ def _headline(answer: Answer) -> Panel:
     text.append(f"  {cluster.accelerators} × {cluster.chip.name}: {shape}\n")
     for note in cluster.notes:
         text.append(f"note: {note}\n", style="yellow")
+    if answer.stack:
+        others = answer.other_stacks.items()
+        told = ", ".join(f"{name} {time / estimate.time - 1:+.0%}" for name, time in others)
+        text.append("software", style="bold")
+        text.append(f"  {answer.stack}{f'; with {told}' if told else ''}\n")
     text.append("layout", style="bold")
     text.append(f"  {_layout(mapping)}\n\n")
     text.append(f"{show(estimate.time, SECONDS)}/step", style="bold green" if estimate.feasible else "bold red")

@@ -5,9 +5,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.catalogue.schema import Reference
+from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.economics.step_cost import Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimators.calibration import FittedConstants, fitted_constants
+from volvelle.estimators.calibration import CalibratedCluster, FittedConstants, calibrated, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
@@ -89,6 +90,24 @@ class Answer:
         return fitted_constants(self.cluster, self.step.element)
 
     @property
+    def stack(self) -> str:
+        """The software it is about; nothing: as the chip's constants say."""
+        return self.cluster.calibrations.stack if isinstance(self.cluster, CalibratedCluster) else ""
+
+    @property
+    def other_stacks(self) -> Mapping[str, float]:
+        """Other software that was timed on such chips → seconds of the same step."""
+        if not isinstance(self.cluster, CalibratedCluster):
+            return {}
+        found = {}
+        for name in stacks_run_on(self.cluster.chip.family):
+            if name != self.stack:
+                ours = replace(self.cluster.calibrations, stack=name, software=software_stack(name))
+                timed = ClosedForm().estimate(self.step, calibrated(self.cluster, ours), self.estimate.mapping)
+                found[name] = timed.time
+        return found
+
+    @property
     def ranges(self) -> Mapping[str, Range]:
         """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
         return {**self.estimate.ranges, **self.costs.ranges}
@@ -106,6 +125,7 @@ class Answer:
             ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
             ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
             ("chip: SM share taken by communication", fitted.get("communication_sm_share"), FRACTION),
+            ("chip: tensor exchanges that nothing hides", fitted.get("tensor_exposure"), FRACTION),
             ("chip: kernel launch", fitted.get("kernel_launch_time"), SECONDS),
             ("chip: host, a kernel", fitted.get("host_dispatch_time"), SECONDS),
             ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
@@ -155,6 +175,7 @@ def estimate(
     element: str = "bf16",
     expert_load: float = 1.0,
     seed: int = 0,
+    stack: str = "",
     catalogue: Folder = None,
     **choices: Any,
 ) -> Answer:
@@ -162,10 +183,10 @@ def estimate(
 
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
-    range.
+    range. `stack` is the software that trains, by default the usual one of the chip.
     """
     known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known)
+    cluster = cluster_of(on, known, stack=stack)
     forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
     step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
     if mapping is None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
+from volvelle.estimators.calibration import calibrated
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.shape import Transformer
 
@@ -21,9 +22,11 @@ def catalogue_of(given: Folder) -> Catalogue:
     return Catalogue(*([Path(given)] if given else []))
 
 
-def cluster_of(given: Machine, catalogue: Catalogue) -> Cluster:
-    """A cluster, by name or as it is."""
-    return given if isinstance(given, Cluster) else catalogue.cluster(given)
+def cluster_of(given: Machine, catalogue: Catalogue, *, stack: str = "") -> Cluster:
+    """A cluster, by name or as it is; with what a software stack makes of its chips, where one is named."""
+    if not isinstance(given, Cluster):
+        return catalogue.cluster(given, stack=stack)
+    return calibrated(given, catalogue.calibrations(given.chip.name, stack=stack)) if stack else given
 
 
 def model_of(given: Model, catalogue: Catalogue) -> Transformer:

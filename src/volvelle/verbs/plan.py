@@ -99,6 +99,7 @@ def plan(
     space: Space | None = None,
     framework: Framework | None = None,
     top: int = 8,
+    stack: str = "",
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -107,8 +108,8 @@ def plan(
 
     Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
-    `offload`, host memory is considered too; with a `framework`, only what it knows. `progress` is told how many
-    layouts were looked at.
+    `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
+    trains, by default the usual one of the chip. `progress` is told how many layouts were looked at.
     """
     known = catalogue_of(catalogue)
     if isinstance(model, Workload):
@@ -116,7 +117,7 @@ def plan(
     else:
         shape = model_of(model, known)
         forward = transformer(shape, sequence=sequence)
-    cluster = cluster_of(on, known)
+    cluster = cluster_of(on, known, stack=stack)
     length = int(forward.sizes.get("position", 1))
     notes: tuple[str, ...] = ()
     if batch is None:

@@ -88,6 +88,7 @@ ENTRIES: Mapping[str, Entry] = {
             "attention_efficiency": number("70 %"),
             "attention_kv_half": number(500),
             "communication_sm_share": number("15 %"),
+            "tensor_exposure": number("90 %"),
             "step_error": number(1.0),
             "memory_error": number(1.0),
         },

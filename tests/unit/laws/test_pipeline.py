@@ -2,7 +2,13 @@
 
 import pytest
 
-from volvelle.laws.pipeline import bubble_time, dual_pipe_bubble_time, micro_batches_in_flight, zero_bubble_time
+from volvelle.laws.pipeline import (
+    bubble_time,
+    dual_pipe_bubble_time,
+    micro_batches_in_flight,
+    zero_bubble_in_flight,
+    zero_bubble_time,
+)
 
 
 def test_equal_stages_give_the_bubble_of_megatron() -> None:
@@ -22,11 +28,22 @@ def test_the_first_stage_keeps_as_many_micro_batches_as_korthikanti_says() -> No
 
 def test_weight_gradients_fill_a_bubble_of_1f1b_to_a_third() -> None:
     """Qi 2024, table 2: with forward, backward and weight gradients alike, (p − 1)(1 + 2 − 2) of (p − 1)(1 + 2)."""
-    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, stages=8.0) == pytest.approx(7.0)
-    assert zero_bubble_time(8 * 3.0, 3.0, 0.0, stages=8.0) == bubble_time(8 * 3.0, 3.0, interleave=1.0)
+    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, 1.0, stages=8.0) == pytest.approx(7.0)
+    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, 0.0, stages=8.0) == bubble_time(8 * 3.0, 3.0, interleave=1.0)
 
 
 def test_dual_pipe_has_the_bubble_of_its_table() -> None:
     """DeepSeek-V3, table 2: (p/2 − 1)(F&B + B − 3W)."""
     assert dual_pipe_bubble_time(1.0, 2.0, 1.0, stages=8.0) == pytest.approx(3 * (3 + 2 - 3))
     assert dual_pipe_bubble_time(1.0, 2.0, 1.0, stages=2.0) == 0.0
+
+
+def test_weight_gradients_do_not_fill_the_wait_for_the_first_forward() -> None:
+    """Forward 1, backward 0.5 for inputs and 1.5 for weights: seven forwards are waited for whatever fills the rest."""
+    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, 1.5, stages=8.0) == pytest.approx(7.0)
+
+
+def test_every_stage_of_a_zero_bubble_pipeline_holds_what_the_first_of_another_does() -> None:
+    first = micro_batches_in_flight(8.0, stage=0.0, interleave=1.0, micro_batches=64.0)
+    assert zero_bubble_in_flight(8.0, micro_batches=64.0) == first == 8.0
+    assert zero_bubble_in_flight(8.0, micro_batches=4.0) == 4.0

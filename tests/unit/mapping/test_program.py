@@ -63,6 +63,17 @@ def test_every_activation_that_is_read_was_made_or_handed_over_before(lowered: C
                 assert name in made_inside, (task.operations, name)
 
 
+def test_a_products_shape_is_its_work_under_every_degree(lowered: Cases) -> None:
+    """Degrees are symbols in the sizes, so equal powers say that it holds for all of them."""
+    for _, _, way, block in lowered:
+        for task in block.tasks:
+            kernel = task.action
+            if isinstance(kernel, Kernel) and kernel.product is not None and kernel.matrix_work is not None:
+                shape = kernel.rows * kernel.columns * kernel.depth * kernel.instances
+                assert shape.powers == kernel.matrix_work.powers, (kernel.name, kernel.phase, way)
+                assert 2.0 * shape.coefficient == pytest.approx(kernel.matrix_work.coefficient)
+
+
 def test_every_operation_runs_once_in_its_phase(lowered: Cases) -> None:
     for _, block, _, program in lowered:
         runs = Counter(name for task in program.tasks if task.phase is not Phase.RECOMPUTE for name in task.operations)

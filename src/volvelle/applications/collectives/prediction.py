@@ -129,7 +129,7 @@ def collective_times(asked: Collective, cluster: Cluster, algorithm: str, sizes:
     if asked.operation in _MESSAGES:
         return _message_times(cluster, asked.nodes, sizes)
     element = next(iter(cluster.chip.matrix_rates))
-    tiers = SustainedRates.of(cluster, element).tiers(float(asked.chips), 1.0)
+    tiers = SustainedRates.of(cluster, element, software=False).tiers(float(asked.chips), 1.0)
     if asked.library.startswith("TransferBench"):
         # Copies without a collective library: nothing is launched, no pipeline filled.
         tier = tiers[0]

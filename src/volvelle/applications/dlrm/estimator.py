@@ -80,7 +80,7 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
 
         `dense` is what :meth:`dense` answers, where it is known already.
         """
-        machine = SustainedRates.of(cluster, step.matrix_element)
+        machine = SustainedRates.of(cluster, step.matrix_element, software=False)
         chips = cluster.accelerators
         dense = self.dense(step, cluster) if dense is None else dense
         gather_rate = cluster.chip.memory.rate * self.gather
@@ -117,7 +117,7 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
 
     def dense(self, step: DlrmStep, cluster: Cluster) -> Mapping[str, Seconds]:
         """Seconds of dense operations on one chip's samples, by place and phase; no placement changes them."""
-        machine = SustainedRates.of(cluster, step.matrix_element)
+        machine = SustainedRates.of(cluster, step.matrix_element, software=False)
         chip = cluster.chip
         pace = chip.matrix_rate(step.matrix_element) / chip.matrix_rate("bf16") if "fp16" in chip.matrix_rates else 1.0
         workload = with_backward(dlrm(step.shape, batch=max(1, round(step.batch / cluster.accelerators))))

@@ -136,7 +136,7 @@ class FftModel(Estimator[FftProblem, FftLayout]):
 
         With `exchange` one transposition alone, with its packing: among so many ranks, and how far apart these are.
         """
-        machine = SustainedRates.of(cluster, _matrix_element(cluster.chip))
+        machine = SustainedRates.of(cluster, _matrix_element(cluster.chip), software=False)
         local = problem.points / (rows * columns)
         size = local * problem.point_bytes
         found: dict[str, Seconds] = {}

@@ -132,7 +132,7 @@ class PanelByPanel(AbstractHplModel):
             steps.columns,
             block=block,
             rate=rate,
-            memory=chip.memory.rate * fitted_constants(cluster, ELEMENT).memory_efficiency,
+            memory=chip.memory.rate * fitted_constants(cluster, ELEMENT, software=False).memory_efficiency,
             waiting=own.waiting,
             units=chip.units or 1.0,
             tile=chip.tile,

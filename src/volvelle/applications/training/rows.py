@@ -11,6 +11,7 @@ cluster       by the accelerator's name: A100-SXM4-80GB → dgx-a100, …-40GB �
               B300 → dgx-…, GB200 and GB300 → …-nvl72, GH200 → alps, MI250X-GCD → frontier, MI300X … → …-cluster,
               Gaudi → …-cluster, TPU → …-pod, V100 → dgx-v100, Trainium 2 → trn2-ultra; where the network says so: EFA →
               aws-…, TCPX → gcp-…, JUWELS … → that machine. A stack of a PVC is refused: the catalogue has the module
+software      by the framework's name (`catalogue/data/stacks.yaml`); none that is known: the usual one of the chip
 network       "8x HDR200 per node", "1600Gb/node RoCE", … replace the link between nodes by the catalogue's InfiniBand
               or RoCE at the stated rate a chip; Omni-Path as EDR; TPU slices joined as if they were one torus
 element       fp16, bf16; FP8, MXFP8, FP8-CS … → fp8; NVFP4 → fp4; int8; weights stay 16-bit
@@ -46,6 +47,7 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
+from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
@@ -236,7 +238,10 @@ _BIT = 1e9 / 8.0
 def _cluster(row: TrainingMeasurement, catalogue: Catalogue, assumed: list[str]) -> Cluster:
     template = _template(row, catalogue)
     chips = stated(row.chips, "number of accelerators")
-    cluster = _named_cluster(catalogue, f"{template}/{chips}")
+    stack = stack_called(row.framework)
+    if not stack:
+        assumed.append("software: the usual one of the chip")
+    cluster = _named_cluster(catalogue, f"{template}/{chips}", stack=stack)
     if template.endswith("-pod"):
         if "DCN" in row.network and (row.chips_per_node or chips) < chips:
             assumed.append("slices joined as one torus")

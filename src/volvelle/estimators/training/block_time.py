@@ -35,9 +35,9 @@ NESTED: dict[Collective, Callable[..., Seconds]] = {
 class BlockTime:
     """Seconds of one repetition of a block, by phase and by contribution.
 
-    Exchanges of the tensor axis block, but for gathers that the backward pass repeats, which run behind its
-    arithmetic. Exchanges of the other axes run behind what their declarations name (`overlaps`), where `beside` says
-    for which mappings that is the whole block (DualPipe).
+    Exchanges of the tensor axis block, as far as no product beside them hides them, but for gathers that the backward
+    pass repeats, which run behind its arithmetic. Exchanges of the other axes run behind what their declarations name
+    (`overlaps`), where `beside` says for which mappings that is the whole block (DualPipe).
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class BlockTime:
         beside: Number = 0.0,
         host_dispatch_time: Seconds = 0.0,
         communication_sm_share: Fraction = 0.0,
+        tensor_exposure: Fraction = 1.0,
     ) -> None:
         self.plan = plan
         self.kernels = list(zip(plan.kernels, kernels, strict=True))
@@ -63,19 +64,14 @@ class BlockTime:
                 self.exchanges.append((exchange, timed[key]))
 
         work = {phase: self._work(phase) for phase in Phase}
-        self.waiting: Number = 0.0
-        if not is_plainly(host_dispatch_time, 0.0):
-            for phase in Phase:
-                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
-                idle = host_bound_time(work[phase], count, host_dispatch_time=host_dispatch_time)
-                work[phase] = work[phase] + idle
-                self.waiting = self.waiting + idle
         self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.of_weight)
         self.per_step = counted(time for exchange, time in self.exchanges if exchange.per_step)
         blocking = {phase: self._exchanged(phase, TENSOR, repeated=False) for phase in Phase}
-        repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
-        self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
-        self.repeated_exposed: Number = repeated - self.repeated_hidden
+        self.exposure = tensor_exposure
+        self.beside_products: Number = 0.0
+        if not is_plainly(tensor_exposure, 1.0):
+            self.beside_products = total(blocking.values()) * (1.0 - tensor_exposure)
+            blocking = {phase: time * tensor_exposure for phase, time in blocking.items()}
         self.exposed: dict[Axis, Number] = {}
         self.behind: dict[Axis, Number] = {}
         later: dict[Phase, Number] = dict.fromkeys(Phase, 0.0)
@@ -90,6 +86,18 @@ class BlockTime:
                 later[phase] = later[phase] + moved - hidden
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
                 self.behind[axis] = self.behind[axis] + hidden
+        self.waiting: Number = 0.0
+        if not is_plainly(host_dispatch_time, 0.0):
+            for phase in Phase:
+                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
+                # While the chip waits for an exchange the host goes on.
+                busy = work[phase] + blocking[phase] + later[phase]
+                idle = host_bound_time(busy, count, host_dispatch_time=host_dispatch_time)
+                work[phase] = work[phase] + idle
+                self.waiting = self.waiting + idle
+        repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
+        self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
+        self.repeated_exposed: Number = repeated - self.repeated_hidden
         self.forward = work[Phase.FORWARD] + blocking[Phase.FORWARD] + later[Phase.FORWARD]
         self.backward_work = work[Phase.BACKWARD]
         again = work[Phase.RECOMPUTE] + blocking[Phase.RECOMPUTE] + later[Phase.RECOMPUTE]
@@ -99,7 +107,7 @@ class BlockTime:
         self.slowed: Number = 0.0
         if not is_plainly(communication_sm_share, 0.0):
             self.slowed = overlap_slowdown_time(
-                self.repeated_hidden + total(self.behind.values()), share=communication_sm_share
+                self.repeated_hidden + self.beside_products + total(self.behind.values()), share=communication_sm_share
             )
         self.time = self.forward + self.backward + self.slowed
 
@@ -142,8 +150,10 @@ class BlockTime:
             add(_kernel_line(self.plan, kernel), timing.time)
         for exchange, time in self.exchanges:
             if exchange.axis is TENSOR and not exchange.repeated_in_backward and not exchange.per_step:
-                name = f"{exchange.collective.value} of activations"
-                add(Line(name, TENSOR.communication, True, NESTED[exchange.collective].__name__), time)
+                name, law = f"{exchange.collective.value} of activations", NESTED[exchange.collective].__name__
+                add(Line(name, TENSOR.communication, True, law), time * self.exposure)
+                if not is_plainly(self.exposure, 1.0):
+                    add(Line(name, TENSOR.communication, False, law), time * (1.0 - self.exposure))
         add(DISPATCH, self.waiting)
         add(SLOWED, self.slowed)
         add(REPEATED, self.repeated_exposed)

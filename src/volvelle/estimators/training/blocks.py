@@ -60,6 +60,7 @@ class Blocks:
                 beside=beside,
                 host_dispatch_time=machine.host_dispatch_time,
                 communication_sm_share=machine.communication_sm_share,
+                tensor_exposure=machine.tensor_exposure,
             )
             for block in model.blocks
         }

@@ -10,7 +10,7 @@ from volvelle.estimators.kernels import total
 from volvelle.estimators.training.replicas import Replicas
 from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
 from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
-from volvelle.laws.pipeline import micro_batches_in_flight
+from volvelle.laws.pipeline import micro_batches_in_flight, zero_bubble_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.quantities import Bytes, Number, is_plainly
 from volvelle.workload.elements import element_bytes
@@ -106,6 +106,8 @@ def stage_memory(
     # Rare choices are looked for once, so that tables without them do not pay for them.
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
+    zero_bubble = table.schedule == Schedule.ZERO_BUBBLE
+    has_zero_bubble = bool(np.any(zero_bubble))
     streams_weights = bool(np.any(table.offload_weights > 0))
     streams_activations = bool(np.any(table.offload_activations > 0))
     has_gaps = bool(np.any(table.recompute_every > 1))
@@ -116,6 +118,8 @@ def stage_memory(
         )
         if has_gpipe:
             found = np.where(table.schedule == Schedule.GPIPE, micro_batches, found)
+        if has_zero_bubble:
+            found = np.where(zero_bubble, zero_bubble_in_flight(table.pipeline, micro_batches=micro_batches), found)
         if has_dual:
             found = np.where(dual, np.minimum(table.pipeline + 1.0, micro_batches), found)
         return found

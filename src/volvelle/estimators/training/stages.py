@@ -147,7 +147,9 @@ class Stages:
         whole = _total(self.all_layers, time, self.all_layers) + rest + ends
         found: Number = bubble_time(whole, slowest, interleave=table.interleave)
         if np.any(table.schedule == Schedule.ZERO_BUBBLE):
-            filled = zero_bubble_time(whole, slowest, self.last.of_layers(weights), stages=table.pipeline)
+            filled = zero_bubble_time(
+                whole, slowest, self.last.of_layers(forward), self.last.of_layers(weights), stages=table.pipeline
+            )
             found = np.where(table.schedule == Schedule.ZERO_BUBBLE, filled, found)
         if np.any(table.schedule == Schedule.DUAL_PIPE):
             share = {name: count / table.pipeline for name, count in self.all_layers.items()}

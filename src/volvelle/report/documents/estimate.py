@@ -49,6 +49,10 @@ class EstimateDocument(Document):
     sequence: int
     system: str = at("cluster.name")
     accelerators: int = at("cluster.accelerators")
+    stack: str
+    """The software it is about; empty: as the chip's constants say."""
+    other_stacks: dict[str, float]
+    """Other software that was timed on such chips → seconds of the same step."""
     mapping: LayoutEntry = at("estimate.mapping")  # type: ignore[valid-type]
     feasible: bool = at("estimate.feasible")
     seconds: float = at("estimate.time")

@@ -8,8 +8,8 @@ from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.graph.chip_table import ChipTable
-from volvelle.search.graph.sharding import Objective, Sharder, Sharding
-from volvelle.search.graph.sharding_times import ShardingTimes, Weights
+from volvelle.search.graph.sharding import TIES, Objective, Sharder, Sharding
+from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation
 from volvelle.workload.tensor_layout import TensorLayout
@@ -72,11 +72,12 @@ class BlockQuestion:
         """Whether a fusion of its problem takes what is said: not whatever the tile size, where cores are whole."""
         return self.table.finest is None or self.chip.utilisation is not None
 
-    def timed(self, *, fits: bool = True) -> TimedSplits:
+    def timed(self, *, fits: bool = True, objective: Objective = "time") -> TimedSplits:
         """Every split with its time; without `fits` if everything fitted the chip."""
         return self.sharder.timed(
             self.degree,
             self.costs if fits and self.exact else replace(self.costs, alone=None),
+            objective=objective,
             splits=self.splits,
             refused=self.refused,
             uneven=self.uneven,
@@ -85,22 +86,12 @@ class BlockQuestion:
 
     def least_sent(self) -> Sharding:
         """The sharding that sends the fewest bytes."""
-        return next(
-            self.sharder.in_order(
-                self.degree,
-                self.costs,
-                objective="bytes",
-                splits=self.splits,
-                refused=self.refused,
-                uneven=self.uneven,
-                boundary=self.boundary,
-            )
-        )
+        return next(self.sharder.in_order(self.timed(objective="bytes"), ties=TIES))
 
     def likely(self) -> Sharding:
         """The best sharding if everything fitted the chip."""
         timed = replace(self, held=None, room=inf, deadline=inf).timed(fits=False)
-        return next(self.sharder.decoded_in_order(timed, Weights()))
+        return next(self.sharder.in_order(timed))
 
     def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:
         """The fusion problem of a sharding."""

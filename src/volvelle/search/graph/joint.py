@@ -69,7 +69,7 @@ def map_graph(
     if micro_batches < 1:
         raise MappingError(f"a step of {micro_batches} micro-batches; there must be at least one")
     training = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
-    own, fitted = cluster.chip, fitted_constants(cluster, element)
+    own, fitted = cluster.chip, fitted_constants(cluster, element, software=False)
     if vector_cost is None:
         vector_cost = 1.0
         if chip is None:

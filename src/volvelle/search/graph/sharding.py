@@ -19,8 +19,9 @@ from volvelle.workload.tensor_layout import REPLICATED, Collective, TensorLayout
 
 Objective = Literal["time", "bytes"]
 """Time: work and collectives. Bytes: those that collectives send, as DFModel has it, work only among equals."""
-_TIES = 2000
+TIES = 2000
 """Shardings of equal bytes among which the one of least work is sought."""
+EVEN = Weights()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,29 +43,6 @@ class Sharder:
         self.block, self.sizes = block, sizes
         self.tables = BlockTables(block, sizes, handed_layouts(block) if boundaries is None else boundaries)
 
-    def in_order(
-        self,
-        degree: int,
-        costs: ShardingTimes,
-        *,
-        objective: Objective = "time",
-        splits: Mapping[str, str | None] | None = None,
-        refused: Sequence[str] = (),
-        uneven: bool = False,
-        boundary: TensorLayout | None = None,
-    ) -> Iterator[Sharding]:
-        """Splits from the cheapest on; of those that send as many bytes, up to so many, the one of least work first."""
-        timed = self.timed(
-            degree,
-            costs,
-            objective=objective,
-            splits=splits,
-            refused=refused,
-            uneven=uneven,
-            boundary=boundary,
-        )
-        return self.decoded_in_order(timed, Weights(), ties=_TIES if objective == "bytes" else 0)
-
     def timed(
         self,
         degree: int,
@@ -82,7 +60,7 @@ class Sharder:
             costs = ShardingTimes(work=costs.work, exchange=_sent)
         return TimedSplits(self.tables, degree, costs, allowed)
 
-    def decoded_in_order(self, timed: TimedSplits, weights: Weights, *, ties: int = 0) -> Iterator[Sharding]:
+    def in_order(self, timed: TimedSplits, weights: Weights = EVEN, *, ties: int = 0) -> Iterator[Sharding]:
         """Splits from the cheapest on; with `ties` work counts only among so many that are equally cheap."""
         if ties:
             weights = replace(weights, shares=tuple((0.0, *shares[1:]) for shares in weights.shares))

@@ -58,7 +58,8 @@ class BlockSplits:
             return
         leaders = {op.name for op in times.block.operations if not op.of and op.name in tables.names}
         try:
-            for sharding in sharder.in_order(times.degree, times.costs(), splits=pinned, boundary=self._boundary):
+            timed = sharder.timed(times.degree, times.costs(), splits=pinned, boundary=self._boundary)
+            for sharding in sharder.in_order(timed):
                 dims = {name: dim for name, dim in sharding.sharded.dims.items() if name in leaders}
                 yield sharding.cost + times.fixed, dims
         except MappingError:

@@ -57,6 +57,10 @@ class SplitTimes:
         self._sizes = Sizes(table)
         self._times = KernelTimes(self._sizes, machine, alone=False)
         self._tiers = machine.tiers(table.tensor, 1.0)
+        self._beside = min(1.0, float(np.max(machine.communication_sm_share)))
+        exposed = float(np.max(machine.tensor_exposure))
+        self._waited = exposed + (1.0 - exposed) * self._beside
+        """Share of a collective's time that it costs; and of one beside work."""
         self._expert = self._expert_time(shardings[EXPERT])
         self._known: dict[tuple[str, str | None], float] = {}
 
@@ -66,7 +70,7 @@ class SplitTimes:
             work=self.work,
             exchange=self.exchange,
             micro_batches=self.micro_batches,
-            repeated=min(1.0, float(np.max(self.machine.communication_sm_share))),
+            repeated=self._beside / self._waited,
             held=self.held if self.room < inf else None,
             room=self.room,
             deadline=self.deadline,
@@ -123,7 +127,7 @@ class SplitTimes:
         if self.degree == 1:
             return 0.0
         own = size / self.degree if collective is Collective.ALL_TO_ALL else size
-        return float(np.max(NESTED[collective](own, self._tiers)))
+        return float(np.max(NESTED[collective](own, self._tiers))) * self._waited
 
     def _work(self, op: Operation, dim: str | None) -> float:
         lowering = self._lowering

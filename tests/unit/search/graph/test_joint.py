@@ -29,7 +29,7 @@ from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.search.graph.answer import GraphMapping
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations, placements
-from volvelle.search.graph.sharding import Sharder, Sharding
+from volvelle.search.graph.sharding import TIES, Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
 from volvelle.search.graph.stages import cut_chain, homes, segments
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
@@ -89,7 +89,9 @@ def best_sharding(
     **more: Any,
 ) -> Sharding:
     """The first of all in order."""
-    return next(Sharder(block, sizes, boundaries=boundaries).in_order(degree, costs, **more))
+    sharder = Sharder(block, sizes, boundaries=boundaries)
+    ties = TIES if more.get("objective") == "bytes" else 0
+    return next(sharder.in_order(sharder.timed(degree, costs, **more), ties=ties))
 
 
 # -- sharding: found, not told -----------------------------------------------------------------------------------
@@ -168,7 +170,8 @@ def test_what_the_degree_does_not_divide_is_split_only_if_allowed() -> None:
 
 def test_shardings_in_order_differ_in_what_they_cost() -> None:
     workload = gpt_layer(GPT3)
-    found = Sharder(workload.blocks[0], workload.sizes).in_order(8, ring(8, workload))
+    sharder = Sharder(workload.blocks[0], workload.sizes)
+    found = sharder.in_order(sharder.timed(8, ring(8, workload)))
     first = [next(found) for _ in range(20)]
     assert [one.cost for one in first] == sorted(one.cost for one in first)
     marks = {(tuple(one.sharded.dims.items()), one.boundary) for one in first}

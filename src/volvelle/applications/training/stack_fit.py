@@ -1,0 +1,282 @@
+"""How far software lets chips get, fitted to all calibration runs at once.
+
+Every run has a factor on each constant of its chip: the product of effects of all runs, of the family of chips, of the
+family in an element type (products), of the stack's parent, of the stack, and of the stack on the family. Effects are
+small unless runs say otherwise: their logarithms have Gaussian priors, wider the further out. Errors of runs have long
+tails (Student's t), and each source counts by less than its size. Effects come from Gauss–Newton steps, cut where they
+overshoot; the slope of a run in a constant is what share of its step the constant decides.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.training.measurements import TrainingMeasurement
+from volvelle.applications.training.rows import TrainingQuestion, training_question
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.stacks import stack_called, stack_entries
+from volvelle.estimators.calibration import CalibratedCluster, calibrated
+from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.system.cluster import Cluster
+from volvelle.workload.elements import element_bytes
+
+Table = NDArray[np.float64]
+Effect = tuple[str, str, tuple[str, ...]]
+"""A constant, a kind of effect, and whose it is."""
+
+PRIORS: Mapping[str, Mapping[str, float]] = {
+    "matrix_efficiency": {"all": 0.2, "family": 0.15, "element": 0.2, "parent": 0.12, "stack": 0.12, "both": 0.08},
+    "memory_efficiency": {"all": 0.1, "family": 0.05, "parent": 0.05, "stack": 0.1},
+    "host_dispatch_time": {"parent": 0.4, "stack": 0.6, "both": 0.2},
+    "attention_efficiency": {"all": 0.3, "family": 0.2, "parent": 0.15, "stack": 0.2, "both": 0.1},
+    "communication_sm_share": {"all": 0.3, "family": 0.2, "parent": 0.3, "stack": 0.3, "both": 0.1},
+    "tensor_exposure": {"all": 0.2, "family": 0.1, "parent": 0.3, "stack": 0.3, "both": 0.1},
+}
+"""One standard deviation of an effect's logarithm."""
+_CLASSIC = ("matrix_efficiency", "attention_efficiency")
+HELD = {(name, "classic") for name in FACTORED if name not in _CLASSIC}
+"""Constants of parents that stay the chip's. Classic software hides no exchange. And what the host takes decides which
+of many layouts of a small model is fastest: the value nearest to their times, 14 % more, makes the layout ranked first
+4.6 % slower than the fastest in place of 2.0 % (calibration runs); the chip's own, which was chosen by both, holds."""
+_SCALE, _FREEDOM = 0.07, 4.0
+"""Of the errors of runs."""
+_SOURCE = -0.4
+"""Power of a source's size by which its runs count."""
+_STEP = -0.02
+"""By how much a constant's logarithm is moved to see what it does: down, as some are at their most."""
+_FOLDS = 5
+_WIDE, _NARROW = "bf16", 2
+"""What stays wide where products are narrower, and the bytes of an element from which on none is."""
+
+
+def effects_on(stack: str, family: str, element: str) -> Mapping[str, tuple[str, ...]]:
+    """Kind of effect → whose."""
+    parent = stack_entries()[stack].parent if stack else ""
+    return {
+        "all": (),
+        "family": (family,),
+        "element": (family, element),
+        "parent": (parent,),
+        "stack": (stack,),
+        "both": (stack, family),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A measured run, and whose effects it feels."""
+
+    question: TrainingQuestion
+    seconds: float
+    source: str
+    family: str
+    element: str
+    stack: str
+
+    def feels(self) -> list[tuple[str, Mapping[str, tuple[str, ...]]]]:
+        """Every constant with whose effects it has; last, products that stay in 16 bits where others are narrower."""
+        felt = [(name, effects_on(self.stack, self.family, self.element)) for name in FACTORED]
+        narrow = element_bytes(self.element) < _NARROW
+        return [*felt, (FACTORED[0], effects_on(self.stack, self.family, _WIDE) if narrow else {})]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackFit:
+    """Effects, and how far off runs are with them."""
+
+    effects: Mapping[Effect, float]
+    """Logarithms of factors."""
+    runs: tuple[Run, ...]
+    errors: Table
+    """ln(measured / predicted) of every run."""
+    new_rows: Table
+    """The same of runs left out in turn, a fifth of them at a time."""
+    new_sources: Table
+    """The same with the whole source left out."""
+
+    def factor(self, constant: str, keys: Mapping[str, tuple[str, ...]]) -> float:
+        """What a constant of the chip is multiplied by."""
+        if (constant, keys["parent"][0]) in HELD:
+            return 1.0
+        return exp(sum(self.effects.get((constant, kind, whose), 0.0) for kind, whose in keys.items()))
+
+
+def _with_software(system: Cluster, software: Stack) -> Cluster:
+    assert isinstance(system, CalibratedCluster)
+    return calibrated(system, replace(system.calibrations, software=software))
+
+
+def stack_runs(rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue) -> tuple[Run, ...]:
+    """Calibration runs that can be asked about."""
+    found = []
+    for row in rows:
+        asked = training_question(row, catalogue)
+        if not isinstance(asked, str) and row.seconds is not None:
+            found.append(
+                Run(
+                    question=asked,
+                    seconds=row.seconds,
+                    source=row.head.group,
+                    family=asked.system.chip.family,
+                    element=asked.work.element,
+                    stack=stack_called(row.framework),
+                )
+            )
+    return tuple(found)
+
+
+def fit_stacks(runs: Sequence[Run], *, rounds: int = 12, start: Mapping[Effect, float] | None = None) -> StackFit:
+    """The effects that make runs likeliest, from none or from some."""
+    return _Fit(tuple(runs)).fitted(rounds, start or {})
+
+
+class _Fit:
+    def __init__(self, runs: tuple[Run, ...]) -> None:
+        self.runs = runs
+        self.measured = np.log([run.seconds for run in runs])
+        cases = defaultdict[tuple[object, ...], list[int]](list)
+        for place, run in enumerate(runs):
+            step, system = run.question.work, run.question.system
+            links = tuple((each.link.name, float(np.max(each.link.rate)), each.size) for each in system.dimensions)
+            key = (id(step.model), step.batch, step.element, step.gradient_element, system.name, links)
+            cases[key].append(place)
+        self.cases = [np.array(places) for places in cases.values()]
+        self.effects: dict[Effect, int] = {}
+        variances: list[float] = []
+        felt: list[tuple[int, int, int]] = []
+        for place, run in enumerate(runs):
+            for at, (name, keys) in enumerate(run.feels()):
+                for kind, whose in keys.items():
+                    if kind in PRIORS[name] and (name, keys["parent"][0]) not in HELD:
+                        number = self.effects.setdefault((name, kind, whose), len(self.effects))
+                        if number == len(variances):
+                            variances.append(PRIORS[name][kind] ** 2)
+                        felt.append((place, at, number))
+        self.variances = np.array(variances)
+        self.felt = np.zeros((len(runs), len(FACTORED) + 1, len(variances)))
+        for where in felt:
+            self.felt[where] = 1.0
+        sizes = Counter(run.source for run in runs)
+        weights = np.array([sizes[run.source] ** _SOURCE for run in runs])
+        self.weights = weights / weights.mean()
+
+    def fitted(self, rounds: int, start: Mapping[Effect, float]) -> StackFit:
+        effects = np.array([start.get(effect, 0.0) for effect in self.effects])
+        errors, slopes = self._errors(effects)
+        for _ in range(rounds):
+            change = self._change(errors, slopes, effects, np.ones(len(self.runs), dtype=bool))
+            before, share = self._unlikely(effects, errors), 1.0
+            while share > 0.05:
+                tried = effects + share * change
+                new_errors, new_slopes = self._errors(tried)
+                if self._unlikely(tried, new_errors) < before:
+                    effects, errors, slopes = tried, new_errors, new_slopes
+                    break
+                share /= 2.0
+            else:
+                break
+        folds = np.random.default_rng(0).integers(0, _FOLDS, len(self.runs)).astype(str)
+        sources = np.array([run.source for run in self.runs])
+        return StackFit(
+            effects=dict(zip(self.effects, effects.tolist(), strict=True)),
+            runs=self.runs,
+            errors=errors,
+            new_rows=self._left_out(errors, slopes, effects, folds),
+            new_sources=self._left_out(errors, slopes, effects, sources),
+        )
+
+    def _errors(self, effects: Table) -> tuple[Table, Table]:
+        """ln(measured / predicted) of every run, and its slope in the logarithm of every constant."""
+        logs = self.felt @ effects
+        count = logs.shape[1]
+        moves = np.vstack([np.zeros(count), _STEP * np.eye(count)])
+        found = np.zeros((len(self.runs), len(moves)))
+        for places in self.cases:
+            first, asked = self.runs[places[0]], self.runs[places[0]].question
+            table = MappingTable.of([self.runs[place].question.decision for place in places])
+            repeated = table.take(np.repeat(np.arange(len(places)), len(moves)))
+            values = np.exp(logs[places][:, None, :] + moves[None]).reshape(-1, count)
+            # Of a narrow type what stays in 16 bits comes last, and is the type's own where it is one of these.
+            factors = {(first.family, _WIDE, FACTORED[0]): values[:, -1]}
+            factors |= {(first.family, first.element, name): values[:, at] for at, name in enumerate(FACTORED)}
+            system = _with_software(asked.system, Stack(name="fitted", factors=factors))
+            times = ClosedForm().table(asked.work, system, repeated).time
+            found[places] = np.log(times).reshape(len(places), len(moves))
+        return self.measured - found[:, 0], (found[:, 1:] - found[:, :1]) / _STEP
+
+    def _unlikely(self, effects: Table, errors: Table) -> float:
+        """Minus the logarithm of the likelihood and the prior."""
+        tails = (_FREEDOM + 1.0) / 2.0 * np.log1p((errors / _SCALE) ** 2 / _FREEDOM)
+        return float(self.weights @ tails + (effects**2 / self.variances).sum() / 2.0)
+
+    def _change(self, errors: Table, slopes: Table, effects: Table, kept: NDArray[np.bool_]) -> Table:
+        """How effects change to make the runs kept likeliest, as far as slopes tell."""
+        felt = np.einsum("rc,rce->re", slopes[kept], self.felt[kept])
+        change = np.zeros(len(effects))
+        for _ in range(_FOLDS):
+            rest = errors[kept] - felt @ change
+            weights = self.weights[kept] * (_FREEDOM + 1.0) / (_FREEDOM + (rest / _SCALE) ** 2) / _SCALE**2
+            curvature = felt.T @ (felt * weights[:, None]) + np.diag(1.0 / self.variances)
+            change = np.linalg.solve(curvature, felt.T @ (weights * errors[kept]) - effects / self.variances)
+        return change
+
+    def _left_out(self, errors: Table, slopes: Table, effects: Table, groups: NDArray[np.str_]) -> Table:
+        """Errors of every group with the effects of all others, as far as slopes tell."""
+        found = np.zeros(len(errors))
+        for group in np.unique(groups):
+            out = groups == group
+            change = self._change(errors, slopes, effects, ~out)
+            found[out] = errors[out] - np.einsum("rc,rce,e->r", slopes[out], self.felt[out], change)
+        return found
+
+
+def factors_of(fit: StackFit) -> list[tuple[str, str, str, str, float, int]]:
+    """Stack, family, element type, constant, factor and runs behind it, of all families that were run on.
+
+    Where a stack was not run on a family, what is known of both counts; on other families what the stack changes.
+    """
+    seen = Counter((run.stack, run.family, run.element) for run in fit.runs)
+    families = sorted({(run.family, run.element) for run in fit.runs})
+    rows = []
+    for stack, entry in stack_entries().items():
+        for family, element in families:
+            keys = effects_on(stack, family, element)
+            rows += [
+                (stack, family, element, name, fit.factor(name, keys), seen[stack, family, element])
+                for name in FACTORED
+            ]
+        elsewhere = {"parent": (entry.parent,), "stack": (stack,)}
+        rows += [(stack, "", "", name, fit.factor(name, elsewhere), 0) for name in FACTORED]
+    return rows
+
+
+def errors_of(fit: StackFit, *, fewest: int = 6, share: float = 0.8) -> list[tuple[str, str, float, int]]:
+    """Stack, family, one standard deviation as a factor of so many new rows, and how many; of those with enough."""
+    found = []
+    groups = defaultdict[tuple[str, str], list[float]](list)
+    for run, error in zip(fit.runs, fit.new_rows.tolist(), strict=True):
+        groups[run.stack, run.family].append(abs(error))
+    deviations = 1.2815515655446004  # of a normal distribution, within which four fifths lie
+    for (stack, family), errors in sorted(groups.items()):
+        if stack and len(errors) >= fewest:
+            found.append((stack, family, exp(float(np.quantile(errors, share)) / deviations), len(errors)))
+    return found
+
+
+def scored(errors: Table, chosen: Callable[[Run], bool], runs: Sequence[Run]) -> tuple[float, float, float, int]:
+    """Median and mean of relative errors, their median with sign, and how many."""
+    kept = np.array([chosen(run) for run in runs])
+    relative = np.exp(-errors[kept]) - 1.0
+    return (
+        float(np.median(np.abs(relative))),
+        float(np.mean(np.abs(relative))),
+        float(np.median(relative)),
+        int(kept.sum()),
+    )

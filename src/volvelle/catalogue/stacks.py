@@ -1,0 +1,73 @@
+"""Software stacks: what they are called, and how far they let chips get (``data/stacks.yaml``, ``data/stacks.csv``)."""
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+from volvelle.errors import UnknownNameError
+from volvelle.estimators.stack import Stack
+
+
+class StackEntry(BaseModel):
+    """A stack, as the file has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    parent: str
+    match: tuple[str, ...]
+    """Words that occur in what a source calls its framework, in small letters."""
+    usual_for: tuple[str, ...] = ()
+    """Families of chips that are asked about with it where nothing is said."""
+
+
+@cache
+def stack_entries() -> Mapping[str, StackEntry]:
+    """All stacks by name, in the order in which words are looked for."""
+    file = resources.files("volvelle.catalogue") / "data" / "stacks.yaml"
+    return {name: StackEntry(**entry) for name, entry in YAML(typ="safe", pure=True).load(file.read_text()).items()}
+
+
+@cache
+def software_stack(name: str) -> Stack:
+    """A stack with its factors."""
+    entries = stack_entries()
+    if name not in entries:
+        raise UnknownNameError.among("software stack", name, entries)
+    factors: dict[tuple[str, str, str], float] = {}
+    errors: dict[str, float] = {}
+    file = resources.files("volvelle.catalogue") / "data" / "stacks.csv"
+    for row in csv.DictReader(file.read_text("utf-8").splitlines()):
+        if row["stack"] != name:
+            continue
+        if row["constant"] == "step_error":
+            errors[row["family"]] = float(row["factor"])
+        else:
+            factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
+    return Stack(name=name, title=entries[name].title, parent=entries[name].parent, factors=factors, errors=errors)
+
+
+@cache
+def stacks_run_on(family: str) -> tuple[str, ...]:
+    """Stacks that were timed on chips of a family."""
+    file = resources.files("volvelle.catalogue") / "data" / "stacks.csv"
+    rows = csv.DictReader(file.read_text("utf-8").splitlines())
+    return tuple(dict.fromkeys(row["stack"] for row in rows if row["family"] == family and int(row["runs"]) > 0))
+
+
+@cache
+def default_stack(family: str) -> Stack | None:
+    """The stack that chips of a family are asked about with where nothing is said; None: any."""
+    found = next((name for name, entry in stack_entries().items() if family in entry.usual_for), None)
+    return None if found is None else software_stack(found)
+
+
+@cache
+def stack_called(framework: str) -> str:
+    """The stack that a source means; nothing where none of the words fits."""
+    words = framework.lower()
+    return next((name for name, entry in stack_entries().items() if any(word in words for word in entry.match)), "")

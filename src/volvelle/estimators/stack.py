@@ -1,0 +1,62 @@
+"""Software that trains: how far it lets a chip get, as factors on the constants of the chip."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from volvelle.quantities import Number, is_plainly
+
+FACTORED = (
+    "matrix_efficiency",
+    "memory_efficiency",
+    "host_dispatch_time",
+    "attention_efficiency",
+    "communication_sm_share",
+    "tensor_exposure",
+)
+"""Constants that software changes."""
+_AT_MOST = {
+    "matrix_efficiency": 0.98,
+    "memory_efficiency": 0.98,
+    "communication_sm_share": 1.0,
+    "tensor_exposure": 1.0,
+}
+"""Shares of something physical."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A framework, or several that run the same kernels the same way."""
+
+    name: str
+    title: str = ""
+    parent: str = ""
+    """What it is like, where it was not measured."""
+    factors: Mapping[tuple[str, str, str], Number] = field(default_factory=dict)
+    """(family of chips, element type, constant) → factor; an empty family or type stands for any."""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    """Family → how far whole steps were off, one standard deviation as a factor; those of new rows."""
+
+    def factor(self, constant: str, family: str, element: str) -> Number:
+        """Of the very family and type, or of the family, or of any."""
+        for key in ((family, element), (family, ""), ("", element), ("", "")):
+            if (*key, constant) in self.factors:
+                return self.factors[*key, constant]
+        return 1.0
+
+    def applied(self, values: Mapping[str, Any], ideal: Mapping[str, Any], family: str, element: str) -> dict[str, Any]:
+        """Constants of a chip as this software has them; `ideal` are those that nobody fitted."""
+        found = dict(values)
+        for name in FACTORED:
+            factor = self.factor(name, family, element)
+            if not is_plainly(factor, 1.0):
+                value = (values[name] if name in values else ideal[name]) * factor
+                # A column of samples is cut as a number is.
+                found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
+        if family in self.errors:
+            found["step_error"] = self.errors[family]
+        return found
+
+
+def _cut(value: Any, most: float) -> Any:
+    return min(value, most) if isinstance(value, float) else value.clip(max=most)

@@ -1,0 +1,45 @@
+"""Software stacks by name, by what sources call them, and by chip."""
+
+import pytest
+
+import volvelle
+from volvelle import Catalogue, UnknownNameError
+from volvelle.catalogue.stacks import default_stack, software_stack, stack_called, stack_entries, stacks_run_on
+
+
+def test_sources_frameworks_are_told_by_their_words() -> None:
+    assert stack_called("Megatron-Bridge 26.04") == stack_called("NVIDIA MLPerf 3.1") == "nemo"
+    assert stack_called("llm-foundry/Composer FSDP") == "fsdp"
+    assert stack_called("Megatron-DeepSpeed (ALCF)") == "megatron-deepspeed"
+    assert stack_called("Megatron-LM") == "megatron-lm"
+    assert stack_called("something of our own") == ""
+
+
+def test_every_stack_has_factors_for_any_chip() -> None:
+    for name in stack_entries():
+        assert ("", "", "matrix_efficiency") in software_stack(name).factors
+
+
+def test_a_name_nobody_knows_is_refused_with_what_may_be_meant() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'torchtitan'"):
+        software_stack("torchtitans")
+
+
+def test_the_usual_stack_of_a_chip_is_named_and_others_are_told(catalogue: Catalogue) -> None:
+    usual = default_stack("hopper")
+    assert usual is not None
+    found = volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, zero=3, catalogue=catalogue)
+    assert found.stack == usual.name
+    assert set(found.other_stacks) == set(stacks_run_on("hopper")) - {usual.name}
+    other = volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, zero=3, stack="fsdp", catalogue=catalogue)
+    assert other.estimate.time == found.other_stacks["fsdp"] > found.estimate.time
+    assert default_stack("tpu") is None
+
+
+@pytest.mark.parametrize("stack", ["nemo", "fsdp", "maxtext", "megatron-lm"])
+def test_a_faster_chip_is_never_slower_in_any_stack(catalogue: Catalogue, stack: str) -> None:
+    times = [
+        volvelle.estimate("llama3-8b", on=name, batch=64, zero=3, stack=stack, catalogue=catalogue).estimate.time
+        for name in ("h100-96gb-cluster/8", "dgx-h100/8", "dgx-h200/8")
+    ]
+    assert times == sorted(times, reverse=True)
