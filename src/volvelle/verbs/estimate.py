@@ -1,6 +1,6 @@
 """How long one training step takes, what fits, and where the time goes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -8,8 +8,9 @@ from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.economics.step_cost import Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimators.calibration import CalibratedCluster, FittedConstants, calibrated, fitted_constants
+from volvelle.estimators.calibration import CalibratedCluster, Calibrations, FittedConstants, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
+from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
@@ -17,7 +18,7 @@ from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
-from volvelle.spread import Figure
+from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.workload.families.transformer import transformer
@@ -90,22 +91,21 @@ class Answer:
         return fitted_constants(self.cluster, self.step.element)
 
     @property
+    def _calibrations(self) -> Calibrations:
+        return self.cluster.calibrations if isinstance(self.cluster, CalibratedCluster) else Calibrations()
+
+    @property
     def stack(self) -> str:
         """The software it is about; nothing: as the chip's constants say."""
-        return self.cluster.calibrations.stack if isinstance(self.cluster, CalibratedCluster) else ""
+        return self._calibrations.stack
 
     @property
     def other_stacks(self) -> Mapping[str, float]:
         """Other software that was timed on such chips → seconds of the same step."""
-        if not isinstance(self.cluster, CalibratedCluster):
-            return {}
-        found = {}
-        for name in stacks_run_on(self.cluster.chip.family):
-            if name != self.stack:
-                ours = replace(self.cluster.calibrations, stack=name, software=software_stack(name))
-                timed = ClosedForm().estimate(self.step, calibrated(self.cluster, ours), self.estimate.mapping)
-                found[name] = timed.time
-        return found
+        others = (name for name in stacks_run_on(self.cluster.chip.family) if self.stack and name != self.stack)
+        ours = {name: replace(self._calibrations, stack=name, software=software_stack(name)) for name in others}
+        asked = (self.step, self.cluster, self.estimate.mapping)
+        return {name: ClosedForm(one).estimate(*asked).time for name, one in ours.items()}
 
     @property
     def ranges(self) -> Mapping[str, Range]:
@@ -148,7 +148,16 @@ class Answer:
                     (f"{dimension.name}: filling", figures.get("fill"), SECONDS),
                     (f"{dimension.name}: contention", figures.get("contention"), FRACTION),
                 ]
-        return tuple(Input(name=name, figure=figure, kind=kind) for name, figure, kind in wanted if figure is not None)
+        found = [Input(name=name, figure=figure, kind=kind) for name, figure, kind in wanted if figure is not None]
+        return (*found, *self._factors(element))
+
+    def _factors(self, element: str) -> Iterator[Input]:
+        """What the software makes of the chip's constants."""
+        software = self._calibrations.software or Stack(name="")
+        for name in FACTORED if software.name else ():
+            factor = float(software.factor(name, self.cluster.chip.family, element))
+            figure = Figure(value=factor, evidence=Evidence.DERIVED, source="volvelle-training-fit")
+            yield Input(name=f"{software.name}: {name.replace('_', ' ')}, times", figure=figure, kind=None)
 
     @property
     def laws(self) -> list[Law]:

@@ -33,6 +33,10 @@ def test_the_usual_stack_of_a_chip_is_named_and_others_are_told(catalogue: Catal
     assert set(found.other_stacks) == set(stacks_run_on("hopper")) - {usual.name}
     other = volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, zero=3, stack="fsdp", catalogue=catalogue)
     assert other.estimate.time == found.other_stacks["fsdp"] > found.estimate.time
+    factors = {one.name: one.figure.value for one in other.inputs}
+    assert factors["fsdp: matrix efficiency, times"] == software_stack("fsdp").factor(
+        "matrix_efficiency", "hopper", "bf16"
+    )
     assert default_stack("tpu") is None
 
 

@@ -16,6 +16,7 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
+from volvelle.estimators.calibration import CalibratedCluster, Calibrations, calibrated
 from volvelle.estimators.calibration import with_constants as with_fitted
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
@@ -128,9 +129,11 @@ def training_losses(cases: Sequence[_Case], constants: Mapping[str, Column]) -> 
 
 
 def with_constants(cluster: Cluster, constants: Mapping[str, Column | float]) -> Cluster:
-    """A cluster with some constants of its chip, and of its outermost network, replaced."""
+    """A cluster with some constants of its chip, whatever software runs, and of its outermost network replaced."""
     of_chip = {name: value for name, value in constants.items() if name != "contention"}
     *inner, outer = cluster.dimensions
     if "contention" in constants and inner:
         outer = replace(outer, link=replace(outer.link, contention=constants["contention"]))
-    return with_fitted(replace(cluster, dimensions=(*inner, outer)), of_chip)
+    known = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
+    bare = calibrated(replace(cluster, dimensions=(*inner, outer)), replace(known, software=None))
+    return with_fitted(bare, of_chip)

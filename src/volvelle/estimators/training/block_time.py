@@ -64,6 +64,13 @@ class BlockTime:
                 self.exchanges.append((exchange, timed[key]))
 
         work = {phase: self._work(phase) for phase in Phase}
+        self.waiting: Number = 0.0
+        if not is_plainly(host_dispatch_time, 0.0):
+            for phase in Phase:
+                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
+                idle = host_bound_time(work[phase], count, host_dispatch_time=host_dispatch_time)
+                work[phase] = work[phase] + idle
+                self.waiting = self.waiting + idle
         self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.of_weight)
         self.per_step = counted(time for exchange, time in self.exchanges if exchange.per_step)
         blocking = {phase: self._exchanged(phase, TENSOR, repeated=False) for phase in Phase}
@@ -86,15 +93,6 @@ class BlockTime:
                 later[phase] = later[phase] + moved - hidden
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
                 self.behind[axis] = self.behind[axis] + hidden
-        self.waiting: Number = 0.0
-        if not is_plainly(host_dispatch_time, 0.0):
-            for phase in Phase:
-                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
-                # While the chip waits for an exchange the host goes on.
-                busy = work[phase] + blocking[phase] + later[phase]
-                idle = host_bound_time(busy, count, host_dispatch_time=host_dispatch_time)
-                work[phase] = work[phase] + idle
-                self.waiting = self.waiting + idle
         repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
         self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
         self.repeated_exposed: Number = repeated - self.repeated_hidden
