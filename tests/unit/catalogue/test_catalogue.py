@@ -186,7 +186,10 @@ def steps() -> tuple[tuple[TrainingStep, ParallelMapping], ...]:
     experts = replace(small_llama(), name="experts", experts=Experts(count=128, chosen=2, ffn=512))
     dense = transformer(small_gpt(sequence=1024, position_slots=1024))
     plain = ParallelMapping(tensor=8, data=256, zero=0, offload_optimiser=True)
+    wide = transformer(small_gpt(heads=2, kv_heads=2, head_dim=256, sequence=4096, position_slots=4096))
     return (
+        # Attention whose products take longer than its exponentials, and than the host.
+        (TrainingStep(model=wide, batch=4096), ParallelMapping(tensor=1, data=2048, zero=0, micro_batch=2)),
         (TrainingStep(model=dense, batch=4096), plain),
         (
             TrainingStep(model=dense, batch=4096),
