@@ -33,6 +33,12 @@ def stack_entries() -> Mapping[str, StackEntry]:
 
 
 @cache
+def _rows() -> tuple[Mapping[str, str], ...]:
+    file = resources.files("volvelle.catalogue") / "data" / "stacks.csv"
+    return tuple(csv.DictReader(file.read_text("utf-8").splitlines()))
+
+
+@cache
 def software_stack(name: str) -> Stack:
     """A stack with its factors."""
     entries = stack_entries()
@@ -40,8 +46,7 @@ def software_stack(name: str) -> Stack:
         raise UnknownNameError.among("software stack", name, entries)
     factors: dict[tuple[str, str, str], float] = {}
     errors: dict[str, float] = {}
-    file = resources.files("volvelle.catalogue") / "data" / "stacks.csv"
-    for row in csv.DictReader(file.read_text("utf-8").splitlines()):
+    for row in _rows():
         if row["stack"] != name:
             continue
         if row["constant"] == "step_error":
@@ -54,9 +59,7 @@ def software_stack(name: str) -> Stack:
 @cache
 def stacks_run_on(family: str) -> tuple[str, ...]:
     """Stacks that were timed on chips of a family."""
-    file = resources.files("volvelle.catalogue") / "data" / "stacks.csv"
-    rows = csv.DictReader(file.read_text("utf-8").splitlines())
-    return tuple(dict.fromkeys(row["stack"] for row in rows if row["family"] == family and int(row["runs"]) > 0))
+    return tuple(dict.fromkeys(row["stack"] for row in _rows() if row["family"] == family and int(row["runs"]) > 0))
 
 
 @cache

@@ -187,6 +187,11 @@ def calibrated(cluster: Cluster, calibrations: Calibrations) -> CalibratedCluste
     return CalibratedCluster(**facts, calibrations=calibrations)
 
 
+def calibrations_of(cluster: Cluster) -> Calibrations:
+    """Those a machine comes with, or none."""
+    return cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
+
+
 def fitted_constants(
     cluster: Cluster, element: str, calibration: Calibrations | None = None, *, software: bool = True
 ) -> FittedConstants:
@@ -194,8 +199,7 @@ def fitted_constants(
 
     Without `software` those of the chip whatever trains on it: of what is no training step.
     """
-    if calibration is None:
-        calibration = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
+    calibration = calibrations_of(cluster) if calibration is None else calibration
     return (calibration if software else replace(calibration, software=None)).constants(cluster.chip, element)
 
 
@@ -203,5 +207,4 @@ def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
     """The machine with some fitted constants replaced, each by a number or a column."""
     if not values:
         return cluster
-    known = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
-    return calibrated(cluster, known.with_values(values))
+    return calibrated(cluster, calibrations_of(cluster).with_values(values))

@@ -8,7 +8,7 @@ from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.economics.step_cost import Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimators.calibration import CalibratedCluster, Calibrations, FittedConstants, fitted_constants
+from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -91,19 +91,17 @@ class Answer:
         return fitted_constants(self.cluster, self.step.element)
 
     @property
-    def _calibrations(self) -> Calibrations:
-        return self.cluster.calibrations if isinstance(self.cluster, CalibratedCluster) else Calibrations()
-
-    @property
     def stack(self) -> str:
         """The software it is about; nothing: as the chip's constants say."""
-        return self._calibrations.stack
+        return calibrations_of(self.cluster).stack
 
     @property
     def other_stacks(self) -> Mapping[str, float]:
         """Other software that was timed on such chips → seconds of the same step."""
         others = (name for name in stacks_run_on(self.cluster.chip.family) if self.stack and name != self.stack)
-        ours = {name: replace(self._calibrations, stack=name, software=software_stack(name)) for name in others}
+        ours = {
+            name: replace(calibrations_of(self.cluster), stack=name, software=software_stack(name)) for name in others
+        }
         asked = (self.step, self.cluster, self.estimate.mapping)
         return {name: ClosedForm(one).estimate(*asked).time for name, one in ours.items()}
 
@@ -153,7 +151,7 @@ class Answer:
 
     def _factors(self, element: str) -> Iterator[Input]:
         """What the software makes of the chip's constants."""
-        software = self._calibrations.software or Stack(name="")
+        software = calibrations_of(self.cluster).software or Stack(name="")
         for name in FACTORED if software.name else ():
             factor = float(software.factor(name, self.cluster.chip.family, element))
             figure = Figure(value=factor, evidence=Evidence.DERIVED, source="volvelle-training-fit")

@@ -16,7 +16,7 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.estimators.calibration import CalibratedCluster, Calibrations, calibrated
+from volvelle.estimators.calibration import calibrated, calibrations_of
 from volvelle.estimators.calibration import with_constants as with_fitted
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
@@ -134,6 +134,6 @@ def with_constants(cluster: Cluster, constants: Mapping[str, Column | float]) ->
     *inner, outer = cluster.dimensions
     if "contention" in constants and inner:
         outer = replace(outer, link=replace(outer.link, contention=constants["contention"]))
-    known = cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
-    bare = calibrated(replace(cluster, dimensions=(*inner, outer)), replace(known, software=None))
+    known = replace(calibrations_of(cluster), software=None)
+    bare = calibrated(replace(cluster, dimensions=(*inner, outer)), known)
     return with_fitted(bare, of_chip)

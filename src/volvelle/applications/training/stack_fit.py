@@ -20,7 +20,7 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.stacks import stack_called, stack_entries
-from volvelle.estimators.calibration import CalibratedCluster, calibrated
+from volvelle.estimators.calibration import calibrated, calibrations_of
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable
@@ -107,8 +107,7 @@ class StackFit:
 
 
 def _with_software(system: Cluster, software: Stack) -> Cluster:
-    assert isinstance(system, CalibratedCluster)
-    return calibrated(system, replace(system.calibrations, software=software))
+    return calibrated(system, replace(calibrations_of(system), software=software))
 
 
 def stack_runs(rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue) -> tuple[Run, ...]:

@@ -15,7 +15,7 @@ from volvelle.mapping.fusion import Fusion
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.block_question import BlockQuestion
-from volvelle.search.graph.branches import Branches
+from volvelle.search.graph.branches import Branch, Branches
 from volvelle.search.graph.sharding import Sharding
 from volvelle.search.graph.sharding_times import Weights
 
@@ -110,8 +110,8 @@ class BlockSearch:
         self._solved: list[NDArray[np.float64]] = []
         self._number = count()
         self._open: list[tuple[float, int, _Open]] = []
-        self._branches = Branches(question.timed(), question.choices.overlap, deadline, hints=hints, start=start)
-        self.root = self._branches.root
+        self.root = Branch(question.timed(), question.choices.overlap, deadline, hints=hints, start=start)
+        self._branches = Branches(self.root)
 
     @property
     def time(self) -> float:

@@ -28,7 +28,7 @@ class Branch:
         parent: "Branch | None" = None,
         known: Sequence[tuple[int, ...]] = (),
     ) -> None:
-        self.timed = timed
+        self.timed, self.overlap, self.deadline = timed, overlap, deadline
         start = start if parent is None else parent.lagrangian.weights
         self.lagrangian: LagrangianBound = lagrangian_bound(timed, overlap, deadline=deadline, start=start, known=known)
         self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
@@ -61,19 +61,10 @@ class Branch:
 class Branches:
     """All shardings of a block that were not looked at."""
 
-    def __init__(
-        self,
-        timed: TimedSplits,
-        overlap: Overlap,
-        deadline: float,
-        *,
-        hints: Sequence[tuple[int, ...]] = (),
-        start: Weights | None = None,
-    ) -> None:
-        self._overlap, self._deadline, self._number = overlap, deadline, count()
+    def __init__(self, root: Branch) -> None:
+        self._number = count()
         self._heap: list[tuple[float, int, Branch]] = []
-        self.root = Branch(timed, overlap, deadline, hints=hints, start=start)
-        self._keep(self.root)
+        self._keep(root)
 
     @property
     def bound(self) -> float:
@@ -105,7 +96,7 @@ class Branches:
                 if chosen[variable] == option
             ]
             part = whole.timed.restricted(variable, option)
-            self._keep(Branch(part, self._overlap, self._deadline, parent=whole, known=known))
+            self._keep(Branch(part, whole.overlap, whole.deadline, parent=whole, known=known))
 
     def _keep(self, branch: Branch) -> None:
         if branch.bound < inf:
