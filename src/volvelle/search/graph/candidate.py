@@ -299,12 +299,13 @@ class Cell:
 
     def look(self, number: int, *, incumbent: float, deadline: float, looks: int) -> StagedPlan | None:
         """Look at more shardings of one block; gives a plan if one got better."""
-        search, cutoff = self.searches[number], self._cutoff(number, incumbent)
-
-        def fits(sharding: Sharding) -> bool:
-            return self._fits(number, sharding)
-
-        found = search.advance(cutoff=cutoff, deadline=deadline, looks=looks, fits=fits)
+        search = self.searches[number]
+        found = search.advance(
+            cutoff=self._cutoff(number, incumbent),
+            deadline=deadline,
+            looks=looks,
+            fits=lambda sharding: self._fits(number, sharding),
+        )
         plan = None
         solved = [one.best for one in self.searches if one.best is not None]
         if found is not None and len(solved) == len(self.searches):
