@@ -18,7 +18,7 @@ from volvelle.studies.design_space.fields import dimension_place, field_names, n
 from volvelle.studies.design_space.layout_policy import LAYOUT_FIELDS, layout_number, layout_space
 from volvelle.studies.design_space.measures import MEASURES, Objective, objective_of
 from volvelle.studies.design_space.published_space import PublishedSpace, published_space
-from volvelle.studies.design_space.structure import Machines, is_structural, structural_names
+from volvelle.studies.design_space.structure import machine, structural_names
 from volvelle.system.cluster import Cluster
 
 
@@ -68,7 +68,16 @@ class DesignStudy:
     @cached_property
     def base(self) -> Cluster:
         """The machine that axes start from."""
-        return Machines(self.catalogue, self.form.system).build({})
+        return self.machine({})
+
+    def machine(self, values: Mapping[str, object]) -> Cluster:
+        """The machine with some structural fields."""
+        return machine(self.catalogue, self.form.system, values)
+
+    @cached_property
+    def structural(self) -> frozenset[str]:
+        """Fields that make another machine or workload."""
+        return frozenset(structural_names(self.base))
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
@@ -80,7 +89,7 @@ class DesignStudy:
             raise DescriptionError(f"{', '.join(twice)} is on two axes; keep one")
         if self.form.published is not None:
             return tuple(found)
-        return tuple(sorted(found, key=lambda axis: not any(is_structural(path, self.base) for path in axis.columns)))
+        return tuple(sorted(found, key=lambda axis: self.structural.isdisjoint(axis.columns)))
 
     @cached_property
     def grid(self) -> Grid:
@@ -171,7 +180,7 @@ class DesignStudy:
         where = f"axis {path}"
         if self.published is not None:
             return self.published.values(path, form.values, where)
-        if is_structural(path, self.base):
+        if path in self.structural:
             return _structural_values(form, where)
         if path.startswith("mapping."):
             name = path.removeprefix("mapping.")

@@ -19,7 +19,6 @@ from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import Number
 from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts
-from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.fields import value_of, with_values
@@ -27,8 +26,9 @@ from volvelle.studies.design_space.layout_policy import fixed_layouts, layout_sp
 from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
 from volvelle.studies.design_space.planned_work import planned_work
 from volvelle.studies.design_space.points import CHOSEN, REASONS, Slice
-from volvelle.studies.design_space.structure import SOLD, Machines, Steps, is_structural, varied_form
+from volvelle.studies.design_space.structure import SOLD, varied_form
 from volvelle.system.cluster import Cluster
+from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
 
@@ -72,8 +72,8 @@ class Evaluator:
     def __post_init__(self) -> None:
         self._cases: dict[tuple[object, ...], _Case] = {}
         self._layouts: dict[tuple[object, ...], LayoutTable | None] = {}
-        self._steps = Steps(self.study.catalogue, {})
-        self._machines = Machines(self.study.catalogue, self.study.form.system)
+        # What is derived from a graph is kept by its identity.
+        self._graph = cache(lambda name, length: transformer(self.study.catalogue.model(name), sequence=length))
         self.accounts = Accounts(self.study)
 
     def considered(self) -> list[int]:
@@ -93,8 +93,8 @@ class Evaluator:
         columns: dict[str, NDArray[np.float64]] = {}
         reason = np.zeros(count, dtype=np.int8)
         for case, rows in self._groups(positions, count):
-            found, violated = self._evaluate(case, {name: places[rows] for name, places in positions.items()})
-            reason[rows] = violated
+            numbers_here = self._numbers({name: places[rows] for name, places in positions.items()})
+            found, reason[rows] = self._measured(case, numbers_here, len(reason[rows]))
             for name, values in found.items():
                 if name not in columns:
                     columns[name] = np.full(count, np.nan)
@@ -114,7 +114,7 @@ class Evaluator:
 
     def at(self, fields: Mapping[str, Number]) -> Slice:
         """The base machine with some fields replaced, each by a number or a column: a point off the grid."""
-        return self._off_grid(self._case((), {}), fields, fields, None)
+        return self._off_grid(self._case({}), fields, fields, None)
 
     def near(self, number: int, fields: Mapping[str, Number], *, measures: Sequence[str] | None = None) -> Slice:
         """A point with some fields replaced, each by a number or a column; layouts as the study's policy has them.
@@ -143,16 +143,12 @@ class Evaluator:
         layouts: list[Layout | None] = []
         estimates: list[TrainingEstimate | None] = []
         worked = []
+        doubted = UnderUncertainty(estimator=ClosedForm())
         for form, step in zip(case.forms, case.steps, strict=True):
-            mapping = None
-            if step is None:
-                worked.append(planned_work(form, cluster, self.study.catalogue, 1))
-            else:
-                done, table = self._worked(form, step, cluster, layout, 1)
-                worked.append(done)
-                mapping = None if done.violated[0] == REASONS.index("layout") else table.row(0)
+            done, table = self._worked(form, step, cluster, layout, 1)
+            mapping = None if table is None or done.violated[0] == REASONS.index("layout") else table.row(0)
+            worked.append(done)
             layouts.append(mapping)
-            doubted = UnderUncertainty(estimator=ClosedForm())
             known = step is not None and mapping is not None
             estimates.append(doubted.estimate(step, cluster, mapping) if known else None)  # type: ignore[arg-type]
         return Explained(
@@ -167,18 +163,13 @@ class Evaluator:
         """The machine of a point, and its numbers."""
         positions = self.study.grid.positions(np.array([number], dtype=np.int64))
         ((case, _),) = self._groups(positions, 1)
-        numbers: dict[str, Number] = {}
-        for axis in self.study.axes:
-            for path in axis.columns:
-                if not is_structural(path, self.study.base):
-                    numbers[path] = float(axis.at(path, positions[axis.name])[0])
-        return case, numbers
+        return case, self._numbers(positions)
 
     def _groups(
         self, positions: Mapping[str, NDArray[np.int64]], count: int
     ) -> Iterator[tuple[_Case, NDArray[np.intp] | slice]]:
         """Rows that share machine and workload but for numbers."""
-        axes = [axis for axis in self.study.axes if self._is_structural(axis)]
+        axes = [axis for axis in self.study.axes if not self.study.structural.isdisjoint(axis.columns)]
         code = np.zeros(count, dtype=np.int64)
         for axis in axes:
             code = code * len(axis) + positions[axis.name]
@@ -189,49 +180,58 @@ class Evaluator:
             values = {
                 path: column[int(positions[axis.name][first])] for axis in axes for path, column in axis.columns.items()
             }
-            yield self._case(tuple(values.items()), values), rows
+            yield self._case(values), rows
 
-    def _is_structural(self, axis: Axis) -> bool:
-        return any(is_structural(path, self.study.base) for path in axis.columns)
-
-    def _case(self, key: tuple[object, ...], values: Mapping[str, object]) -> _Case:
+    def _case(self, values: Mapping[str, object]) -> _Case:
+        key = tuple(values.items())
         if key not in self._cases:
-            structural = {path: value for path, value in values.items() if is_structural(path, self.study.base)}
-            cluster = self._machines.build(structural)
+            structural = {path: value for path, value in values.items() if path in self.study.structural}
+            cluster = self.study.machine(structural)
             forms = tuple(varied_form(form, structural) for form in self.study.form.workloads)
-            steps = tuple(self._steps.build(form) if form.train is not None else None for form in forms)
             sold = {path: value for path, value in structural.items() if path in SOLD}
-            anchor = cluster if sold == structural else self._machines.build(sold)
-            self._cases[key] = _Case(cluster=cluster, forms=forms, steps=steps, values=values, anchor=anchor)
+            self._cases[key] = _Case(
+                cluster=cluster,
+                forms=forms,
+                steps=tuple(self._step(form) for form in forms),
+                values=values,
+                anchor=cluster if sold == structural else self.study.machine(sold),
+            )
         return self._cases[key]
+
+    def _step(self, form: WorkloadForm) -> TrainingStep | None:
+        """The training step of a workload; None: it is no training."""
+        if form.train is None:
+            return None
+        assert form.batch is not None, "checked when read"
+        length = form.sequence or self.study.catalogue.model(form.train).sequence
+        return TrainingStep(
+            model=self._graph(form.train, length),
+            batch=form.batch,
+            element=form.element,
+            gradient_element=form.gradient_element,
+        )
 
     # -- one group ---------------------------------------------------------------------------------------------
 
-    def _evaluate(
-        self, case: _Case, positions: Mapping[str, NDArray[np.int64]]
-    ) -> tuple[dict[str, Number], NDArray[np.int8]]:
-        rows = len(next(iter(positions.values())))
+    def _numbers(self, positions: Mapping[str, NDArray[np.int64]]) -> dict[str, Number]:
+        """Numbers of points by field: a column, or one number where it is the same at all of them."""
         numbers: dict[str, Number] = {}
         for axis in self.study.axes:
             places = positions[axis.name]
             same = bool((places == places[0]).all())
             for path in axis.columns:
-                if not is_structural(path, self.study.base):
+                if path not in self.study.structural:
                     column = axis.at(path, places[:1] if same else places)
                     numbers[path] = float(column[0]) if same else column
-        return self._measured(case, numbers, rows)
+        return numbers
 
     def _measured(
         self, case: _Case, numbers: Mapping[str, Number], rows: int, measures: Sequence[str] | None = None
     ) -> tuple[dict[str, Number], NDArray[np.int8]]:
         """Measures of points that differ in numbers alone."""
         cluster, layout = self._machine(case, numbers)
-        worked = [
-            planned_work(form, cluster, self.study.catalogue, rows)
-            if step is None
-            else self._worked(form, step, cluster, layout, rows)[0]
-            for form, step in zip(case.forms, case.steps, strict=True)
-        ]
+        pairs = zip(case.forms, case.steps, strict=True)
+        worked = [self._worked(form, step, cluster, layout, rows)[0] for form, step in pairs]
         outcome = self._outcome(case, cluster, worked)
         wanted = self.study.measures if measures is None else measures
         found: dict[str, Number] = {name: MEASURES[name].of(outcome) for name in wanted}
@@ -269,7 +269,7 @@ class Evaluator:
                 of = self.study.base if bare != name else cluster
                 if bare == "accelerators":
                     names[name] = float(of.accelerators)
-                elif bare == name and is_structural(bare, self.study.base):
+                elif bare == name and bare in self.study.structural:
                     names[name] = case.values[bare]
                 else:
                     names[name] = value_of(bare, of)
@@ -277,16 +277,13 @@ class Evaluator:
         return cluster
 
     def _worked(
-        self,
-        form: WorkloadForm,
-        step: TrainingStep,
-        cluster: Cluster,
-        layout: Mapping[str, Number],
-        rows: int,
-    ) -> tuple[Worked, MappingTable]:
-        best = self.study.form.mapping.policy == "best"
+        self, form: WorkloadForm, step: TrainingStep | None, cluster: Cluster, layout: Mapping[str, Number], rows: int
+    ) -> tuple[Worked, MappingTable | None]:
+        """What a workload does, and by which layouts; None: it is no training, and has none."""
+        if step is None:
+            return planned_work(form, cluster, self.study.catalogue, rows), None
         chosen: dict[str, NDArray[np.float64]] = {}
-        if best:
+        if self.study.form.mapping.policy == "best":
             time, memory, violated, table = self._best(step, cluster, rows)
             chosen = {name: np.asarray(getattr(table, name), dtype=np.float64) for name in CHOSEN}
         else:

@@ -1,7 +1,7 @@
 """What makes another machine or another workload, rather than another number on it: one value at a time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from volvelle.catalogue import Catalogue
@@ -11,9 +11,6 @@ from volvelle.studies.design_space.fields import dimension_names, dimension_plac
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology, FatTree, FullyConnected, Ring, Switch, Torus
 from volvelle.system.topologies.torus import nearly_cubic
-from volvelle.workload.families.transformer import transformer
-from volvelle.workload.graph import Workload
-from volvelle.workload.training import TrainingStep
 
 _WHOLE = ("system", "chip", "accelerators")
 SOLD = frozenset(_WHOLE)
@@ -40,97 +37,53 @@ def structural_names(cluster: Cluster) -> tuple[str, ...]:
     )
 
 
-def is_structural(path: str, cluster: Cluster) -> bool:
-    """Whether a field is one of them."""
-    return path in structural_names(cluster)
+def machine(catalogue: Catalogue, system: str, values: Mapping[str, object]) -> Cluster:
+    """A machine with some of these fields, others as in the catalogue."""
+    template, slash, count = str(values.get("system", system)).partition("/")
+    if not slash and "/" in system:
+        count = system.partition("/")[2]
+    if "accelerators" in values:
+        count = str(_whole(values["accelerators"], "accelerators"))
+    cluster = catalogue.cluster(f"{template}/{count}" if count else template)
+    if "chip" in values:
+        cluster = catalogue.with_chip(cluster, str(values["chip"]))
+    parts: dict[str, dict[int, object]] = {name: {} for name in _PARTS}
+    for path, value in values.items():
+        room, _, name = path.rpartition(".")
+        if name in _PARTS:
+            place = dimension_place(room, cluster)
+            if place is None:
+                raise UnknownNameError.among(f"network dimension of {cluster.name!r}", room, dimension_names(cluster))
+            parts[name][place] = value
+    dimensions = list(cluster.dimensions)
+    for place, size in enumerate(_sizes(cluster, parts["size"])):
+        part = dimensions[place]
+        if size != part.size:
+            dimensions[place] = replace(part, size=size, topology=_resized(part.topology, size))
+    for place, link in parts["link"].items():
+        dimensions[place] = replace(dimensions[place], link=catalogue.link(str(link)))
+    for place, word in parts["topology"].items():
+        shape = topology_of(str(word), dimensions[place].size)
+        dimensions[place] = replace(dimensions[place], topology=shape)
+    return replace(cluster, dimensions=tuple(dimensions))
 
 
-@dataclass(frozen=True, slots=True)
-class Machines:
-    """Builds the machine of a combination of structural fields."""
-
-    catalogue: Catalogue
-    system: str
-
-    def build(self, values: Mapping[str, object]) -> Cluster:
-        """The machine with these fields, others as in the catalogue."""
-        named = str(values.get("system", self.system))
-        template, slash, count = named.partition("/")
-        if not slash and "/" in self.system:
-            count = self.system.partition("/")[2]
-        if "accelerators" in values:
-            count = str(_whole(values["accelerators"], "accelerators"))
-        cluster = self.catalogue.cluster(f"{template}/{count}" if count else template)
-        if "chip" in values:
-            cluster = self.catalogue.with_chip(cluster, str(values["chip"]))
-        return self._with_dimensions(cluster, values)
-
-    def _with_dimensions(self, cluster: Cluster, values: Mapping[str, object]) -> Cluster:
-        parts: dict[str, dict[int, object]] = {name: {} for name in _PARTS}
-        for path, value in values.items():
-            room, _, name = path.rpartition(".")
-            if name in _PARTS:
-                place = dimension_place(room, cluster)
-                if place is None:
-                    raise UnknownNameError.among(
-                        f"network dimension of {cluster.name!r}", room, dimension_names(cluster)
-                    )
-                parts[name][place] = value
-        dimensions = list(cluster.dimensions)
-        for place, size in enumerate(self._sizes(cluster, parts["size"])):
-            part = dimensions[place]
-            if size != part.size:
-                dimensions[place] = replace(part, size=size, topology=_resized(part.topology, size))
-        for place, link in parts["link"].items():
-            dimensions[place] = replace(dimensions[place], link=self.catalogue.link(str(link)))
-        for place, word in parts["topology"].items():
-            shape = topology_of(str(word), dimensions[place].size)
-            dimensions[place] = replace(dimensions[place], topology=shape)
-        return replace(cluster, dimensions=tuple(dimensions))
-
-    @staticmethod
-    def _sizes(cluster: Cluster, wanted: Mapping[int, object]) -> tuple[int, ...]:
-        """Sizes of all dimensions where some are given: the outermost takes what the others leave."""
-        last = len(cluster.dimensions) - 1
-        if not wanted:
-            return tuple(part.size for part in cluster.dimensions)
-        if last in wanted:
-            raise DescriptionError(
-                f"the size of the outermost network dimension of {cluster.name!r} cannot be set: it takes what the "
-                "others leave; set accelerators instead"
-            )
-        sizes = [_whole(wanted.get(place, part.size), "size") for place, part in enumerate(cluster.dimensions[:-1])]
-        inside = prod(sizes)
-        if cluster.accelerators % inside:
-            raise DescriptionError(
-                f"{cluster.accelerators} accelerators do not fill units of {inside}; take counts that do"
-            )
-        return (*sizes, cluster.accelerators // inside)
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """Builds the training step of a workload for a combination of structural fields."""
-
-    catalogue: Catalogue
-    graphs: dict[tuple[str, int], Workload]
-    """Graphs built so far: what is derived from one is kept by its identity."""
-
-    def build(self, form: WorkloadForm) -> TrainingStep:
-        """The step of a workload."""
-        assert form.train is not None, "checked when read"
-        assert form.batch is not None, "checked when read"
-        shape = self.catalogue.model(form.train)
-        length = form.sequence or shape.sequence
-        key = (form.train, length)
-        if key not in self.graphs:
-            self.graphs[key] = transformer(shape, sequence=length)
-        return TrainingStep(
-            model=self.graphs[key],
-            batch=form.batch,
-            element=form.element,
-            gradient_element=form.gradient_element,
+def _sizes(cluster: Cluster, wanted: Mapping[int, object]) -> tuple[int, ...]:
+    """Sizes of all dimensions where some are given: the outermost takes what the others leave."""
+    if not wanted:
+        return tuple(part.size for part in cluster.dimensions)
+    if len(cluster.dimensions) - 1 in wanted:
+        raise DescriptionError(
+            f"the size of the outermost network dimension of {cluster.name!r} cannot be set: it takes what the "
+            "others leave; set accelerators instead"
         )
+    sizes = [_whole(wanted.get(place, part.size), "size") for place, part in enumerate(cluster.dimensions[:-1])]
+    inside = prod(sizes)
+    if cluster.accelerators % inside:
+        raise DescriptionError(
+            f"{cluster.accelerators} accelerators do not fill units of {inside}; take counts that do"
+        )
+    return (*sizes, cluster.accelerators // inside)
 
 
 def varied_form(form: WorkloadForm, values: Mapping[str, object]) -> WorkloadForm:
