@@ -209,3 +209,7 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     def emitted(self, planned: Planned[Work, Decision, Calibration]) -> str:
         """The first choice as an input file of the application itself."""
         raise DescriptionError(f"{self.word} has no input file to write")
+
+
+AnyApplication = Application[Any, Any, Any, Any]
+"""One of them, whatever its rows, its work and its constants are."""

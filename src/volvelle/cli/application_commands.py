@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from volvelle.applications.contract import Option
 from volvelle.applications.registry import APPLICATIONS, application
 
-if TYPE_CHECKING:
-    from volvelle.applications.contract import Option
-
-AnyApplication = "Application[Any, Any, Any, Any]"
-
+Command = Callable[..., None]
 DATA = click.option(
     "--data",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -25,7 +22,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, in SI u
 class ApplicationGroup(click.Group):
     """A verb whose commands are made of applications, each loaded when it is asked for."""
 
-    def __init__(self, *args: Any, make: "Callable[[Any], click.Command | None]", **extra: Any) -> None:
+    def __init__(self, *args: Any, make: Callable[[Any], click.Command | None], **extra: Any) -> None:
         super().__init__(*args, **extra)
         self._make = make
 
@@ -38,34 +35,41 @@ class ApplicationGroup(click.Group):
         return self._make(application(name)) if name in APPLICATIONS else None
 
 
-def with_options(command: Callable[..., None], options: "Sequence[Option]") -> Callable[..., None]:
-    """A command with the options that an application declares."""
-    for option in reversed(options):
-        kind: Any = option.kind
-        if option.choices:
-            kind = click.Choice(option.choices)
-        elif option.kind is Path:
-            kind = click.Path(dir_okay=False, writable=True, path_type=Path)
-        elif option.least is not None:
-            kind = click.IntRange(int(option.least)) if option.kind is int else click.FloatRange(option.least)
-        if not option.flag.startswith("-"):
-            command = click.argument(option.flag, default=option.default, required=option.default is None)(command)
-        elif option.kind is bool:
-            command = click.option(option.flag, is_flag=True, help=option.help)(command)
-        else:
-            command = click.option(
-                option.flag,
-                type=kind,
-                default=() if option.multiple else option.default,
-                multiple=option.multiple,
-                metavar=option.metavar,
-                show_default=option.default is not None,
-                help=option.help,
-            )(command)
-    return command
+def own_options(options: Sequence[Option]) -> Callable[[Command], Command]:
+    """Options that an application declares, for a command."""
+
+    def added(command: Command) -> Command:
+        for option in reversed(options):
+            command = _declared(option)(command)
+        return command
+
+    return added
 
 
-def chosen(options: "Sequence[Option]", given: dict[str, Any]) -> dict[str, Any]:
+def _declared(option: Option) -> Callable[[Command], Command]:
+    kind: Any = option.kind
+    if option.choices:
+        kind = click.Choice(option.choices)
+    elif option.kind is Path:
+        kind = click.Path(dir_okay=False, writable=True, path_type=Path)
+    elif option.least is not None:
+        kind = click.IntRange(int(option.least)) if option.kind is int else click.FloatRange(option.least)
+    if not option.flag.startswith("-"):
+        return click.argument(option.flag, default=option.default, required=option.default is None)
+    if option.kind is bool:
+        return click.option(option.flag, is_flag=True, help=option.help)
+    return click.option(
+        option.flag,
+        type=kind,
+        default=() if option.multiple else option.default,
+        multiple=option.multiple,
+        metavar=option.metavar,
+        show_default=option.default is not None,
+        help=option.help,
+    )
+
+
+def chosen(options: Sequence[Option], given: dict[str, Any]) -> dict[str, Any]:
     """The values of an application's own options."""
     names = [option.flag.lstrip("-").replace("-", "_") for option in options]
     return {name: given[name] for name in names}

@@ -6,6 +6,9 @@ import click
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.schema import ROOMS
+from volvelle.report import catalogue_text
+from volvelle.report.documents.catalogue import catalogue_document
+from volvelle.report.documents.document import json_text
 
 
 @click.command(short_help="Show chips, calibrations, links, clusters, models and their sources.")
@@ -15,13 +18,8 @@ from volvelle.catalogue.schema import ROOMS
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def catalogue(*, room: str | None, name: str | None, folder: Path | None, as_json: bool) -> None:
     """Show what the catalogue holds: everything, one ROOM, or one entry by NAME with the source of every number."""
-    from volvelle.report import catalogue_text  # noqa: PLC0415 - keeps start-up short
-
     known = Catalogue(*([folder] if folder else []))
     if as_json:
-        from volvelle.report.documents.catalogue import catalogue_document  # noqa: PLC0415 - not needed for text
-        from volvelle.report.documents.document import json_text  # noqa: PLC0415
-
         click.echo(json_text("catalogue", catalogue_document(known, room, name), exclude_none=True))
     elif room is None:
         catalogue_text.print_rooms(known)

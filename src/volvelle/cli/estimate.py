@@ -7,6 +7,7 @@ import click
 
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.words import COUNT
+from volvelle.report.documents.document import json_text
 from volvelle.verbs.estimate import estimate as verb
 
 
@@ -31,8 +32,6 @@ def estimate(ctx: click.Context, /, *, model: str, detail: bool, as_json: bool, 
     """
     answer = verb(model, **unlisted(question))
     if as_json:
-        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
-
         click.echo(json_text("estimate", answer))
     else:
         from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON

@@ -2,19 +2,15 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from volvelle.verbs.explore import Sweep
-
-
-class _Advance(Protocol):
-    def __call__(self, rows: int, /) -> None: ...
 
 
 @click.command(short_help="A design space from a file: every point, the best, the front, and why.")
@@ -89,7 +85,7 @@ def explore(
 
 
 @contextmanager
-def _bar(total: int, *, quiet: bool) -> Iterator[_Advance]:
+def _bar(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A progress bar with rate on standard error, for runs that take longer than a moment."""
     if quiet or not sys.stderr.isatty():
         yield lambda rows: None

@@ -9,6 +9,7 @@ import click
 from volvelle.cli.words import COUNT, Words
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
+from volvelle.report.documents.document import json_text
 from volvelle.search.graph.sharding import Objective
 from volvelle.verbs.map import Execution, Sharding
 from volvelle.verbs.map import map as verb
@@ -83,8 +84,6 @@ def map(ctx: click.Context, /, *, graph: str, out: Path | None, as_json: bool, *
         for name, picture in map_pictures(answer).items():
             save(picture, out / name)
     if as_json:
-        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
-
         click.echo(json_text("map", answer))
     else:
         from volvelle.report.map_text import print_map  # noqa: PLC0415 - rich is slow

@@ -1,6 +1,8 @@
 """``volvelle plan MODEL --on SYSTEM …``."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import click
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.words import COUNT
+from volvelle.report.documents.document import json_text
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
 from volvelle.verbs.plan import plan as verb
 
@@ -48,8 +51,6 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
             click.echo(f"note: {written.note}", err=True)
         click.echo(written.flags)
     elif as_json:
-        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - keeps start-up short
-
         click.echo(json_text("plan", ranked))
     else:
         from volvelle.report.plan_text import print_plan  # noqa: PLC0415 - keeps start-up short
@@ -59,19 +60,13 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
         ctx.exit(1)
 
 
-class _bar:  # noqa: N801 - used as a context manager, like a function
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A progress line on standard error for searches that take longer than a moment."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> "_bar":
-        return self
-
-    def __call__(self, done: int) -> None:
-        if self._shown:
-            click.echo(f"\r{done:,} layouts", nl=False, err=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            click.echo("\r" + " " * 30 + "\r", nl=False, err=True)
+    if quiet or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    try:
+        yield lambda done: click.echo(f"\r{done:,} layouts", nl=False, err=True)
+    finally:
+        click.echo("\r" + " " * 30 + "\r", nl=False, err=True)

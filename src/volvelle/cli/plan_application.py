@@ -2,28 +2,34 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.applications.registry import APPLICATIONS, application
-from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, with_options
+from volvelle.catalogue import Catalogue
+from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, own_options
+from volvelle.report.documents.document import json_text
 
-if TYPE_CHECKING:
-    from volvelle.applications.contract import Application
 
-
-def plan_command(application: "Application[Any, Any, Any, Any]") -> click.Command | None:
+def plan_command(application: AnyApplication) -> click.Command | None:
     """The command that plans an application; None where nothing is planned."""
     if not application.plans:
         return None
+    arguments = " ".join(option.help for option in application.plan_options if not option.flag.startswith("-"))
+    says = f"{application.plans} With an 80 % range.\n\n{arguments}"
 
-    def run(ctx: click.Context, *, system: str, top: int, folder: Path | None, as_json: bool, **given: Any) -> None:
-        from volvelle.applications.contract import Planned  # noqa: PLC0415 - short start-up
-        from volvelle.catalogue import Catalogue  # noqa: PLC0415 - short start-up
+    @click.command(application.word, short_help=application.plans, help=says)
+    @click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/64.")
+    @click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Plans to show.")
+    @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of yours.")
+    @JSON
+    @own_options(application.plan_options)
+    @click.pass_context
+    def run(ctx: click.Context, /, *, system: str, top: int, folder: Path | None, as_json: bool, **given: Any) -> None:
         from volvelle.report.applications.documents import plan_document  # noqa: PLC0415 - short start-up
         from volvelle.report.applications.plan_text import print_plan  # noqa: PLC0415 - short start-up
-        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - short start-up
 
         catalogue = Catalogue(*([folder] if folder else []))
         options = chosen(application.plan_options, given)
@@ -40,21 +46,7 @@ def plan_command(application: "Application[Any, Any, Any, Any]") -> click.Comman
         if not ranking.best:
             ctx.exit(1)
 
-    command = with_options(click.pass_context(run), application.plan_options)
-    for option in reversed(
-        (
-            click.option(
-                "--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/64."
-            ),
-            click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Plans to show."),
-            click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of yours."),
-            JSON,
-        )
-    ):
-        command = option(command)
-    arguments = " ".join(option.help for option in application.plan_options if not option.flag.startswith("-"))
-    says = f"{application.plans} With an 80 % range.\n\n{arguments}"
-    return click.command(application.word, short_help=application.plans, help=says)(command)
+    return run
 
 
 plan_applications = ApplicationGroup("plan", make=plan_command, help="The best run of a benchmark on a machine.")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from volvelle.applications.contract import Application, Planned
+from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.scores import RowScore, RowValidation
 from volvelle.estimators.result import Estimate
@@ -13,9 +13,7 @@ def _picked(value: object, *names: str) -> dict[str, object]:
     return {name: getattr(value, name) for name in names}
 
 
-def validation_document(
-    application: Application[Any, Any, Any, Any], validation: RowValidation, **options: Any
-) -> dict[str, object]:
+def validation_document(application: AnyApplication, validation: RowValidation, **options: Any) -> dict[str, object]:
     """Scores by split and publication, every row furthest off first, and rows that were not scored with reasons."""
     shown = application.narrowed(validation, **options)
     figures = ("measured", "predicted", "low", "high", "error", "assumed", "outside_calibration", "violations")
@@ -46,7 +44,7 @@ def _score(score: RowScore) -> dict[str, object]:
     return _picked(score, "rows", "skipped", "median_abs_error", "mean_abs_error", "bias", "coverage")
 
 
-def fit_document(application: Application[Any, Any, Any, Any], fit: Fit) -> dict[str, object]:
+def fit_document(application: AnyApplication, fit: Fit) -> dict[str, object]:
     """Fitted constants beside those of the catalogue."""
     return {
         "application": application.word,
@@ -63,7 +61,7 @@ def fit_document(application: Application[Any, Any, Any, Any], fit: Fit) -> dict
     }
 
 
-def plan_document(application: Application[Any, Any, Any, Any], planned: Planned[Any, Any, Any]) -> dict[str, object]:
+def plan_document(application: AnyApplication, planned: Planned[Any, Any, Any]) -> dict[str, object]:
     """The question, the candidates that can run in order, and the fastest that cannot."""
     question = planned.asked
     return {
@@ -82,7 +80,7 @@ def plan_document(application: Application[Any, Any, Any, Any], planned: Planned
     }
 
 
-def _candidate(application: Application[Any, Any, Any, Any], estimate: Estimate[Any, Any]) -> dict[str, object]:
+def _candidate(application: AnyApplication, estimate: Estimate[Any, Any]) -> dict[str, object]:
     figures = {}
     for name, figure in estimate.figures().items():
         ends = {} if figure.range is None else _picked(figure.range, "low", "high", "level")

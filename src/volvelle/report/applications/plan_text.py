@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from volvelle.applications.contract import Application, Planned
+from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.estimators.result import Estimate
 from volvelle.quantities import SECONDS, show
 from volvelle.report.applications.scores_text import print_finding
 from volvelle.report.terminal import show_table, wide_console
 
 
-def print_plan(application: Application[Any, Any, Any, Any], planned: Planned[Any, Any, Any]) -> None:
+def print_plan(application: AnyApplication, planned: Planned[Any, Any, Any]) -> None:
     """The first choice, the runners-up, and where the time of the first goes."""
     console, ranking = wide_console(application.plan_width), planned.ranking
     head, *others = application.headline(planned)

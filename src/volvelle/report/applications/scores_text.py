@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from volvelle.applications.contract import Application
+from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import Split
 from volvelle.applications.scores import Finding, RowScore, RowValidation
 from volvelle.quantities import Quantity, show
@@ -85,9 +85,7 @@ def unscored_sheet(validation: RowValidation) -> Sheet:
     return Sheet(title="rows not scored", columns=("reason", *splits), rows=rows, numbers=frozenset(splits))
 
 
-def print_validation(
-    application: Application[Any, Any, Any, Any], validation: RowValidation, *, worst: int, **options: Any
-) -> None:
+def print_validation(application: AnyApplication, validation: RowValidation, *, worst: int, **options: Any) -> None:
     """What the application finds, scores by split and by publication, the rows furthest off, and why some are not."""
     findings = tuple(application.findings(validation))
     for line in (line for finding in findings for line in finding.lines):
@@ -122,7 +120,7 @@ def print_validation(
         print_sheet(unscored_sheet(shown), most=WIDTH)
 
 
-def validation_markdown(application: Application[Any, Any, Any, Any], validation: RowValidation, **options: Any) -> str:
+def validation_markdown(application: AnyApplication, validation: RowValidation, **options: Any) -> str:
     """The tables of the documentation page."""
     lines = [line for finding in application.findings(validation) for line in finding.lines]
     lines += [""] if lines else []

@@ -1,9 +1,8 @@
 """A validation as a picture, and as a page that needs no other file."""
 
 from dataclasses import replace
-from typing import Any
 
-from volvelle.applications.contract import Application
+from volvelle.applications.contract import AnyApplication
 from volvelle.applications.scores import RowValidation, ScoredRow
 from volvelle.quantities import SECONDS
 from volvelle.report.applications.scores_text import group_sheets, score_cells, shown_figure, unscored_sheet
@@ -21,9 +20,7 @@ _MARKS = {
 }
 
 
-def validation_picture(
-    application: Application[Any, Any, Any, Any], validation: RowValidation, *, width: float = WIDE
-) -> Chart:
+def validation_picture(application: AnyApplication, validation: RowValidation, *, width: float = WIDE) -> Chart:
     """Predicted against measured figures; held-out rows lie on top."""
     kind = application.quantity
     points = [
@@ -41,7 +38,7 @@ def validation_picture(
     return scatter(points, title=_title(application), quantity=application.figure, unit=unit, above=above, width=width)
 
 
-def validation_page(application: Application[Any, Any, Any, Any], validation: RowValidation) -> str:
+def validation_page(application: AnyApplication, validation: RowValidation) -> str:
     """The picture, all publications, all rows furthest off first, and those that were not scored."""
     shown = ("measured", "predicted", "low", "high", "error")
     rows = Sheet(
@@ -79,11 +76,11 @@ def validation_page(application: Application[Any, Any, Any, Any], validation: Ro
     )
 
 
-def _title(application: Application[Any, Any, Any, Any]) -> str:
+def _title(application: AnyApplication) -> str:
     return application.about.rstrip(".")
 
 
-def _cells(application: Application[Any, Any, Any, Any], row: ScoredRow) -> tuple[str, ...]:
+def _cells(application: AnyApplication, row: ScoredRow) -> tuple[str, ...]:
     numbers = (row.measured, row.predicted, row.low, row.high)
     return (
         row.head.row_id,
