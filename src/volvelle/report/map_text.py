@@ -10,7 +10,7 @@ from rich.text import Text
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
-from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
+from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.terminal import plain_table
 from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
 from volvelle.search.kernels.answer import KernelMapping, KernelPlan
@@ -198,18 +198,19 @@ def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int
 
 def _roofline(answer: MapAnswer, plan: GraphPlan) -> Chart:
     chip = plan.blocks[0].problem.chip
-    roofs = [Roof(name="memory", rate=chip.dram_rate)]
+    roofs = {"memory": chip.dram_rate}
     spans = plan.degrees.group("tensor").spans
     links = {dimension.name: float(dimension.link.sustained) for dimension in answer.cluster.dimensions}
     if spans:
-        roofs.append(Roof(name=f"network ({spans[-1][0]})", rate=links[spans[-1][0]]))
+        roofs[f"network ({spans[-1][0]})"] = links[spans[-1][0]]
+    last = [*roofs.values()][-1]
     points, number = list[RoofPoint](), 0
     for block in plan.blocks:
         work = {kernel.name: kernel.work * block.problem.tiles for kernel in block.problem.kernels}
         for part in block.timing.partitions:
             number += 1
             flops = sum(work[name] for name in part.kernels)
-            moved = (part.traffic, part.network * roofs[-1].rate)[: len(roofs)]
+            moved = (part.traffic, part.network * last)[: len(roofs)]
             if flops and part.time:
                 intensities = tuple(flops / size if size else None for size in moved)
                 points.append(RoofPoint(name=str(number), rate=flops / part.time, intensities=intensities))
@@ -218,6 +219,6 @@ def _roofline(answer: MapAnswer, plan: GraphPlan) -> Chart:
         roofs,
         peak=plan.peak,
         title=f"{answer.mapping.workload} on {answer.mapping.cluster}, by partition",
-        about=f"Rate against FLOP a byte, with a roof for each of {', '.join(roof.name for roof in roofs)}.",
+        about=f"Rate against FLOP a byte, with a roof for each of {', '.join(roofs)}.",
         said="Numbers: partitions in the order they run.",
     )

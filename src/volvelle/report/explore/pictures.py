@@ -12,12 +12,12 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.front import FrontAxis, FrontMark, front_chart
+from volvelle.report.figures.front import FrontAxis, front_chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
 from volvelle.studies.answers.answers import Answers
-from volvelle.studies.answers.designs import Design, field_text, measure_text
+from volvelle.studies.answers.designs import field_text, measure_text
 from volvelle.studies.answers.grids import FacetGrid
 from volvelle.studies.answers.sensitivity import Swing
 from volvelle.studies.design_space.axes import Axis, Value
@@ -36,21 +36,16 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     y, x = front.objectives[0], front.objectives[1]
     axes = [FrontAxis(name=measure_name(one.name), kind=study.kind_of(one.name), less=one.less) for one in (x, y)]
 
-    def mark(label: str, design: Design | None) -> list[FrontMark]:
-        if design is None:
-            return []
-        return [FrontMark(label=label, x=design.measures[x.name], y=design.measures[y.name])]
-
     best, balanced = answers.best.design, answers.balanced
     same = best is not None and balanced is not None and best.number == balanced.number
-    marks = [*mark("best and balanced" if same else "best", best), *([] if same else mark("balanced", balanced))]
+    marked = [(best, "best and balanced" if same else "best"), (None if same else balanced, "balanced")]
     return front_chart(
         [(float(row[1]), float(row[0])) for row in answers.cloud],
         [
             (one.measures[x.name], one.measures[y.name], f"point {one.number:,}: {design_words(one, study)}")
             for one in front.designs
         ],
-        marks,
+        [(one.measures[x.name], one.measures[y.name], label) for one, label in marked if one is not None],
         x=axes[0],
         y=axes[1],
         title=f"{len(front):,} designs that nothing beats in both" if len(front.objectives) == 2 else "The front",

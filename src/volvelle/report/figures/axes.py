@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from volvelle.quantities import FRACTION, Quantity
-from volvelle.report.figures.engine import alt
+from volvelle.report.figures.engine import alt, marks_of
+from volvelle.report.figures.theme import RUST, haloed
 
 NUMBERS = ",.10~g"
 """How ticks are written: 0.25, 10, 25,000."""
@@ -81,3 +82,21 @@ class Measure:
     def axis(self, **more: object) -> Any:
         """Ticks and title."""
         return alt.Axis(title=self.title, format=NUMBERS, tickCount=6, **more)
+
+
+def placed(across: Measure, up: Measure) -> dict[str, Any]:
+    """Where marks lie whose rows have an `x` and a `y`."""
+    return {
+        "x": alt.X("x:Q").scale(across.scale).axis(across.axis()),
+        "y": alt.Y("y:Q").scale(up.scale).axis(up.axis()),
+    }
+
+
+def ringed(x: float, y: float, label: str, across: Measure, up: Measure, *, size: float, dy: float) -> list[Any]:
+    """A ring with its label, to the side that has room."""
+    mark = marks_of([{"x": across.of(x), "y": up.of(y), "label": label}]).encode(**placed(across, up))
+    side = {"align": "left", "dx": 11} if across.share(x) < 0.5 else {"align": "right", "dx": -11}
+    return [
+        mark.mark_point(filled=False, size=size, stroke=RUST, strokeWidth=2.2, opacity=1),
+        *haloed(mark.encode(text="label:N"), colour=RUST, dy=dy, fontSize=12.5, fontWeight="bold", **side),
+    ]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from volvelle.quantities import Quantity
-from volvelle.report.figures.axes import Measure
+from volvelle.report.figures.axes import Measure, placed, ringed
 from volvelle.report.figures.engine import Chart, alt, marks_of
-from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, RUST, TELLS, WIDE, finished, haloed, legend
+from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, TELLS, WIDE, finished, legend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,19 +19,10 @@ class FrontAxis:
     less: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontMark:
-    """A design that is pointed out."""
-
-    label: str
-    x: float
-    y: float
-
-
 def front_chart(
     cloud: Sequence[tuple[float, float]],
     front: Sequence[tuple[float, float, str]],
-    marks: Sequence[FrontMark],
+    marks: Sequence[tuple[float, float, str]],
     *,
     x: FrontAxis,
     y: FrontAxis,
@@ -41,16 +32,13 @@ def front_chart(
     height: float = 360.0,
     width: float = WIDE,
 ) -> Chart:
-    """The picture; `front` points have words for the pointer, `stair` joins them where there are two objectives."""
+    """The picture; `front` points have words for the pointer, `marks` labels; `stair` joins those of two objectives."""
     seen = [*cloud, *((one[0], one[1]) for one in front)]
     across = Measure.over([one[0] for one in seen], name=x.name, kind=x.kind, margin=0.07)
     up = Measure.over([one[1] for one in seen], name=y.name, kind=y.kind, margin=0.07)
     own = "on the front" + ("" if stair else " (of all objectives)")
     kinds = [own, "other points (some of them)"]
-    where: dict[str, Any] = {
-        "x": alt.X("x:Q").scale(across.scale).axis(across.axis()),
-        "y": alt.Y("y:Q").scale(up.scale).axis(up.axis()),
-    }
+    where = placed(across, up)
 
     def at(a: float, b: float, **more: Any) -> dict[str, Any]:
         return {"x": across.of(a), "y": up.of(b), **more}
@@ -66,28 +54,10 @@ def front_chart(
         layers.append(marks_of(ends).mark_line(interpolate=bend, color=BLUE, strokeWidth=1.6).encode(**where))
     dots = marks_of(ends).mark_point(filled=True, size=42, opacity=1, stroke=PAPER, strokeWidth=0.7, aria=True)
     layers.append(dots.encode(color=kind, **TELLS, **where))
-    for place, mark in enumerate(marks):
-        layers += _mark(mark, at(mark.x, mark.y, label=mark.label), across, up, where, below=place % 2 == 1)
+    for place, (a, b, label) in enumerate(marks):
+        # The first above, the second below, so that they do not meet.
+        below = (place % 2 == 1 and up.share(b) > 0.12) or up.share(b) > 0.9
+        layers += ringed(a, b, label, across, up, size=190, dy=15 if below else -12)
     better = f"better is {'down' if y.less else 'up'} and to the {'left' if x.less else 'right'}"
     chart = alt.layer(*layers).properties(width=width - 90, height=height)
     return finished(chart, title=title, about=about, width=width, said=better)
-
-
-def _mark(
-    mark: FrontMark, row: dict[str, Any], across: Measure, up: Measure, where: dict[str, Any], *, below: bool
-) -> list[Any]:
-    """A ring with its label: to the side that has room, the first above, the second below, so that they do not meet."""
-    right = across.share(mark.x) < 0.5
-    below = (below and up.share(mark.y) > 0.12) or up.share(mark.y) > 0.9
-    style = {
-        "align": "left" if right else "right",
-        "dx": 11 if right else -11,
-        "dy": 15 if below else -12,
-        "fontSize": 12.5,
-        "fontWeight": "bold",
-    }
-    words = marks_of([row]).encode(text="label:N", **where)
-    return [
-        marks_of([row]).mark_point(filled=False, size=190, stroke=RUST, strokeWidth=2.2, opacity=1).encode(**where),
-        *haloed(words, colour=RUST, **style),
-    ]

@@ -2,9 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Any
 
 from volvelle.report.figures.axes import NUMBERS
@@ -16,25 +16,8 @@ _APART = 15.0
 _DASHES = ([1, 0], [6, 4], [2, 3], [8, 3, 2, 3])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One value for each place on the axis."""
-
-    name: str
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredPoint:
-    """A measured point."""
-
-    name: str
-    x: float
-    y: float
-
-
 def line_chart(
-    lines: Sequence[Line],
+    lines: Mapping[str, Sequence[float]],
     *,
     places: Sequence[float] | Sequence[str],
     title: str,
@@ -43,21 +26,24 @@ def line_chart(
     y_title: str,
     logarithmic: bool = False,
     limits: Sequence[tuple[float, str]] = (),
-    points: Sequence[MeasuredPoint] = (),
+    points: Mapping[str, tuple[float, float]] = MappingProxyType({}),
     said: str = "",
     height: float = 320.0,
     width: float = WIDE,
 ) -> Chart:
-    """The picture; `limits` are dashed lines across, with words; names of lines are a legend on a telephone."""
+    """The picture: by name, each line's values at the places, and measured `points`.
+
+    `limits` are dashed lines across, with words; names of lines are a legend on a telephone.
+    """
     steps = all(isinstance(place, str) for place in places)
-    values = [value for line in lines for value in line.values] + [limit for limit, _ in limits]
-    values += [point.y for point in points]
+    values = [value for line in lines.values() for value in line] + [limit for limit, _ in limits]
+    values += [y for _, y in points.values()]
     low, high = (min(values) / 1.4, max(values) * 1.4) if logarithmic else (0.0, max(values) * 1.06)
-    names = [line.name for line in lines]
+    names = list(lines)
     rows = [
-        {"line": line.name, "x": place, "y": value, "tells": f"{line.name}, {place}: {value:.4g}"}
-        for line in lines
-        for place, value in zip(places, line.values, strict=True)
+        {"line": name, "x": place, "y": value, "tells": f"{name}, {place}: {value:.4g}"}
+        for name, line in lines.items()
+        for place, value in zip(places, line, strict=True)
     ]
     beside = width > NARROW and steps
     kind = "O" if steps else "Q"
@@ -93,15 +79,17 @@ def line_chart(
         layers.append(_points(points, y))
     chart = alt.layer(*layers).properties(width=width - (180 if beside else 90), height=height)
     if beside:
-        chart = alt.layer(*layers, *_names(lines, places, x, y, colour, height, low, high, logarithmic=logarithmic))
+        ends = {name: line[-1] for name, line in lines.items()}
+        place = {"x": x, "y": y, "color": colour}
+        chart = alt.layer(*layers, *_names(ends, places[-1], place, height, low, high, logarithmic=logarithmic))
         longest = max(len(name) for name in names)
         chart = chart.properties(width=width - 100 - 7.2 * longest, height=height)
     return finished(chart, title=title, about=about, width=width, said=said)
 
 
-def _points(points: Sequence[MeasuredPoint], y: Any) -> Any:
-    names = [point.name for point in points]
-    rows = [{"x": point.x, "y": point.y, "point": point.name, "tells": point.name} for point in points]
+def _points(points: Mapping[str, tuple[float, float]], y: Any) -> Any:
+    names = list(points)
+    rows = [{"x": across, "y": up, "point": name, "tells": name} for name, (across, up) in points.items()]
     shape = alt.Shape("point:N", legend=alt.Legend(symbolType="circle", symbolFillColor=INK)).scale(
         domain=names, range=["circle", "square", "diamond"][: len(names)]
     )
@@ -110,11 +98,9 @@ def _points(points: Sequence[MeasuredPoint], y: Any) -> Any:
 
 
 def _names(
-    lines: Sequence[Line],
-    places: Sequence[float] | Sequence[str],
-    x: Any,
-    y: Any,
-    colour: Any,
+    ends: Mapping[str, float],
+    last_place: float | str,
+    place: dict[str, Any],
     height: float,
     low: float,
     high: float,
@@ -127,12 +113,9 @@ def _names(
         share = math.log(value / low) / math.log(high / low) if logarithmic else (value - low) / (high - low)
         return height * (1.0 - share)
 
-    order = sorted(lines, key=lambda line: down(line.values[-1]))
     drawn, last = [], -math.inf
-    for line in order:
-        own = down(line.values[-1])
-        last = max(own, last + _APART)
-        row = {"line": line.name, "x": places[-1], "y": line.values[-1]}
-        text = marks_of([row]).encode(x=x, y=y, text="line:N", color=colour)
-        drawn.append(text.mark_text(align="left", dx=12, dy=last - own, fontSize=12, fontWeight="bold"))
+    for name, value in sorted(ends.items(), key=lambda end: down(end[1])):
+        last = max(down(value), last + _APART)
+        text = marks_of([{"line": name, "x": last_place, "y": value}]).encode(**place, text="line:N")
+        drawn.append(text.mark_text(align="left", dx=12, dy=last - down(value), fontSize=12, fontWeight="bold"))
     return drawn

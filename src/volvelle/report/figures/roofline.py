@@ -4,7 +4,7 @@ The same work has an intensity towards memory and another towards the network; w
 mark touches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,6 @@ from volvelle.quantities import BYTES_PER_SECOND, FLOP_PER_SECOND, show
 from volvelle.report.figures.axes import NUMBERS, Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import INK, ON_DEEP, PALETTE, PAPER, TELLS, WIDE, finished, legend
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roof:
-    """A resource: bytes a second, by which the rate is bounded at low intensity."""
-
-    name: str
-    rate: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +28,7 @@ class RoofPoint:
 
 def roofline(
     points: Sequence[RoofPoint],
-    roofs: Sequence[Roof],
+    roofs: Mapping[str, float],
     *,
     peak: float,
     title: str,
@@ -45,21 +37,23 @@ def roofline(
     height: float = 350.0,
     width: float = WIDE,
 ) -> Chart:
-    """Both axes logarithmic."""
-    seen = [value for point in points for value in point.intensities if value] + [peak / roof.rate for roof in roofs]
+    """Both axes logarithmic; `roofs` are resources by name, with the bytes a second that bound low intensities."""
+    seen = [value for point in points for value in point.intensities if value] + [
+        peak / rate for rate in roofs.values()
+    ]
     low, high = min(seen) / 4, max(seen) * 4
     floor = max(min([point.rate for point in points], default=peak) / 5, peak / 1e6)
     up = Measure(name="rate of a chip", kind=FLOP_PER_SECOND, low=floor, high=peak * 2.2)
     x = alt.X("x:Q", title="operational intensity, FLOP per byte").scale(type="log", domain=[low, high], nice=False)
     x = x.axis(format=NUMBERS, tickCount=5)
     y = alt.Y("y:Q").scale(up.scale).axis(up.axis())
-    names = [f"{roof.name}, {show(roof.rate, BYTES_PER_SECOND)}" for roof in roofs]
+    names = [f"{name}, {show(rate, BYTES_PER_SECOND)}" for name, rate in roofs.items()]
     colour = alt.Color("roof:N", legend=legend(names, width - 70, symbolType="stroke", symbolStrokeWidth=2.4))
     colour = colour.scale(domain=names, range=list(PALETTE[: len(names)]))
     lines = [
-        {"x": place, "y": up.of(min(place * roof.rate, peak)), "roof": name}
-        for roof, name in zip(roofs, names, strict=True)
-        for place in (max(low, floor / roof.rate), peak / roof.rate, high)
+        {"x": place, "y": up.of(min(place * rate, peak)), "roof": name}
+        for rate, name in zip(roofs.values(), names, strict=True)
+        for place in (max(low, floor / rate), peak / rate, high)
     ]
     rows = [
         {

@@ -4,7 +4,7 @@ from volvelle.catalogue.published.comet import Comet
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.lines import Line, line_chart
+from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.theme import BLUE, NAVY, ORANGE, RUST, SAND, SKY, WIDE
 from volvelle.reproductions.comet.cluster_sketch import cluster_sketch
 from volvelle.reproductions.comet.figures import (
@@ -37,10 +37,7 @@ def memory_picture(swept: Sweep, data: Comet, *, width: float = WIDE) -> Chart:
     capacity = data.cluster("dgx-a100").memory_capacity / GIGA
     degrees = [f"{mp:.0f}" for mp in swept.columns["mp"][swept.where(zero=0)]]
     return line_chart(
-        [
-            Line(name=_STAGES[zero], values=tuple(swept.columns["footprint_gb"][swept.where(zero=zero)].tolist()))
-            for zero in FIGURE_5_STAGES
-        ],
+        {_STAGES[zero]: swept.columns["footprint_gb"][swept.where(zero=zero)].tolist() for zero in FIGURE_5_STAGES},
         title="Figure 5: memory of a node, Transformer-1T on 1024 nodes",
         about="Less model parallelism needs more memory under every stage of ZeRO but the third.",
         places=degrees,
@@ -149,12 +146,10 @@ def expanded_picture(swept: Sweep, data: Comet, *, width: float = WIDE) -> Chart
 def compute_picture(swept: Sweep, *, width: float = WIDE) -> Chart:
     """Figure 9."""
     return line_chart(
-        [
-            Line(
-                name=f"{rate:g} GB/s", values=tuple(swept.columns["run_time"][swept.where(expanded_gbs=rate)].tolist())
-            )
+        {
+            f"{rate:g} GB/s": swept.columns["run_time"][swept.where(expanded_gbs=rate)].tolist()
             for rate in FIGURE_9_RATES
-        ],
+        },
         title="Figure 9: compute of a node, MP8_DP128",
         about="Run time falls with faster nodes, less and less, and less where memory is slow.",
         places=[f"× {factor:g}" for factor in FIGURE_9_FACTORS],

@@ -6,7 +6,7 @@ from volvelle.catalogue.published.dfmodel import Study
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
+from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.figures.theme import BLUE, GREEN, GREY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, FoundPoint
 from volvelle.reproductions.dfmodel.figures import SweptRun, TrainingRun
@@ -190,7 +190,7 @@ def roofline_picture(found: Sequence[FoundIntensity], *, width: float = WIDE) ->
     names = "; ".join(f"{number} {one.name}" for number, one in enumerate(found, 1))
     return roofline(
         points,
-        (Roof(name="DRAM", rate=first.memory_rate), Roof(name="network", rate=first.network_rate)),
+        {"DRAM": first.memory_rate, "network": first.network_rate},
         peak=first.peak,
         title="Figure 18: four mappings of GPT-3 175B under the roofs of an SN10",
         about="Hierarchical roofline: rate of a chip by operations for every byte of DRAM and of network traffic.",

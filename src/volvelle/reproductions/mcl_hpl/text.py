@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.lines import Line, MeasuredPoint, line_chart
+from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST
 from volvelle.report.terminal import show_table, wide_console
@@ -106,9 +106,9 @@ def mcl_hpl_pictures(tables: Sequence[Reproduction], curves: Sequence[Curve]) ->
         found[f"{table.key}.svg"] = scatter(points, title=table.title, quantity="rate", unit=unit, above="too fast")
     if curves:
         found["figure-3.svg"] = line_chart(
-            [Line(name=curve.name, values=tuple(rate * 1e-9 for rate in curve.rates)) for curve in curves],
+            {curve.name: [rate * 1e-9 for rate in curve.rates] for curve in curves},
             places=[order / 1000 for order in curves[0].orders],
-            points=[MeasuredPoint(name="measured (Kim et al.)", x=_MEASURED[0] / 1000, y=_MEASURED[1])],
+            points={"measured (Kim et al.)": (_MEASURED[0] / 1000, _MEASURED[1])},
             title="Figure 3: one P100",
             about="Rate of Linpack by problem size, after two models of the paper, and what was measured.",
             x_title="problem size N, thousands",

@@ -15,12 +15,12 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.front import FrontAxis, FrontMark, front_chart
+from volvelle.report.figures.front import FrontAxis, front_chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
-from volvelle.report.figures.lines import Line, MeasuredPoint, line_chart
+from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.rendering import svg
-from volvelle.report.figures.roofline import Roof, RoofPoint, roofline
+from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, NARROW, PAIRS, RAMP_DOWN, RAMP_UP, RUST, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
@@ -69,7 +69,7 @@ def heat(width: float) -> Chart:
 
 def lines(width: float) -> Chart:
     return line_chart(
-        [Line(name="near", values=(3.0, 1.00)), Line(name="nearer", values=(4.0, 1.01))],
+        {"near": (3.0, 1.00), "nearer": (4.0, 1.01)},
         places=["a", "b"],
         title="Lines",
         about="l",
@@ -83,9 +83,9 @@ def lines(width: float) -> Chart:
 
 def curves(width: float) -> Chart:
     return line_chart(
-        [Line(name="one", values=(3.0, 1.0)), Line(name="two", values=(4.0, 2.0))],
+        {"one": (3.0, 1.0), "two": (4.0, 2.0)},
         places=[1.0, 2.0],
-        points=[MeasuredPoint(name="seen", x=1.5, y=2.5)],
+        points={"seen": (1.5, 2.5)},
         title="Curves",
         about="c",
         x_title="x",
@@ -99,7 +99,7 @@ def front(width: float) -> Chart:
     return front_chart(
         [(3e6, 9.0)],
         [(1e6, 5.0, "first"), (2e6, 3.0, "second")],
-        [FrontMark(label="best", x=2e6, y=3.0)],
+        [(2e6, 3.0, "best")],
         x=axes[0],
         y=axes[1],
         title="Front",
@@ -137,7 +137,7 @@ def roof(width: float) -> Chart:
         RoofPoint(name="1", rate=5e13, intensities=(50.0, None)),
         RoofPoint(name="1", rate=4e13, intensities=(40.0, 80.0), logged=True),
     ]
-    roofs = [Roof(name="memory", rate=2e12), Roof(name="network", rate=1e11)]
+    roofs = {"memory": 2e12, "network": 1e11}
     return roofline(points, roofs, peak=1e14, title="Roof", about="r", width=width)
 
 
