@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from volvelle.report.figures.engine import Chart, vega_png, vega_svg
-from volvelle.report.figures.theme import FONT, PAIRS, dark_rules
+from volvelle.report.figures.theme import FONT, dark_rules
 
 _SPACE = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", _SPACE)
@@ -34,18 +34,10 @@ def svg(chart: Chart, *, themed: bool = True) -> str:
     return re.sub(r"(</g>|</desc>)", "\\1\n", text) + "\n"
 
 
-def to_png(chart: Chart, *, dark: bool = False, scale: float = 2.0) -> bytes:
-    """The picture in pixels."""
-    text = svg(chart, themed=False)
-    if dark:
-        text = re.sub(r'(fill|stroke)="(#\w{6})"', lambda hit: f'{hit[1]}="{PAIRS.get(hit[2], hit[2])}"', text)
-    return vega_png(text, scale=scale)
-
-
 def save(chart: Chart, file: Path) -> None:
     """Write a picture; its file's name ends in .svg or .png."""
     if file.suffix == ".png":
-        file.write_bytes(to_png(chart))
+        file.write_bytes(vega_png(svg(chart, themed=False), scale=2.0))
     else:
         file.write_text(svg(chart), "utf-8")
 

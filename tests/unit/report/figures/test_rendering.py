@@ -11,7 +11,7 @@ pytest.importorskip("altair")
 from tests.unit.report.figures.test_figures import bars, seen
 from volvelle.errors import MissingExtraError
 from volvelle.report.figures.engine import alt
-from volvelle.report.figures.rendering import save, svg, to_png
+from volvelle.report.figures.rendering import save, svg
 from volvelle.report.figures.theme import NARROW, PAIRS, PAPER, WIDE
 from volvelle.report.page import figure, page
 from volvelle.report.sheet import Sheet
@@ -41,10 +41,7 @@ def test_a_file_is_dark_on_dark_screens_only() -> None:
 
 def test_png_is_written_without_a_browser(tmp_path: Path) -> None:
     save(bars(WIDE), tmp_path / "picture.png")
-    light, dark = (tmp_path / "picture.png").read_bytes(), to_png(bars(WIDE), dark=True)
-    assert light.startswith(b"\x89PNG")
-    assert dark.startswith(b"\x89PNG")
-    assert light != dark
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_charts_are_altairs_own_for_notebooks() -> None:
