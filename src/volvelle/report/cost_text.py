@@ -1,42 +1,21 @@
 """The cost breakdown of a machine as a person reads it."""
 
-from collections.abc import Iterator, Mapping
-
-from rich.table import Table
+from collections.abc import Iterable, Iterator
 
 from volvelle.economics.price_book import End
-from volvelle.quantities import (
-    DOLLARS,
-    FRACTION,
-    JOULES,
-    WATTS,
-    Number,
-    Quantity,
-    show,
-)
+from volvelle.quantities import DOLLARS, FRACTION, JOULES, WATTS, Number, Quantity, show
 from volvelle.report.applications.scores_text import PLAN_WIDTH
 from volvelle.report.price_words import YEAR, price_cells
-from volvelle.report.terminal import wide_console
+from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.cost import Account
 
 _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
 
 
-def _three(of: Mapping[End, Number], kind: Quantity) -> tuple[str, ...]:
-    return tuple(show(float(of[end]), kind) for end in _ENDS)
-
-
-def _table(*heads: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(heads[0], no_wrap=True)
-    for head in heads[1:]:
-        table.add_column(head, justify="right", no_wrap=True)
-    return table
-
-
 def print_cost(account: Account) -> None:
     """Purchase, power and ownership by part, the step if one was given, and every price with date and source."""
     console = wide_console(PLAN_WIDTH)
+    bills = [account.breakdowns[end] for end in _ENDS]
     typical = account.breakdowns[End.TYPICAL]
     inventory, terms = account.inventory, typical.terms
     console.print(
@@ -46,20 +25,25 @@ def print_cost(account: Account) -> None:
         f"[bold]{show(float(typical.power), WATTS)}[/bold] at the meter, "
         f"[bold]{show(float(typical.tco), DOLLARS)}[/bold] to own for {float(terms.life) / YEAR:.3g} years"
     )
-    table = _table("\nto buy", "\nlow", "\ntypical", "\nhigh")
+    numbers = ("\nlow", "\ntypical", "\nhigh")
+    table = plain_table("", ("\nto buy", *numbers), numbers=numbers)
+
+    def row(name: str, values: Iterable[Number], kind: Quantity, style: str = "") -> None:
+        table.add_row(name, *(show(float(value), kind) for value in values), style=style)
+
     for part in typical.capex_by_part:
-        table.add_row(part, *_three({end: account.breakdowns[end].capex_by_part[part] for end in _ENDS}, DOLLARS))
-    table.add_row("all", *_three({end: account.breakdowns[end].capex for end in _ENDS}, DOLLARS), style="bold")
+        row(part, (bill.capex_by_part[part] for bill in bills), DOLLARS)
+    row("all", (bill.capex for bill in bills), DOLLARS, "bold")
     table.add_row("\npower in use")
     for part in typical.power_by_part:
-        table.add_row(part, *_three({end: account.breakdowns[end].power_by_part[part] for end in _ENDS}, WATTS))
-    table.add_row("at the meter", *_three({end: account.breakdowns[end].power for end in _ENDS}, WATTS), style="bold")
+        row(part, (bill.power_by_part[part] for bill in bills), WATTS)
+    row("at the meter", (bill.power for bill in bills), WATTS, "bold")
     table.add_row("\nto own")
     for part in typical.ownership:
-        table.add_row(part, *_three({end: account.breakdowns[end].ownership[part] for end in _ENDS}, DOLLARS))
-    table.add_row("all", *_three({end: account.breakdowns[end].tco for end in _ENDS}, DOLLARS), style="bold")
-    hours = {end: account.breakdowns[end].dollars_per_second * 3600.0 / float(inventory.chips) for end in _ENDS}
-    table.add_row("a chip and hour of use", *_three(hours, DOLLARS))
+        row(part, (bill.ownership[part] for bill in bills), DOLLARS)
+    row("all", (bill.tco for bill in bills), DOLLARS, "bold")
+    chips = float(inventory.chips)
+    row("a chip and hour of use", (bill.dollars_per_second * 3600.0 / chips for bill in bills), DOLLARS)
     if account.steps:
         table.add_row("\na step")
         for name, kind, values in _step_rows(account):
@@ -94,7 +78,8 @@ def _step_rows(account: Account) -> Iterator[tuple[str, Quantity | None, list[fl
 
 def _print_sources(account: Account) -> None:
     console = wide_console(PLAN_WIDTH)
-    table = _table("\ninputs and sources", "\ntypical", "\nlow … high")
+    numbers = ("\ntypical", "\nlow … high")
+    table = plain_table("", ("\ninputs and sources", *numbers), numbers=numbers)
     table.collapse_padding = True
     for head in ("\ndate", "\nevidence"):
         table.add_column(head, no_wrap=True, style="dim")

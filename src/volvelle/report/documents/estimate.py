@@ -7,7 +7,7 @@ from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
 
 
-class ContributionEntry(Document):
+class MapContributionEntry(Document):
     """Where a part of the time goes."""
 
     name: str
@@ -15,6 +15,11 @@ class ContributionEntry(Document):
     seconds: float = at("time")
     exposed: bool
     resource: str
+
+
+class ContributionEntry(MapContributionEntry):
+    """Where a part of the time goes."""
+
     law: str
 
 

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator
 
 from volvelle.estimators.result import MemoryPart, Violation
 from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.estimate import MapContributionEntry
 from volvelle.report.documents.layout import LayoutEntry
 from volvelle.search.certificate import SearchCounts
 from volvelle.search.graph.answer import Limit
@@ -16,16 +17,6 @@ class GroupEntry(Document):
 
     degree: int
     spans: Annotated[dict[str, int], BeforeValidator(dict)]
-
-
-class MapContributionEntry(Document):
-    """Where a part of the time goes."""
-
-    name: str
-    part: str
-    seconds: float = at("time")
-    exposed: bool
-    resource: str
 
 
 class ExchangeEntry(Document):
