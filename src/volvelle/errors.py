@@ -16,7 +16,8 @@ an error: a mapping that does not fit is an answer, with violations and cures
 (:class:`volvelle.Violation`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 _NOW = {
@@ -95,3 +96,12 @@ class ResultsError(VolvelleError):
 
 class MissingExtraError(VolvelleError):
     """An optional engine is not installed."""
+
+
+@contextmanager
+def needs_extra(extra: str, why: str) -> Iterator[None]:
+    """Imports of an optional engine, and `why` there are any: said where they fail, with what to install."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(f"{why}, which is not installed; run pip install 'volvelle[{extra}]'") from None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import resources
 from typing import Any, cast
 
-from volvelle.errors import MissingExtraError
+from volvelle.errors import needs_extra
 from volvelle.report.explore.pictures import (
     break_even_picture,
     front_picture,
@@ -27,13 +27,9 @@ _ROWS = 80
 
 def explore_page(answers: Answers) -> str:
     """The report: question, recommendation, front, sensitivities, pictures, doubt, and what it all rests on."""
-    try:
+    with needs_extra("explore", "the report is a page made with Jinja"):
         import jinja2  # noqa: PLC0415 - an extra
         import markupsafe  # noqa: PLC0415 - comes with it
-    except ImportError:
-        raise MissingExtraError(
-            "the report is a page made with Jinja, which is not installed; run pip install 'volvelle[explore]'"
-        ) from None
     text = (resources.files("volvelle.report") / "templates" / "explore.html").read_text("utf-8")
     room = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from volvelle.errors import DescriptionError, MissingExtraError, ResultsError, VolvelleError
+from volvelle.errors import DescriptionError, ResultsError, VolvelleError, needs_extra
 from volvelle.interchange.study_file import StudyForm
 from volvelle.studies.sweep.chunk import ChunkJob, jobs, run_chunk
 from volvelle.studies.sweep.manifest import Results, model_fingerprint, read_manifest
@@ -227,11 +227,7 @@ def _answers(address: str | None) -> None:
 
 
 def _engine() -> Any:
-    try:
+    with needs_extra("ray", "a cluster is reached through Ray"):
         import ray  # noqa: PLC0415 - an extra
         import ray.exceptions  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtraError(
-            "a cluster is reached through Ray, which is not installed; run pip install 'volvelle[ray]'"
-        ) from None
     return ray

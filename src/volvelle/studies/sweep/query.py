@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.errors import MissingExtraError, ResultsError
+from volvelle.errors import ResultsError, needs_extra
 from volvelle.studies.sweep.manifest import Results
 
 _MEMORY = "1GB"
@@ -70,10 +70,6 @@ def _unanswered(error: Exception) -> ResultsError:
 
 
 def _engine() -> Any:
-    try:
+    with needs_extra("explore", "results are queried through DuckDB"):
         import duckdb  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError(
-            "results are queried through DuckDB, which is not installed; run pip install 'volvelle[explore]'"
-        ) from None
     return duckdb

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from volvelle.errors import MissingExtraError, ResultsError
+from volvelle.errors import ResultsError, needs_extra
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.points import REASONS, Slice
 
@@ -129,11 +129,7 @@ def _checksum(file: Path) -> str:
 
 
 def _engine() -> tuple[Any, Any]:
-    try:
+    with needs_extra("explore", "results are written as Parquet by pyarrow"):
         import pyarrow  # noqa: PLC0415 - an extra
         import pyarrow.parquet  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtraError(
-            "results are written as Parquet by pyarrow, which is not installed; run pip install 'volvelle[explore]'"
-        ) from None
     return pyarrow, pyarrow.parquet
