@@ -19,7 +19,6 @@ from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensi
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
-from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
@@ -167,19 +166,12 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
     return Local(
         explained=explained,
         sensitivity=found,
-        steps=_steps(evaluator, design, found.telling(study.objectives)),
+        steps=steps(evaluator, design, found.telling(study.objectives)),
         swings=swings,
         break_even=_line(evaluator, design, swings, layouts),
         ranges=figure_ranges(evaluator, explained, names),
         assumptions=assumptions(evaluator, explained) if money else (),
     )
-
-
-def _steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, ...]:
-    try:
-        return steps(evaluator, design, goal)
-    except OutsideDomainError:
-        return ()
 
 
 def _line(evaluator: Evaluator, design: Design, swings: tuple[Swing, ...], layouts: float) -> BreakEven | None:

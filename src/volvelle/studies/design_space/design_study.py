@@ -10,7 +10,7 @@ import numpy as np
 
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.interchange.study_file import AxisForm, StudyForm, read_study_form
+from volvelle.interchange.study_file import AxisForm, RangeForm, StudyForm, read_study_form
 from volvelle.quantities import Quantity, parse
 from volvelle.studies.design_space.axes import Axis, Grid, Value
 from volvelle.studies.design_space.expressions import Expression
@@ -204,15 +204,11 @@ class DesignStudy:
                 )
             base = float(np.max(value_of(path, self.base)))
             times = form.times
-            if isinstance(times, tuple):
-                return tuple(float(factor) * base for factor in times)
-            ends = _number(times.start, None, where), _number(times.end, None, where)
-            return tuple(float(factor) * base for factor in _spaced(*ends, times.points, times.scale, where))
+            factors = times if isinstance(times, tuple) else _spaced(times, None, where)
+            return tuple(float(factor) * base for factor in factors)
         if form.values is not None:
             return tuple(_number(value, field.kind, where) for value in form.values)
-        assert form.points is not None
-        ends = _number(form.start, field.kind, where), _number(form.end, field.kind, where)
-        return _spaced(*ends, form.points, form.scale, where)
+        return _spaced(form, field.kind, where)
 
 
 def read_study(source: Path | Mapping[str, object], *, folders: tuple[Path, ...] = ()) -> DesignStudy:
@@ -225,9 +221,7 @@ def _structural_values(form: AxisForm, where: str) -> tuple[Value, ...]:
         return form.values
     if form.times is not None:
         raise DescriptionError(f"{where}: give its values as a list or a range, not as multiples")
-    assert form.points is not None
-    ends = _number(form.start, None, where), _number(form.end, None, where)
-    return tuple(round(value) for value in _spaced(*ends, form.points, form.scale, where))
+    return tuple(round(value) for value in _spaced(form, None, where))
 
 
 def _number(value: object, kind: Quantity | None, where: str) -> float:
@@ -241,12 +235,13 @@ def _number(value: object, kind: Quantity | None, where: str) -> float:
     return float(value)
 
 
-def _spaced(start: float, end: float, points: int, scale: str, where: str) -> tuple[float, ...]:
-    if scale == "log":
-        if start <= 0 or end <= 0:
-            raise DescriptionError(f"{where}: a log range cannot start or end at {min(start, end):g}")
-        return tuple(float(value) for value in np.geomspace(start, end, points))
-    return tuple(float(value) for value in np.linspace(start, end, points))
+def _spaced(form: AxisForm | RangeForm, kind: Quantity | None, where: str) -> tuple[float, ...]:
+    assert form.points is not None, "checked when read"
+    start, end = _number(form.start, kind, where), _number(form.end, kind, where)
+    if form.scale == "log" and min(start, end) <= 0:
+        raise DescriptionError(f"{where}: a log range cannot start or end at {min(start, end):g}")
+    space = np.geomspace if form.scale == "log" else np.linspace
+    return tuple(space(start, end, form.points).tolist())
 
 
 def _quantity_or_expression(text: str | float, kind: Quantity | None, where: str) -> Expression | float:

@@ -7,7 +7,7 @@ a study file can hold no program.
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,22 +20,29 @@ from volvelle.quantities import KINDS, Quantity
 _WITH_UNIT = re.compile(r"(?<![\w.])(\d[\d_]*\.?\d*(?:[eE][+-]?\d+)?)\s*([A-Za-zµ$%][A-Za-zµ$]*(?:/[A-Za-zµ]+)?)")
 _LITERAL = re.compile(r"('[^']*'|\"[^\"]*\")")
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)+")
-_BINARY: dict[type, tuple[Callable[[Any, Any], Any], str]] = {
+_Operations = dict[type | str, tuple[Callable[..., Any], str]]
+"""Kind of node, or name → the operation in NumPy, and in SQL."""
+_INFIX: _Operations = {
     ast.Add: (operator.add, "+"),
     ast.Sub: (operator.sub, "-"),
     ast.Mult: (operator.mul, "*"),
     ast.Div: (operator.truediv, "/"),
     ast.Pow: (operator.pow, "**"),
-}
-_COMPARE: dict[type, tuple[Callable[[Any, Any], Any], str]] = {
     ast.Lt: (operator.lt, "<"),
     ast.LtE: (operator.le, "<="),
     ast.Gt: (operator.gt, ">"),
     ast.GtE: (operator.ge, ">="),
     ast.Eq: (operator.eq, "="),
     ast.NotEq: (operator.ne, "<>"),
+    ast.And: (lambda *parts: np.logical_and.reduce(np.broadcast_arrays(*parts)), "AND"),
+    ast.Or: (lambda *parts: np.logical_or.reduce(np.broadcast_arrays(*parts)), "OR"),
 }
-_CALLS: dict[str, tuple[Callable[..., Any], str]] = {
+_PREFIX: _Operations = {
+    ast.Not: (np.logical_not, "NOT "),
+    ast.USub: (operator.neg, "-"),
+    ast.UAdd: (lambda value: value, ""),
+}
+_CALLS: _Operations = {
     "min": (np.minimum, "least"),
     "max": (np.maximum, "greatest"),
     "sqrt": (np.sqrt, "sqrt"),
@@ -46,6 +53,8 @@ _CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "floor": (np.floor, "floor"),
     "abs": (np.abs, "abs"),
 }
+_KNOWN = _INFIX | _PREFIX | _CALLS
+_Leaf = ast.Constant | ast.Name
 
 
 @dataclass(frozen=True)
@@ -97,37 +106,43 @@ class Expression:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names it uses."""
-        found: set[str] = set()
-        self._walk(self._tree, found)
-        return frozenset(found)
+        own = self._fold(
+            self._tree,
+            lambda leaf: {leaf.id} if isinstance(leaf, ast.Name) else set(),
+            lambda _, parts: set().union(*parts),
+        )
+        return frozenset(own)
 
-    def _walk(self, node: ast.expr, found: set[str]) -> None:
+    def _fold(
+        self, node: ast.expr, leaf: Callable[[_Leaf], Any], join: Callable[[type | str, Sequence[Any]], Any]
+    ) -> Any:
+        """What it comes to, from its names and constants up; refuses what is not understood."""
+
+        def of(*nodes: ast.expr) -> list[Any]:
+            return [self._fold(part, leaf, join) for part in nodes]
+
         match node:
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-                self._walk(left, found)
-                self._walk(right, found)
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Not(), operand=operand):
-                self._walk(operand, found)
-            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARE for op in ops):
-                for part in (left, *others):
-                    self._walk(part, found)
-            case ast.BoolOp(values=values):
-                for part in values:
-                    self._walk(part, found)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _INFIX:
+                return join(type(op), of(left, right))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _PREFIX:
+                return join(type(op), of(operand))
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _INFIX for op in ops):
+                sides = of(left, *others)
+                found = [join(type(op), pair) for op, *pair in zip(ops, sides[:-1], sides[1:], strict=True)]
+                return found[0] if len(found) == 1 else join(ast.And, found)
+            case ast.BoolOp(op=op, values=values):
+                return join(type(op), of(*values))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS:
-                if len(args) != (2 if name in ("min", "max") else 1):
-                    raise DescriptionError(f"{self.text!r}: {name} takes {2 if name in ('min', 'max') else 1} values")
-                for part in args:
-                    self._walk(part, found)
-            case ast.Constant(value=value) if isinstance(value, bool | int | float | str):
-                pass
-            case ast.Name(id=name):
-                found.add(name)
-            case _:
-                raise DescriptionError(
-                    f"{self.text!r} uses {ast.unparse(node)!r}, which is not understood; an expression has names, "
-                    f"numbers, + - * / **, comparisons, and, or, not, and {', '.join(_CALLS)}"
-                )
+                wanted = 2 if name in ("min", "max") else 1
+                if len(args) != wanted:
+                    raise DescriptionError(f"{self.text!r}: {name} takes {wanted} values")
+                return join(name, of(*args))
+            case ast.Constant(value=bool() | int() | float() | str()) | ast.Name():
+                return leaf(node)
+        raise DescriptionError(
+            f"{self.text!r} uses {ast.unparse(node)!r}, which is not understood; an expression has names, "
+            f"numbers, + - * / **, comparisons, and, or, not, and {', '.join(map(str, _CALLS))}"
+        )
 
     def conjuncts(self) -> "tuple[Expression, ...]":
         """The conditions that all must hold, where it is several joined by and; else itself."""
@@ -141,75 +156,35 @@ class Expression:
         tree = self._tree
         if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and not isinstance(tree.ops[0], ast.NotEq)):
             return None
-        left, right = (self._sql(part) for part in (tree.left, tree.comparators[0]))
-        return left, _COMPARE[type(tree.ops[0])][1], right
+        left, right = (self._fold(part, _sql_leaf, _sql_join) for part in (tree.left, tree.comparators[0]))
+        return left, _INFIX[type(tree.ops[0])][1], right
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """Its value where names have these values or columns."""
-
-        def of(node: ast.expr) -> Any:
-            match node:
-                case ast.BinOp(left=left, op=op, right=right):
-                    return _BINARY[type(op)][0](of(left), of(right))
-                case ast.UnaryOp(op=ast.Not(), operand=operand):
-                    return np.logical_not(of(operand))
-                case ast.UnaryOp(op=ast.USub(), operand=operand):
-                    return -of(operand)
-                case ast.UnaryOp(operand=operand):
-                    return of(operand)
-                case ast.Compare(left=left, ops=ops, comparators=others):
-                    sides = [of(part) for part in (left, *others)]
-                    found = [_COMPARE[type(op)][0](a, b) for op, a, b in zip(ops, sides[:-1], sides[1:], strict=True)]
-                    return found[0] if len(found) == 1 else np.logical_and.reduce(np.broadcast_arrays(*found))
-                case ast.BoolOp(op=op, values=values):
-                    join = np.logical_and if isinstance(op, ast.And) else np.logical_or
-                    return join.reduce(np.broadcast_arrays(*(of(part) for part in values)))
-                case ast.Call(func=ast.Name(id=name), args=args):
-                    return _CALLS[name][0](*(of(part) for part in args))
-                case ast.Constant(value=value):
-                    return value
-                case ast.Name(id=name):
-                    return names[name]
-            raise AssertionError(f"checked when made: {ast.unparse(node)}")
-
-        return of(self._tree)
+        return self._fold(
+            self._tree,
+            lambda leaf: names[leaf.id] if isinstance(leaf, ast.Name) else leaf.value,
+            lambda what, parts: _KNOWN[what][0](*parts),
+        )
 
     def sql(self) -> str:
         """The same, as SQL over columns of these names."""
-        return self._sql(self._tree)
+        return str(self._fold(self._tree, _sql_leaf, _sql_join))
 
-    def _sql(self, tree: ast.expr) -> str:
-        def of(node: ast.expr) -> str:
-            match node:
-                case ast.BinOp(left=left, op=op, right=right):
-                    return f"({of(left)} {_BINARY[type(op)][1]} {of(right)})"
-                case ast.UnaryOp(op=ast.Not(), operand=operand):
-                    return f"(NOT {of(operand)})"
-                case ast.UnaryOp(op=ast.USub(), operand=operand):
-                    return f"(-{of(operand)})"
-                case ast.UnaryOp(operand=operand):
-                    return of(operand)
-                case ast.Compare(left=left, ops=ops, comparators=others):
-                    sides = [of(part) for part in (left, *others)]
-                    found = [
-                        f"{a} {_COMPARE[type(op)][1]} {b}" for op, a, b in zip(ops, sides[:-1], sides[1:], strict=True)
-                    ]
-                    return f"({' AND '.join(found)})"
-                case ast.BoolOp(op=op, values=values):
-                    return f"({(' AND ' if isinstance(op, ast.And) else ' OR ').join(of(part) for part in values)})"
-                case ast.Call(func=ast.Name(id=name), args=args):
-                    return f"{_CALLS[name][1]}({', '.join(of(part) for part in args)})"
-                case ast.Constant(value=bool() as value):
-                    return "TRUE" if value else "FALSE"
-                case ast.Constant(value=str() as value):
-                    return "'" + value.replace("'", "''") + "'"
-                case ast.Constant(value=value):
-                    return repr(value)
-                case ast.Name(id=name):
-                    return '"' + name.replace('"', '""') + '"'
-            raise AssertionError(f"checked when made: {ast.unparse(node)}")
 
-        return of(tree)
+def _sql_leaf(leaf: _Leaf) -> str:
+    if isinstance(leaf, ast.Name):
+        return '"' + leaf.id.replace('"', '""') + '"'
+    if isinstance(leaf.value, bool):
+        return str(leaf.value).upper()
+    return "'" + leaf.value.replace("'", "''") + "'" if isinstance(leaf.value, str) else repr(leaf.value)
+
+
+def _sql_join(what: type | str, parts: Sequence[str]) -> str:
+    word = _KNOWN[what][1]
+    if isinstance(what, str):
+        return f"{word}({', '.join(parts)})"
+    return f"({f' {word} '.join(parts)})" if what in _INFIX else f"({word}{parts[0]})"
 
 
 def _kind(match: re.Match[str]) -> Quantity | None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,11 +60,7 @@ class Outcome:
 
     def round(self, of: Callable[[Worked], Number]) -> Number:
         """A quantity over one round of the mix: every workload as often as it weighs."""
-        first, *others = self.worked
-        total = first.weight * of(first)
-        for worked in others:
-            total = total + worked.weight * of(worked)
-        return total
+        return reduce(add, (worked.weight * of(worked) for worked in self.worked))
 
     @property
     def time(self) -> Number:
@@ -92,11 +90,7 @@ class Outcome:
     @property
     def seconds(self) -> Number:
         """Seconds until every workload has had its tokens, one after another."""
-        first, *others = (_whole_run(worked) for worked in self.worked)
-        total = first
-        for other in others:
-            total = total + other
-        return total
+        return reduce(add, map(_whole_run, self.worked))
 
 
 def _whole_run(worked: Worked) -> Number:
