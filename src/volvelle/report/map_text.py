@@ -31,14 +31,12 @@ def print_map(answer: MapAnswer) -> None:
         out.print(_violations(found))
         return
     out.print(_time(found.plan))
-    if isinstance(found.plan, KernelPlan):
-        out.print(_splits(found.plan))
-        out.print(_looked(found))
-        return
-    for block in found.plan.blocks:
-        out.print(_partitions(block))
+    if isinstance(found.plan, GraphPlan):
+        for block in found.plan.blocks:
+            out.print(_partitions(block))
     out.print(_splits(found.plan))
-    out.print(_binding(found))
+    if isinstance(found.plan, GraphPlan):
+        out.print(_binding(found.plan))
     out.print(_looked(found))
 
 
@@ -130,9 +128,8 @@ def _splits(plan: GraphPlan | KernelPlan) -> Group:
     return Group(*lines)
 
 
-def _binding(found: GraphMapping) -> Text:
-    assert found.plan is not None
-    gains = [f"{limit.name} {limit.gain / found.plan.time:.1%}" for limit in found.plan.limits if limit.gain > 0]
+def _binding(plan: GraphPlan) -> Text:
+    gains = [f"{limit.name} {limit.gain / plan.time:.1%}" for limit in plan.limits if limit.gain > 0]
     return Text("\nWhat binds (of the step, gone without it): " + (", ".join(gains[:4]) or "nothing but compute"))
 
 

@@ -12,7 +12,7 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.front import FrontAxis, front_chart
+from volvelle.report.figures.front import front_chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
@@ -34,20 +34,25 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     if len(front.objectives) < 2 or not len(front):
         return None
     y, x = front.objectives[0], front.objectives[1]
-    axes = [FrontAxis(name=measure_name(one.name), kind=study.kind_of(one.name), less=one.less) for one in (x, y)]
-
+    cloud = [(float(row[1]), float(row[0])) for row in answers.cloud]
+    seen = [*cloud, *((one.measures[x.name], one.measures[y.name]) for one in front.designs)]
+    across, up = (
+        Measure.over(values, name=measure_name(one.name), kind=study.kind_of(one.name), margin=0.07)
+        for one, values in zip((x, y), zip(*seen, strict=True), strict=True)
+    )
     best, balanced = answers.best.design, answers.balanced
     same = best is not None and balanced is not None and best.number == balanced.number
     marked = [(best, "best and balanced" if same else "best"), (None if same else balanced, "balanced")]
     return front_chart(
-        [(float(row[1]), float(row[0])) for row in answers.cloud],
+        cloud,
         [
             (one.measures[x.name], one.measures[y.name], f"point {one.number:,}: {design_words(one, study)}")
             for one in front.designs
         ],
         [(one.measures[x.name], one.measures[y.name], label) for one, label in marked if one is not None],
-        x=axes[0],
-        y=axes[1],
+        across=across,
+        up=up,
+        less=(x.less, y.less),
         title=f"{len(front):,} designs that nothing beats in both" if len(front.objectives) == 2 else "The front",
         about=f"Pareto front of {measure_name(y.name)} against {measure_name(x.name)}: {len(front)} points.",
         stair=len(front.objectives) == 2,

@@ -1,22 +1,11 @@
 """A Pareto front: the cloud of points that run, the front as a stair, the chosen designs marked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from volvelle.quantities import Quantity
 from volvelle.report.figures.axes import Measure, placed, ringed
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import BLUE, CLOUD, PAPER, TELLS, WIDE, finished, legend
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontAxis:
-    """An objective on an axis."""
-
-    name: str
-    kind: Quantity | None
-    less: bool
 
 
 def front_chart(
@@ -24,18 +13,19 @@ def front_chart(
     front: Sequence[tuple[float, float, str]],
     marks: Sequence[tuple[float, float, str]],
     *,
-    x: FrontAxis,
-    y: FrontAxis,
+    across: Measure,
+    up: Measure,
+    less: tuple[bool, bool],
     title: str,
     about: str,
     stair: bool = True,
     height: float = 360.0,
     width: float = WIDE,
 ) -> Chart:
-    """The picture; `front` points have words for the pointer, `marks` labels; `stair` joins those of two objectives."""
-    seen = [*cloud, *((one[0], one[1]) for one in front)]
-    across = Measure.over([one[0] for one in seen], name=x.name, kind=x.kind, margin=0.07)
-    up = Measure.over([one[1] for one in seen], name=y.name, kind=y.kind, margin=0.07)
+    """The picture; `front` points have words for the pointer, `marks` labels; `stair` joins those of two objectives.
+
+    `less` is better, or more, of what goes across and up.
+    """
     own = "on the front" + ("" if stair else " (of all objectives)")
     kinds = [own, "other points (some of them)"]
     where = placed(across, up)
@@ -50,7 +40,7 @@ def front_chart(
     layers: list[Any] = [marks_of(others).mark_point(filled=True, size=14, opacity=0.7).encode(color=kind, **where)]
     if stair and len(front) > 1:
         # Every corner is what the front guarantees: no point lies on its better side.
-        bend = "step-after" if x.less else "step-before"
+        bend = "step-after" if less[0] else "step-before"
         layers.append(marks_of(ends).mark_line(interpolate=bend, color=BLUE, strokeWidth=1.6).encode(**where))
     dots = marks_of(ends).mark_point(filled=True, size=42, opacity=1, stroke=PAPER, strokeWidth=0.7, aria=True)
     layers.append(dots.encode(color=kind, **TELLS, **where))
@@ -58,6 +48,6 @@ def front_chart(
         # The first above, the second below, so that they do not meet.
         below = (place % 2 == 1 and up.share(b) > 0.12) or up.share(b) > 0.9
         layers += ringed(a, b, label, across, up, size=190, dy=15 if below else -12)
-    better = f"better is {'down' if y.less else 'up'} and to the {'left' if x.less else 'right'}"
+    better = f"better is {'down' if less[1] else 'up'} and to the {'left' if less[0] else 'right'}"
     chart = alt.layer(*layers).properties(width=width - 90, height=height)
     return finished(chart, title=title, about=about, width=width, said=better)

@@ -1,7 +1,7 @@
 """Drawings that are no charts, of boxes, wires and words at places in pixels: graphs, machines."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
@@ -75,33 +75,18 @@ def _style(item: Box | Wire | Words) -> tuple[object, ...]:
 
 def _layer(items: Sequence[Any], place: dict[str, Any]) -> list[Any]:
     first = items[0]
-    stroke = alt.Stroke("stroke:N", scale=None)
+    fill, stroke = alt.Fill("fill:N", scale=None), alt.Stroke("stroke:N", scale=None)
+    tells = TELLS if getattr(first, "tells", "") else {}
     if isinstance(first, Box):
-        rows = [
-            {
-                "x": box.x,
-                "y": box.y,
-                "right": box.x + box.width,
-                "bottom": box.y + box.height,
-                "fill": box.fill,
-                "stroke": box.stroke,
-                "tells": box.tells,
-            }
-            for box in items
-        ]
+        rows = [asdict(box) | {"right": box.x + box.width, "bottom": box.y + box.height} for box in items]
         mark = marks_of(rows).mark_rect(cornerRadius=first.rounded, aria=bool(first.tells))
-        tells = TELLS if first.tells else {}
-        return [
-            mark.encode(
-                **place, x2="right:Q", y2="bottom:Q", fill=alt.Fill("fill:N", scale=None), stroke=stroke, **tells
-            )
-        ]
+        return [mark.encode(**place, x2="right:Q", y2="bottom:Q", fill=fill, stroke=stroke, **tells)]
     if isinstance(first, Words):
         rows = [{"x": words.x, "y": words.y, "text": words.text, "fill": words.colour} for words in items]
         mark = marks_of(rows).mark_text(
             fontSize=first.size, align=first.align, fontWeight="bold" if first.bold else "normal"
         )
-        return [mark.encode(**place, text="text:N", fill=alt.Fill("fill:N", scale=None))]
+        return [mark.encode(**place, text="text:N", fill=fill)]
     rows = [
         {"x": x, "y": y, "wire": number, "order": order, "stroke": wire.colour, "tells": wire.tells}
         for number, wire in enumerate(items)
@@ -111,10 +96,9 @@ def _layer(items: Sequence[Any], place: dict[str, Any]) -> list[Any]:
     line = marks_of(rows).mark_line(
         interpolate=bend, strokeWidth=first.thick, strokeDash=list(first.dash) or [1, 0], aria=bool(first.tells)
     )
-    tells = TELLS if first.tells else {}
     layers = [line.encode(**place, detail="wire:N", order="order:Q", stroke=stroke, **tells)]
     if first.tip:
         ends = [{"x": wire.points[-1][0], "y": wire.points[-1][1] - 3, "fill": wire.colour} for wire in items]
         tip = marks_of(ends).mark_point(shape="triangle-down", filled=True, size=34, opacity=1, strokeWidth=0)
-        layers.append(tip.encode(**place, fill=alt.Fill("fill:N", scale=None)))
+        layers.append(tip.encode(**place, fill=fill))
     return layers

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.interchange.study_file import StudyForm
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator
@@ -64,20 +62,16 @@ def evaluator_of(study: str, folders: tuple[str, ...], compiled: bool) -> PointS
     whole = _study_of(study, folders)
     if whole.published is not None:
         return whole.published.source(whole)
-    return Evaluator(study=whole, estimator=_estimator(compiled))
+    if not compiled:
+        return Evaluator(study=whole)
+    from volvelle.estimators.compiled.compiled_form import CompiledClosedForm  # noqa: PLC0415 - an extra
+
+    return Evaluator(study=whole, estimator=CompiledClosedForm())
 
 
 @lru_cache(maxsize=2)
 def _study_of(study: str, folders: tuple[str, ...]) -> DesignStudy:
     return DesignStudy(form=StudyForm.model_validate_json(study), folders=folders)
-
-
-def _estimator(compiled: bool) -> TableEstimator:
-    if compiled:
-        from volvelle.estimators.compiled.compiled_form import CompiledClosedForm  # noqa: PLC0415 - an extra
-
-        return CompiledClosedForm()
-    return ClosedForm()
 
 
 def run_chunk(job: ChunkJob) -> Shard:

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -154,7 +155,10 @@ def open_results(folder: Path, study: DesignStudy, *, chunk: int, fresh: bool = 
         _write(folder, wanted)
     found = read_manifest(folder)
     _refuse_another(folder, found, wanted)
-    told = [_set_aside(folder, shard) for shard in _suspect(folder, found)]
+    told = []
+    for shard, problem in _suspect(folder, found):
+        (folder / shard.name).replace(folder / f"damaged-{shard.name}")
+        told.append(f"{shard.name} {problem}; it was set aside as damaged-{shard.name} and is computed again")
     passing = [file for file in folder.iterdir() if file.name.startswith("writing-") and _left_behind(file)]
     for file in passing:
         file.unlink(missing_ok=True)
@@ -199,25 +203,16 @@ def _brief(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
-def _suspect(folder: Path, found: Manifest) -> list[tuple[Shard, str]]:
-    amiss: list[tuple[Shard, str]] = []
+def _suspect(folder: Path, found: Manifest) -> Iterator[tuple[Shard, str]]:
+    """Shards that cannot be used, and why."""
     for shard in every_shard(folder):
-        if shard.chunk >= found.chunks:
-            amiss.append((shard, f"is chunk {shard.chunk} of a study that has {found.chunks}"))
-            continue
         start, stop = found.span(shard.chunk)
-        problem = damage(folder, shard)
-        if problem is None and shard.rows != stop - start:
-            problem = f"has {shard.rows} rows where {stop - start} belong"
-        if problem is not None:
-            amiss.append((shard, problem))
-    return amiss
-
-
-def _set_aside(folder: Path, found: tuple[Shard, str]) -> str:
-    shard, problem = found
-    (folder / shard.name).replace(folder / f"damaged-{shard.name}")
-    return f"{shard.name} {problem}; it was set aside as damaged-{shard.name} and is computed again"
+        if shard.chunk >= found.chunks:
+            yield shard, f"is chunk {shard.chunk} of a study that has {found.chunks}"
+        elif (problem := damage(folder, shard)) is not None:
+            yield shard, problem
+        elif shard.rows != stop - start:
+            yield shard, f"has {shard.rows} rows where {stop - start} belong"
 
 
 def _left_behind(file: Path) -> bool:

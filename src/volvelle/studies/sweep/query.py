@@ -1,6 +1,7 @@
 """Questions to results on disk, through DuckDB; only this module knows it. Rows are streamed, never loaded whole."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from volvelle.studies.sweep.manifest import Results
 _MEMORY = "1GB"
 
 
-class Query:
+class Query(AbstractContextManager["Query"]):
     """Rows of a folder of results, as a table called ``points``."""
 
     def __init__(self, results: Results, *, threads: int | None = None) -> None:
@@ -48,15 +49,8 @@ class Query:
             except self._engine.Error as error:
                 raise _unanswered(error) from None
 
-    def close(self) -> None:
-        """Let go of the engine."""
-        self._connection.close()
-
-    def __enter__(self) -> "Query":
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._connection.close()
 
     def _run(self, sql: str) -> Any:
         try:

@@ -15,7 +15,7 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.front import FrontAxis, front_chart
+from volvelle.report.figures.front import front_chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.lines import line_chart
@@ -95,13 +95,13 @@ def curves(width: float) -> Chart:
 
 
 def front(width: float) -> Chart:
-    axes = (FrontAxis(name="price", kind=DOLLARS, less=True), FrontAxis(name="time", kind=SECONDS, less=True))
     return front_chart(
         [(3e6, 9.0)],
         [(1e6, 5.0, "first"), (2e6, 3.0, "second")],
         [(2e6, 3.0, "best")],
-        x=axes[0],
-        y=axes[1],
+        across=Measure.over((1e6, 3e6), name="price", kind=DOLLARS, margin=0.07),
+        up=Measure.over((3.0, 9.0), name="time", kind=SECONDS, margin=0.07),
+        less=(True, True),
         title="Front",
         about="f",
         width=width,
