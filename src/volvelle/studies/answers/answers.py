@@ -189,7 +189,7 @@ def _line(evaluator: Evaluator, design: Design, swings: tuple[Swing, ...], layou
     targets = list[tuple[float, str]]()
     try:
         for where_from, words in (
-            (evaluator.at({}), f"{evaluator.study.form.system} as it is"),
+            (evaluator.near(None, {}), f"{evaluator.study.form.system} as it is"),
             (evaluator.near(design.number, dict(middle)), f"the same machine with {said}"),
         ):
             if where_from.feasible[0]:

@@ -1,8 +1,7 @@
 """How sure the figures of a design are: its time under uncertain inputs, its price between low and high prices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from volvelle.quantities import DOLLARS, JOULES, WATTS
 from volvelle.spread import Figure
 from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
-from volvelle.studies.design_space.measures import MEASURES, Outcome
+from volvelle.studies.design_space.measures import MEASURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,32 +51,31 @@ def needs_prices(name: str) -> bool:
 def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> tuple[FigureRange, ...]:
     """Ranges of measures of a design: every workload's step at either end, prices at either end."""
     ranges = [None if estimate is None else estimate.time_range for estimate in explained.estimates]
-    if not ranges or any(found is None for found in ranges):
-        return ()
     known = [found for found in ranges if found is not None]
-    breakdowns = _bills(evaluator, explained, any(needs_prices(name) for name in names))
+    if not known or len(known) < len(ranges):
+        return ()
+    outcome = explained.outcome
+    priced = any(needs_prices(name) for name in names)
+    bills = {end: _bill(evaluator, explained, end) for end in (End.LOW, End.HIGH)} if priced else {}
+    told = [end.value for end, bill in bills.items() if bill is None]
+    note = f"prices at their {' and '.join(told)} end do not add up by part; the typical ones stand there"
     varied = tuple(dict.fromkeys(name for found in known for name in found.varied))
+    # Every workload's time at either end, with every bill; the typical one stands in where there is no other.
+    times = [[np.array([getattr(found, end)]) for found in known] for end in ("low", "high")]
+    outcomes = [
+        replace(
+            outcome,
+            worked=[replace(one, time=time) for one, time in zip(outcome.worked, taken, strict=True)],
+            cost_breakdown=bill or outcome.cost_breakdown,
+        )
+        for bill in bills.values() or [None]
+        for taken in times
+    ]
     answers = []
     for name in names:
-        values = []
-        for breakdown, end in product(breakdowns, ("low", "high")):
-            worked = [
-                replace(one, time=np.array([getattr(found, end)]))
-                for one, found in zip(explained.outcome.worked, known, strict=True)
-            ]
-            made = explained.outcome.cost_breakdown if breakdown is None else (lambda breakdown=breakdown: breakdown)
-            outcome = Outcome(worked=worked, chips=explained.outcome.chips, cost_breakdown=made)
-            values.append(float(np.max(MEASURES[name].of(outcome))))
-        own = float(np.max(MEASURES[name].of(explained.outcome)))
-        timed = any(values[place] != values[place + 1] for place in range(0, len(values), 2))
-        money = needs_prices(name)
-        prices = (
-            ("prices and powers of parts",) if money and any(breakdown is not None for breakdown in breakdowns) else ()
-        )
-        lacking = [
-            end.value for end, breakdown in zip((End.LOW, End.HIGH), breakdowns, strict=False) if breakdown is None
-        ]
-        note = f"prices at their {' and '.join(lacking)} end do not add up by part; the typical ones stand there"
+        own, *values = (float(np.max(MEASURES[name].of(one))) for one in (outcome, *outcomes))
+        timed = values[::2] != values[1::2]
+        prices = ("prices and powers of parts",) if needs_prices(name) and len(told) < len(bills) else ()
         answers.append(
             FigureRange(
                 name=name,
@@ -86,23 +84,19 @@ def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[st
                 high=max([own, *values]),
                 level=known[0].level,
                 varied=(*(varied if timed else ()), *prices),
-                note=note if money and lacking else "",
+                note=note if needs_prices(name) and told else "",
             )
         )
     return tuple(answers)
 
 
-def _bills(evaluator: Evaluator, explained: Explained, priced: bool) -> list[CostBreakdown | None]:
-    """Bills at low and high prices; None stands for the typical one, where ends cannot be told apart."""
-    if not priced:
-        return [None]
-    found: list[CostBreakdown | None] = []
-    for end in (End.LOW, End.HIGH):
-        try:
-            found.append(Accounts(evaluator.study, at=end).cost_breakdown(explained.cluster, explained.anchor))
-        except OutsideDomainError:
-            found.append(None)
-    return found
+def _bill(evaluator: Evaluator, explained: Explained, end: End) -> Callable[[], CostBreakdown] | None:
+    """The bill at low or high prices; None: they cannot be told apart by part."""
+    try:
+        bill = Accounts(evaluator.study, at=end).cost_breakdown(explained.cluster, explained.anchor)
+    except OutsideDomainError:
+        return None
+    return lambda: bill
 
 
 def assumptions(evaluator: Evaluator, explained: Explained) -> tuple[Assumption, ...]:

@@ -201,7 +201,7 @@ def steps(evaluator: Evaluator, design: Design, goal: Objective) -> tuple[Step, 
         path, values = next(iter(axis.columns.items()))
         if not isinstance(values[0], int | float) or path.startswith("mapping.") or numeric_field(path, study.base):
             continue
-        place = _place(axis, path, design)
+        place = values.index(design.fields[path])
         higher = [at for at, value in enumerate(values) if float(value) > float(values[place])]
         if not higher:
             continue
@@ -268,16 +268,6 @@ def _stated(path: str, study: DesignStudy) -> bool:
     except DescriptionError:
         return any(path in axis.columns for axis in study.axes)
     return True
-
-
-def _place(axis: Axis, path: str, design: Design) -> int:
-    """Where on an axis a design is."""
-    here = design.fields[path]
-    return next(
-        place
-        for place, value in enumerate(axis.columns[path])
-        if value == here or (not isinstance(value, str) and not isinstance(here, str) and float(value) == float(here))
-    )
 
 
 def _moved(study: DesignStudy, design: Design, axis: Axis, place: int) -> int:

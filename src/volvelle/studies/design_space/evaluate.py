@@ -112,23 +112,14 @@ class Evaluator:
         forms = self.study.form.workloads
         return {f"{one.called}.{name}" if len(forms) > 1 else name for one in forms for name in CHOSEN}
 
-    def at(self, fields: Mapping[str, Number]) -> Slice:
-        """The base machine with some fields replaced, each by a number or a column: a point off the grid."""
-        return self._off_grid(self._case({}), fields, fields, None)
-
-    def near(self, number: int, fields: Mapping[str, Number], *, measures: Sequence[str] | None = None) -> Slice:
+    def near(self, number: int | None, fields: Mapping[str, Number], *, measures: Sequence[str] | None = None) -> Slice:
         """A point with some fields replaced, each by a number or a column; layouts as the study's policy has them.
 
-        `measures` are those wanted, where they are not the study's own.
+        Without a number it is the base machine; `measures` are those wanted, where they are not the study's own.
         """
-        case, numbers = self._place(number)
-        return self._off_grid(case, {**numbers, **fields}, fields, measures)
-
-    def _off_grid(
-        self, case: _Case, numbers: Mapping[str, Number], moved: Mapping[str, Number], measures: Sequence[str] | None
-    ) -> Slice:
-        rows = max([1, *(np.size(value) for value in moved.values())])
-        found, violated = self._measured(case, numbers, rows, measures)
+        case, numbers = (self._case({}), {}) if number is None else self._place(number)
+        rows = max([1, *(np.size(value) for value in fields.values())])
+        found, violated = self._measured(case, {**numbers, **fields}, rows, measures)
         return Slice(
             numbers=np.full(rows, -1, dtype=np.int64),
             positions={},
@@ -149,8 +140,7 @@ class Evaluator:
             mapping = None if table is None or done.violated[0] == REASONS.index("layout") else table.row(0)
             worked.append(done)
             layouts.append(mapping)
-            known = step is not None and mapping is not None
-            estimates.append(doubted.estimate(step, cluster, mapping) if known else None)  # type: ignore[arg-type]
+            estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
         return Explained(
             cluster=cluster,
             anchor=case.anchor,

@@ -66,7 +66,6 @@ _RATES = ("chip.matrix_rate", "chip.vector_rate")
 class Field:
     """A number of a machine that may be a column."""
 
-    path: str
     kind: Quantity | None
     """None: a plain number without a unit."""
 
@@ -100,7 +99,7 @@ def numeric_field(path: str, cluster: Cluster) -> Field | None:
     """What a dotted name stands for, if for a number of this machine."""
     room, _, name = path.rpartition(".")
     kinds = _kinds(room, cluster)
-    return Field(path=path, kind=kinds[name]) if name in kinds else None
+    return Field(kind=kinds[name]) if name in kinds else None
 
 
 def value_of(path: str, cluster: Cluster) -> Number:
