@@ -150,40 +150,24 @@ def _time(answer: Answer, *, detail: bool) -> Table:
     table.add_column("", width=_BAR, no_wrap=True)
     table.add_column("bound by")
     table.add_column("law", no_wrap=True, style="dim")
+
+    def row(name: Text, time: float, bound: str, law: str, *, bar: Text | str = "", exposed: bool = True) -> None:
+        share = f"{100 * time / estimate.time:.1f} %" if exposed else ""
+        table.add_row(name, show(time, SECONDS), share, bar, bound, law, style="" if exposed else "dim")
+
     for part, time in estimate.parts().items():
         lines = [line for line in estimate.contributions if line.part == part and line.exposed]
-        share = time / estimate.time
         bounds = list(dict.fromkeys(word for line in lines for word in line.resource.split(" and ")))
         laws = list(dict.fromkeys(number[line.law] for line in lines))
-        table.add_row(
-            Text(part, style="bold"),
-            show(time, SECONDS),
-            f"{100 * share:.1f} %",
-            _bar(share),
-            ", ".join(map(_bound, bounds[:2])) if len(laws) == 1 else "",
-            laws[0] if len(laws) == 1 else "",
-        )
+        bound, law = (", ".join(map(_bound, bounds[:2])), laws[0]) if len(laws) == 1 else ("", "")
+        row(Text(part, style="bold"), time, bound, law, bar=_bar(time / estimate.time))
         if detail or len(laws) > 1:
             for line in sorted(lines, key=lambda line: -line.time):
-                table.add_row(
-                    Text("  " + line.name.removeprefix("layer: ").removesuffix(" of activations"), style="dim"),
-                    show(line.time, SECONDS),
-                    f"{100 * line.time / estimate.time:.1f} %",
-                    "",
-                    _bound(line.resource),
-                    number[line.law],
-                )
+                name = line.name.removeprefix("layer: ").removesuffix(" of activations")
+                row(Text(f"  {name}", style="dim"), line.time, _bound(line.resource), number[line.law])
     for line in estimate.contributions:
         if not line.exposed:
-            table.add_row(
-                f"hidden: {line.name}",
-                show(line.time, SECONDS),
-                "",
-                "",
-                _bound(line.resource),
-                number[line.law],
-                style="dim",
-            )
+            row(Text(f"hidden: {line.name}"), line.time, _bound(line.resource), number[line.law], exposed=False)
     return table
 
 
@@ -198,14 +182,8 @@ def _memory(answer: Answer) -> Table:
     table.add_column("law", no_wrap=True, style="dim")
     for part in sorted(estimate.memory, key=lambda part: -part.bytes):
         share = part.bytes / estimate.capacity
-        row = (
-            part.name,
-            show(part.bytes, BYTES),
-            f"{100 * share:.1f} %",
-            _bar(min(share, 1.0)),
-            number[part.law],
-        )
-        table.add_row(*row)
+        shown = (show(part.bytes, BYTES), f"{100 * share:.1f} %", _bar(min(share, 1.0)))
+        table.add_row(part.name, *shown, number[part.law])
     return table
 
 

@@ -186,20 +186,18 @@ def _line(evaluator: Evaluator, design: Design, swings: tuple[Swing, ...], layou
     middle = {name: (min(found) * max(found)) ** 0.5 for name, found in values.items()}
     goal = evaluator.study.objectives[0]
     said = " and ".join(f"{field_text(name, value, evaluator.study)}" for name, value in middle.items())
-    targets = list[tuple[float, str]]()
+    lines = list[BreakEven]()
     try:
         for where_from, words in (
             (evaluator.near(None, {}), f"{evaluator.study.form.system} as it is"),
             (evaluator.near(design.number, dict(middle)), f"the same machine with {said}"),
         ):
             if where_from.feasible[0]:
-                targets.append((float(where_from.columns[goal.name][0]), words))
-        lines = list[BreakEven]()
-        for target, words in targets:
-            found = break_even(evaluator, design, names[0], names[1], reference=target, said=words, points=points)
-            if len(found.crossings) >= points:
-                return found
-            lines.append(found)
+                target = float(where_from.columns[goal.name][0])
+                found = break_even(evaluator, design, names[0], names[1], reference=target, said=words, points=points)
+                if len(found.crossings) >= points:
+                    return found
+                lines.append(found)
         return max(lines, key=lambda line: len(line.crossings), default=None)
     except OutsideDomainError:
         return None

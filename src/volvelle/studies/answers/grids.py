@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.studies.answers.designs import quoted, where
+from volvelle.studies.answers.pivot import grouped
 from volvelle.studies.design_space.axes import Axis, Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import Objective
@@ -37,19 +37,9 @@ def facet_grids(query: Query, study: DesignStudy) -> tuple[FacetGrid, ...]:
     if facet is None or not axes or len(axes) > _AXES or prod(map(len, axes)) > _MOST or study.grid.drawn:
         return ()
     down, groups, within = axes[0], axes[1] if len(axes) > 1 else None, tuple(axes[2:])
-    names = [quoted(goal.name) for goal in study.objectives]
-    columns = ", ".join(f"{name} AS __{place}" for place, name in enumerate(names))
-    found = query.columns(f"SELECT point, {columns} FROM points WHERE {where(study.constraints)}")
-    positions = study.grid.positions(np.asarray(found["point"], dtype=np.int64))
-    across = np.zeros(len(found["point"]), dtype=np.int64)
-    for axis in (*([groups] if groups else []), *within):
-        across = across * len(axis) + positions[axis.name]
-    shape = (len(facet), len(down), prod(len(axis) for axis in axes[1:]))
-    maps = []
-    for place, goal in enumerate(study.objectives):
-        values = np.full(shape, np.nan)
-        values[positions[facet.name], positions[down.name], across] = found[f"__{place}"]
-        maps.append((goal, values))
+    # Where all axes are given, the best of a group is its one point.
+    found = ((goal, grouped(query, study, goal, [facet, *axes], len(study.grid))[0]) for goal in study.objectives)
+    maps = [(goal, values.reshape(len(facet), len(down), -1)) for goal, values in found]
     path = next(iter(facet.columns))
     return tuple(
         FacetGrid(

@@ -53,7 +53,7 @@ class Pivot:
 def profile(query: Query, study: DesignStudy, axis: Axis) -> Profile:
     """The best at every value of an axis."""
     goal = study.objectives[0]
-    best, met = _grouped(query, study, goal, [axis], _LONG)
+    best, met = grouped(query, study, goal, [axis], _LONG)
     path, values = _values(axis, _LONG)
     return Profile(axis=axis.name, goal=goal, path=path, values=values, best=best, met=met)
 
@@ -70,7 +70,7 @@ def spread_of(found: Profile) -> float:
 def pivot(query: Query, study: DesignStudy, down: Axis, across: Axis, *, most: int = 14) -> Pivot:
     """The best at every pair of values of two axes, in at most so many rows and columns."""
     goal = study.objectives[0]
-    best, met = _grouped(query, study, goal, [down, across], most)
+    best, met = grouped(query, study, goal, [down, across], most)
     (row_path, rows), (column_path, columns) = (_values(axis, most) for axis in (down, across))
     return Pivot(goal=goal, down=row_path, across=column_path, rows=rows, columns=columns, best=best, met=met)
 
@@ -86,7 +86,7 @@ def _together(axis: Axis, most: int) -> int:
     return -(-len(axis) // most)
 
 
-def _grouped(
+def grouped(
     query: Query, study: DesignStudy, goal: Objective, axes: list[Axis], most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Best and count at every combination of values, so many of an axis at most."""

@@ -32,8 +32,10 @@ def run_local(
     todo = jobs(results, compiled=compiled)
     count = min(workers or cores(), max(1, len(todo)))
     if count == 1:
-        return _in_turn(todo, advance)
-    left = {job.chunk: job for job in todo}
+        for job in todo:
+            run_chunk(job)
+            advance(job.rows)
+    left = {job.chunk: job for job in todo if count > 1}
     failures: dict[int, int] = {}
     while left:
         try:
@@ -48,13 +50,6 @@ def run_local(
                     f"{left[worst].stop:,}), perhaps for want of memory; try --workers 1, or fewer rows a chunk"
                 ) from None
             told("a worker was killed; its chunk is run again")
-    return sum(job.rows for job in todo)
-
-
-def _in_turn(todo: list[ChunkJob], advance: Callable[[int], None]) -> int:
-    for job in todo:
-        run_chunk(job)
-        advance(job.rows)
     return sum(job.rows for job in todo)
 
 
