@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from types import MappingProxyType
 from typing import Any
@@ -79,9 +79,13 @@ def line_chart(
         layers.append(_points(points, y))
     chart = alt.layer(*layers).properties(width=width - (180 if beside else 90), height=height)
     if beside:
-        ends = {name: line[-1] for name, line in lines.items()}
-        place = {"x": x, "y": y, "color": colour}
-        chart = alt.layer(*layers, *_names(ends, places[-1], place, height, low, high, logarithmic=logarithmic))
+
+        def down(value: float) -> float:
+            share = math.log(value / low) / math.log(high / low) if logarithmic else (value - low) / (high - low)
+            return height * (1.0 - share)
+
+        ends = [{"line": name, "x": places[-1], "y": line[-1]} for name, line in lines.items()]
+        chart = alt.layer(*layers, *_names(ends, down, x=x, y=y, color=colour))
         longest = max(len(name) for name in names)
         chart = chart.properties(width=width - 100 - 7.2 * longest, height=height)
     return finished(chart, title=title, about=about, width=width, said=said)
@@ -97,25 +101,12 @@ def _points(points: Mapping[str, tuple[float, float]], y: Any) -> Any:
     return mark.encode(x="x:Q", y=y, shape=shape, **TELLS)
 
 
-def _names(
-    ends: Mapping[str, float],
-    last_place: float | str,
-    place: dict[str, Any],
-    height: float,
-    low: float,
-    high: float,
-    *,
-    logarithmic: bool,
-) -> list[Any]:
+def _names(ends: Sequence[dict[str, Any]], down: Callable[[float], float], **where: Any) -> list[Any]:
     """Names at the ends of lines, moved apart where they would lie upon each other."""
-
-    def down(value: float) -> float:
-        share = math.log(value / low) / math.log(high / low) if logarithmic else (value - low) / (high - low)
-        return height * (1.0 - share)
-
     drawn, last = [], -math.inf
-    for name, value in sorted(ends.items(), key=lambda end: down(end[1])):
-        last = max(down(value), last + _APART)
-        text = marks_of([{"line": name, "x": last_place, "y": value}]).encode(**place, text="line:N")
-        drawn.append(text.mark_text(align="left", dx=12, dy=last - down(value), fontSize=12, fontWeight="bold"))
+    for row in sorted(ends, key=lambda row: down(row["y"])):
+        own = down(row["y"])
+        last = max(own, last + _APART)
+        text = marks_of([row]).encode(**where, text="line:N")
+        drawn.append(text.mark_text(align="left", dx=12, dy=last - own, fontSize=12, fontWeight="bold"))
     return drawn
