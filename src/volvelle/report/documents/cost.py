@@ -1,6 +1,7 @@
 """What ``volvelle cost --json`` prints."""
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -38,28 +39,21 @@ class BreakdownEntry(Document):
 class PriceEntry(Document):
     """A number that costs rest on, in a unit of the SI and dollars."""
 
-    value: float
+    value: float = at("figure.value")
     low: float
     high: float
     unit: str
-    date: str
-    evidence: str
-    source: str
-    note: str
+    date: str = at("figure.date")
+    evidence: str = at("figure.evidence.word")
+    source: str = at("figure.source")
+    note: str = at("figure.note")
 
 
-def _prices(figures: Mapping[str, Any]) -> dict[str, dict[str, object]]:
+def _prices(figures: Mapping[str, Any]) -> dict[str, SimpleNamespace]:
     return {
-        name: {
-            "value": figure.value,
-            "low": End.LOW.of(figure),
-            "high": End.HIGH.of(figure),
-            "unit": price_kind(name).base,
-            "date": figure.date,
-            "evidence": figure.evidence.word,
-            "source": figure.source,
-            "note": figure.note,
-        }
+        name: SimpleNamespace(
+            figure=figure, low=End.LOW.of(figure), high=End.HIGH.of(figure), unit=price_kind(name).base
+        )
         for name, figure in figures.items()
     }
 
