@@ -96,13 +96,7 @@ def training_problem(
     if tile is None:
         return whole
     # Keys and values go by positions of their own, which stream as well: every kernel does a tile's share of its work.
-    tiles = -(-shape.sequence // tile)
-    return replace(
-        whole,
-        tiles=tiles,
-        kernels=tuple(replace(kernel, flops=kernel.work / tiles) for kernel in whole.kernels),
-        tensors=tuple(replace(tensor, bytes=tensor.bytes / tiles) for tensor in whole.tensors),
-    )
+    return whole.in_tiles(-(-shape.sequence // tile))
 
 
 def _with(

@@ -18,6 +18,7 @@ from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell
 from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.explain import contributions, limits
+from volvelle.search.graph.guide import Guide
 from volvelle.search.graph.question import Question
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
@@ -44,11 +45,10 @@ class BestFirst:
         question: Question,
         placements: Sequence[PlacedDegrees],
         *,
-        deadline: float,
         progress: Progress | None,
     ) -> None:
-        self.question, self.deadline, self.progress = question, deadline, progress
-        self.effort, self._number = Effort(deadline=deadline), count()
+        self.question, self.deadline, self.progress = question, question.deadline, progress
+        self.effort, self._number = Effort(), count()
         self.total, self.opened, self.full = len(placements), 0, 0
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
@@ -58,7 +58,8 @@ class BestFirst:
         """The least step and the least bytes of what the DRAM cannot hold."""
         self.waiting: list[tuple[float, int, Candidate]] = []
         self.cells: list[tuple[float, int, Cell]] = []
-        self.candidates = [Candidate(question, placed) for placed in placements]
+        known: dict[tuple[int, object, int], Guide] = {}
+        self.candidates = [Candidate(question, placed, known) for placed in placements]
         for candidate in self.candidates:
             if candidate.least_held > candidate.capacity:
                 self._refused(candidate.bound, candidate.least_held + candidate.placed.reserved)

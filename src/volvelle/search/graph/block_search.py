@@ -36,10 +36,8 @@ def _any(sharding: Sharding) -> bool:
 
 @dataclass(slots=True)
 class Effort:
-    """How much was done, counted as it is done, and until when it may be."""
+    """How much was done, counted as it is done."""
 
-    deadline: float = inf
-    """By `time.perf_counter`."""
     shardings: int = 0
     dominated: int = 0
     fusions: int = 0
@@ -99,9 +97,8 @@ class BlockSearch:
         hints: Sequence[tuple[int, ...]] = (),
         start: Weights | None = None,
         solver: Solver = fused,
-        deadline: float = inf,
     ) -> None:
-        self.question, self.effort, self._solver, self._deadline = question, effort, solver, deadline
+        self.question, self.effort, self._solver = question, effort, solver
         self.best: Solved | None = None
         self.undecided = inf
         """No sharding looked at takes less than this or the best."""
@@ -110,7 +107,7 @@ class BlockSearch:
         self._solved: list[NDArray[np.float64]] = []
         self._number = count()
         self._open: list[tuple[float, int, _Open]] = []
-        self.root = Branch(question.timed(), question.choices.overlap, deadline, hints=hints, start=start)
+        self.root = Branch(question.timed(), hints=hints, start=start)
         self._branches = Branches(self.root)
 
     @property
@@ -141,7 +138,7 @@ class BlockSearch:
         fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
-        if self.question.objective == "bytes" and self._branches.bound < inf:
+        if self.question.asked.objective == "bytes" and self._branches.bound < inf:
             self._branches.drop()
             return self._look(self.question.least_sent(), min(cutoff, self.time), deadline, fits)
         for _ in range(looks):
@@ -174,7 +171,7 @@ class BlockSearch:
         if options in self._looked:
             return None
         self._looked.add(options)
-        least = branch.timed.least(chosen, self.question.choices.overlap)
+        least = branch.timed.least(chosen)
         if least >= limit * (1.0 - CLOSE):
             self.undecided = min(self.undecided, least)
             return None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil, inf, prod
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
+from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.workload.operations import Operation, Unit
 
 
@@ -33,8 +34,8 @@ class ShardingTimes:
     """Share of a gather that the backward pass repeats which counts: all of it, or what running beside work costs."""
     alone: Callable[[Operation, str | None], float | None] | None = None
     """Seconds of compute and memory of an operation that can share the chip with no other; None: it may share."""
-    overlapped: bool = False
-    """Collectives of an operation alone run behind its compute and memory."""
+    overlap: Overlap = Overlap.NONE
+    """What of work, memory and network runs at once."""
     held: Callable[[Operation, str | None], float] | None = None
     """Bytes that an operation makes a chip hold; infinite where that cannot be."""
     room: float = inf

@@ -225,6 +225,15 @@ def crossing_bytes(block: Block, size_of: Callable[[str], float], before: Iterab
     return Crossing(forward=sum(map(size_of, sorted(forward))), backward=sum(map(size_of, sorted(backward))))
 
 
+def handed_bytes(block: Block, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> Crossing:
+    """What one chip hands from copy to copy of a block, with activations `split` over so many between them."""
+    size_of = {name: block.tensor_of[name].bytes(sizes, split=split, over=over) for name in block.outputs}
+    return Crossing(
+        forward=sum(size_of.values()),
+        backward=sum(size for name, size in size_of.items() if seed_of(name) in block.tensor_of),
+    )
+
+
 def least_crossings(block: Block, size_of: Callable[[str], float], *, between: Crossing) -> tuple[Crossing, ...]:
     """What crosses the cuts, inside a block or `between` its copies, that hand over least; nothing if they are many."""
     forward = [op for op in block.operations if op.phase is Phase.FORWARD]
