@@ -1,11 +1,8 @@
 """How far an answer may be from the optimum, and when that counts as proven."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
-from typing import Generic, Protocol, TypeVar
-
-from volvelle.estimators.result import Violation
 
 PROVEN = 1e-6
 """Gap below which an answer counts as proven: what solvers round to."""
@@ -62,32 +59,3 @@ class SearchCounts:
     """Of these, those no better in anything than one that was solved."""
     fusions: int = 0
     """Fusions solved, or shown unable to do better."""
-
-
-class _Timed(Protocol):
-    @property
-    def time(self) -> float: ...
-
-
-Plan = TypeVar("Plan", bound=_Timed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MappingAnswer(Certificate, Generic[Plan]):
-    """The best mapping of a workload to a machine."""
-
-    workload: str
-    cluster: str
-    chips: int
-    plan: Plan | None
-    """None: nothing fits, or nothing was found in time."""
-    seconds: float
-    """The search took."""
-    counts: SearchCounts = field(default_factory=SearchCounts)
-    violations: tuple[Violation, ...] = ()
-    """Why nothing fits, with cures; none where something does."""
-
-    @property
-    def time(self) -> float:
-        """Seconds a step; infinite without a plan."""
-        return self.plan.time if self.plan is not None else inf

@@ -13,7 +13,7 @@ from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import SearchCounts
 from volvelle.search.fusion.infeasible import reasons
-from volvelle.search.graph.answer import GraphPlan, MappedBlock
+from volvelle.search.graph.answer import FusedBlock, MappedPlan
 from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
 from volvelle.search.graph.candidate import Candidate, Cell
 from volvelle.search.graph.elimination import OutOfTimeError
@@ -250,7 +250,7 @@ class BestFirst:
 
     # -- the answer ----------------------------------------------------------------------------------------------
 
-    def plan(self, micro_batches: int) -> GraphPlan | None:
+    def plan(self, micro_batches: int) -> MappedPlan | None:
         """The best plan, with its reasons."""
         if self.best is None:
             return None
@@ -268,8 +268,9 @@ class BestFirst:
                 if one.network_time > other.network_time
             }
             blocks.append(
-                MappedBlock(
+                FusedBlock(
                     sharded=solved.sharding.sharded,
+                    partitions=timing.partitions,
                     fusion=solved.fusion,
                     timing=timing,
                     problem=solved.problem,
@@ -286,7 +287,11 @@ class BestFirst:
             for op in block.operations
         )
         chip = question.chip
-        return GraphPlan(
+        return MappedPlan(
+            workload=question.workload,
+            decision=None,
+            memory=max(stages, key=lambda stage: stage.memory_bytes).memory,
+            chips=placed.degrees.chips,
             degrees=placed.degrees,
             boundary=staged.solved[0].sharding.boundary,
             blocks=tuple(blocks),

@@ -14,7 +14,7 @@ from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.estimators.training.stage_memory import MemoryRecipe
-from volvelle.search.graph.answer import GraphMapping
+from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.best_first import BestFirst, Progress
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.question import Question
@@ -51,7 +51,7 @@ def map_graph(
     zero: int = 0,
     vector_cost: float | None = None,
     ends: bool = False,
-) -> GraphMapping:
+) -> MappingAnswer:
     """The best mapping of a workload to a machine, with a proof or a gap.
 
     `micro_batches` are those of a step, over all replicas; the workload's sizes are those of one. `stream` is the
@@ -105,7 +105,7 @@ def map_graph(
     ]
     search = BestFirst(question, placed_degrees, progress=progress)
     search.run()
-    return GraphMapping(
+    return MappingAnswer(
         workload=workload.name,
         cluster=cluster.name,
         chips=cluster.accelerators,

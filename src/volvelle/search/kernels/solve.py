@@ -7,7 +7,7 @@ bound is less than the best time.
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import ceil, inf
 from time import perf_counter
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import EstimateTable, Violation
+from volvelle.estimators.result import Estimate, EstimateTable, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.axes import TENSOR
@@ -26,10 +26,11 @@ from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
 from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import PROVEN, SearchCounts
+from volvelle.search.graph.answer import Axis, MappedBlock, MappedPlan, MappingAnswer
 from volvelle.search.graph.elimination import OutOfTimeError
+from volvelle.search.graph.network import placed
 from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
-from volvelle.search.kernels.answer import KernelBlock, KernelMapping, KernelPlan
 from volvelle.search.kernels.block_splits import BlockSplits
 from volvelle.search.kernels.least_memory import least_memory
 from volvelle.search.kernels.split_times import SplitTimes
@@ -48,14 +49,14 @@ def map_kernels(
     split: bool = True,
     time_limit: float = 60.0,
     progress: Callable[[int], None] | None = None,
-) -> KernelMapping:
+) -> MappingAnswer:
     """The best mapping of a step: every layout of a space, its operations split in any way, or as Megatron does."""
     begun = perf_counter()
     search = _Search(step, cluster, space, tuple(data), deadline=begun + time_limit, progress=progress)
     search.start()
     if split:
         search.run()
-    return KernelMapping(
+    return MappingAnswer(
         workload=step.model.name,
         cluster=cluster.name,
         chips=cluster.accelerators,
@@ -249,19 +250,22 @@ class _Search:
             heapq.heapreplace(self.groups, replace(group, bound=max(group.bound, float(bounds.min()))))
         self.bound = self.time
 
-    def plan(self) -> KernelPlan | None:
+    def plan(self) -> MappedPlan | None:
         """The best mapping with its closed form."""
-        if self.best is None:
+        best = self.best
+        if best is None:
             return None
-        blocks = tuple(
-            KernelBlock(sharded=axis_shardings(self.whole, block, self.best.structure)[TENSOR])
-            for block in self.whole.blocks
-        )
-        return KernelPlan(
-            estimate=ClosedForm().estimate(self.step, self.cluster, self.best),
-            cluster=self.cluster,
-            blocks=blocks,
-            micro_batches=self.step.batch // (self.best.data * self.best.micro_batch),
+        estimate = ClosedForm().estimate(self.step, self.cluster, best)
+        # Ranks are numbered tensor, data, pipeline.
+        degree: dict[Axis, int] = {"tensor": best.tensor, "data": best.data, "pipeline": best.pipeline}
+        return MappedPlan(
+            **{one.name: getattr(estimate, one.name) for one in fields(Estimate)},
+            degrees=placed(self.cluster, degree, tuple(degree)),
+            blocks=tuple(
+                MappedBlock(sharded=axis_shardings(self.whole, block, best.structure)[TENSOR])
+                for block in self.whole.blocks
+            ),
+            micro_batches=self.step.batch // (best.data * best.micro_batch),
         )
 
     def violations(self) -> tuple[Violation, ...]:

@@ -26,7 +26,7 @@ from volvelle import (
     with_backward,
 )
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
-from volvelle.search.graph.answer import GraphMapping
+from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations, placements
 from volvelle.search.graph.sharding import TIES, Sharder, Sharding
@@ -193,7 +193,7 @@ def layer(repeat: int) -> Workload:
     return Workload(name="layers", sizes=sizes, blocks=(b.build(outputs=(stream,), repeat=repeat),))
 
 
-def staged(workload: Workload, stages: int, **more: object) -> GraphMapping:
+def staged(workload: Workload, stages: int, **more: object) -> MappingAnswer:
     chip = OnChip(cores=4, width=4, height=4, clock=1e6, sram=20e3, dram_rate=1e9, utilisation=1.0)
     return map_graph(
         workload,
