@@ -95,3 +95,31 @@ def check_optimiser_state(framework: str, step: TrainingStep) -> None:
 def recomputes_core(mapping: ParallelMapping) -> bool:
     """Whether the attention core has to be told to run again: a fused one does so by itself, in its own kernel."""
     return mapping.recompute is Recompute.SELECTIVE and not mapping.fused_attention
+
+
+def check_fully_sharded(framework: str, mapping: ParallelMapping) -> None:
+    """Refuse what FSDP, under whichever trainer, always does, or never."""
+    if mapping.data > 1 and not mapping.overlap:
+        raise refusal(framework, "gradients exchanged only after the backward pass", "set overlap")
+    if mapping.recompute is Recompute.FULL and mapping.recompute_every != 1:
+        raise refusal(framework, f"kept inputs every {mapping.recompute_every} layers", "set recompute_every to 1")
+    if mapping.offload_activations:
+        raise refusal(framework, "activations in host memory", "recompute them")
+    if mapping.offload_weights is not mapping.offload_optimiser:
+        raise refusal(
+            framework,
+            f"only {' and '.join(mapping.offloaded)} in host memory",
+            "it off-loads weights, gradients and optimiser state together",
+        )
+
+
+def replica_groups(framework: str, mapping: ParallelMapping) -> int:
+    """Groups of replicas that each hold a whole copy between them."""
+    groups = hybrid_groups(framework, mapping)
+    if mapping.data % groups:
+        raise refusal(
+            framework,
+            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
+            "shard over a multiple of context",
+        )
+    return groups

@@ -8,12 +8,13 @@ that nothing of the layout is lost. Pipelines and expert parallelism it cannot h
 from volvelle.interchange.launch.expressible import (
     accumulation,
     check_axes,
+    check_fully_sharded,
     check_model,
     check_optimiser_state,
-    hybrid_groups,
     one_line,
     plainly_routed,
     refusal,
+    replica_groups,
     sequence_length,
 )
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
@@ -30,14 +31,10 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
     check_optimiser_state(_NAME, step)
     rounds = accumulation(_NAME, step, mapping)
     _check_degrees(mapping)
-    _check_run(mapping)
-    groups = hybrid_groups(_NAME, mapping)
-    if mapping.data % groups:
-        raise refusal(
-            _NAME,
-            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
-            "shard over a multiple of context",
-        )
+    if not mapping.fused_attention:
+        raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
+    check_fully_sharded(_NAME, mapping)
+    groups = replica_groups(_NAME, mapping)
     length = sequence_length(shape, step)
     return "\n".join(
         [
@@ -83,24 +80,6 @@ def _check_degrees(mapping: ParallelMapping) -> None:
         raise refusal(_NAME, "sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
     if mapping.zero < 2 and mapping.data * mapping.context > 1:
         raise refusal(_NAME, f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
-
-
-def _check_run(mapping: ParallelMapping) -> None:
-    """What FSDP always does, or never."""
-    if not mapping.fused_attention:
-        raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
-    if mapping.data > 1 and not mapping.overlap:
-        raise refusal(_NAME, "gradients exchanged only after the backward pass", "set overlap")
-    if mapping.recompute is Recompute.FULL and mapping.recompute_every != 1:
-        raise refusal(_NAME, f"kept inputs every {mapping.recompute_every} layers", "set recompute_every to 1")
-    if mapping.offload_activations:
-        raise refusal(_NAME, "activations in host memory", "recompute them")
-    if mapping.offload_weights is not mapping.offload_optimiser:
-        raise refusal(
-            _NAME,
-            f"only {' and '.join(mapping.offloaded)} in host memory",
-            "it off-loads weights, gradients and optimiser state together",
-        )
 
 
 def _precision(step: TrainingStep) -> str:

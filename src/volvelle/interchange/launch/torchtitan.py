@@ -9,12 +9,13 @@ replicas (ZeRO 0) where nothing else is parallel.
 from volvelle.interchange.launch.expressible import (
     accumulation,
     check_axes,
+    check_fully_sharded,
     check_model,
     check_optimiser_state,
-    hybrid_groups,
     one_line,
     plainly_routed,
     refusal,
+    replica_groups,
     sequence_length,
 )
 from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
@@ -76,18 +77,7 @@ def _check_run(mapping: ParallelMapping) -> None:
         raise refusal(_NAME, "attention that is not one kernel", "set fused_attention")
     if mapping.tensor > 1 and not mapping.sequence_parallel:
         raise refusal(_NAME, "tensor parallelism without sequence parallelism", "set sequence_parallel")
-    if mapping.data > 1 and not mapping.overlap:
-        raise refusal(_NAME, "gradients exchanged only after the backward pass", "set overlap")
-    if mapping.recompute is Recompute.FULL and mapping.recompute_every != 1:
-        raise refusal(_NAME, f"kept inputs every {mapping.recompute_every} layers", "set recompute_every to 1")
-    if mapping.offload_activations:
-        raise refusal(_NAME, "activations in host memory", "recompute them")
-    if mapping.offload_weights is not mapping.offload_optimiser:
-        raise refusal(
-            _NAME,
-            f"only {' and '.join(mapping.offloaded)} in host memory",
-            "it off-loads weights, gradients and optimiser state together",
-        )
+    check_fully_sharded(_NAME, mapping)
     if mapping.offload_weights and mapping.zero < 2:
         raise refusal(_NAME, "off-loading without FSDP", "set zero to 2 or 3")
 
@@ -129,10 +119,8 @@ def _training(shape: Transformer, step: TrainingStep, mapping: ParallelMapping, 
 
 
 def _parallelism(shape: Transformer, mapping: ParallelMapping) -> _Table:
-    table: _Table = {}
     replicate, shard = _replicas(mapping)
-    table["data_parallel_replicate_degree"] = replicate
-    table["data_parallel_shard_degree"] = shard
+    table: _Table = {"data_parallel_replicate_degree": replicate, "data_parallel_shard_degree": shard}
     if mapping.zero >= 2:
         table["fsdp_reshard_after_forward"] = "always" if mapping.zero == 3 else "never"
     table["tensor_parallel_degree"] = mapping.tensor
@@ -165,13 +153,7 @@ def _replicas(mapping: ParallelMapping) -> tuple[int, int]:
         if mapping.chips != mapping.data:
             raise refusal(_NAME, "plain replicas (ZeRO 0) beside other parallelism", "set zero to 2 or 3")
         return mapping.data, 1
-    groups = hybrid_groups(_NAME, mapping)
-    if mapping.data % groups:
-        raise refusal(
-            _NAME,
-            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
-            "shard over a multiple of context",
-        )
+    groups = replica_groups(_NAME, mapping)
     return groups, mapping.data // groups
 
 
