@@ -8,13 +8,6 @@ PROVEN = 1e-6
 """Gap below which an answer counts as proven: what solvers round to."""
 
 
-def gap_of(time: float, bound: float) -> float:
-    """How much less than the answer the bound is, as a share; none where the bound says that there is no answer."""
-    if bound == inf or time == 0:
-        return 0.0
-    return 1.0 if time == inf else max(0.0, 1.0 - bound / time)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate(ABC):
     """The best answer found, and how good it is known to be."""
@@ -29,8 +22,10 @@ class Certificate(ABC):
 
     @property
     def gap(self) -> float:
-        """How much less than the answer the bound is, as a share."""
-        return gap_of(self.time, self.bound)
+        """How much less than the answer the bound is, as a share; none where the bound says that there is no answer."""
+        if self.bound == inf or self.time == 0:
+            return 0.0
+        return 1.0 if self.time == inf else max(0.0, 1.0 - self.bound / self.time)
 
     @property
     def proven(self) -> bool:

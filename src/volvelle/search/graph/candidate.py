@@ -277,10 +277,6 @@ class Cell:
         number = max(
             open_ones, key=lambda one: blocks[one].repeat * (self.searches[one].time - self.searches[one].bound)
         )
-        return self.look(number, incumbent=incumbent, deadline=deadline, looks=looks)
-
-    def look(self, number: int, *, incumbent: float, deadline: float, looks: int) -> StagedPlan | None:
-        """Look at more shardings of one block; gives a plan if one got better."""
         search = self.searches[number]
         found = search.advance(
             cutoff=self._cutoff(number, incumbent),

@@ -5,7 +5,7 @@ partitions and the longer of the hand-overs before and after it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -58,9 +58,9 @@ def cut_chain(times: Sequence[float], hand_overs: Sequence[float], stages: int) 
     # Two stages or more take all items and a hand-over each; a single one takes all items.
     low = min(total, max(*times, total / stages + min(hand_overs, default=0.0)))
     best = described(times, hand_overs, (0,), low)
-    even = _even(times, hand_overs, stages)
-    if even is not None and even.slowest < best.slowest:
-        best = even
+    if count % stages == 0:
+        even = described(times, hand_overs, range(0, count, count // stages), low)
+        best = min(best, even, key=lambda one: one.slowest)
     high = best.slowest
     while high > low * (1.0 + _CLOSE):
         middle = (low + high) / 2
@@ -70,13 +70,7 @@ def cut_chain(times: Sequence[float], hand_overs: Sequence[float], stages: int) 
         else:
             best = min(best, described(times, hand_overs, tried, low), key=lambda one: one.slowest)
             high = min(middle, best.slowest)
-    return ChainCut(starts=best.starts, times=best.times, hand_overs=best.hand_overs, bound=min(low, best.slowest))
-
-
-def _even(times: Sequence[float], hand_overs: Sequence[float], stages: int) -> ChainCut | None:
-    if len(times) % stages:
-        return None
-    return described(times, hand_overs, tuple(range(0, len(times), len(times) // stages)), 0.0)
+    return replace(best, bound=min(low, best.slowest))
 
 
 def described(times: Sequence[float], hand_overs: Sequence[float], starts: Sequence[int], bound: float) -> ChainCut:

@@ -61,7 +61,11 @@ class TimedSplits:
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
-        self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
+        whole = (range(4), range(len(COLLECTIVES)))
+        self.talks = [
+            (one, *self._talk(one, one.counts[np.ix_(*whole, *(self.allowed[at] for at in one.scope))], self.allowed))
+            for one in tables.tensors
+        ]
         """Tensors with (network by slots, own work of a maker alone, where the maker is alone)."""
 
     def eliminated(self, weights: Weights, *, strict: bool = True) -> Elimination:
@@ -209,7 +213,7 @@ class TimedSplits:
 
     def _add(self, op: Operation) -> None:
         number, costs = self.tables.number[op.name], self.costs
-        mine = self._within(number, op)
+        mine = self._own[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
         for option, dim in enumerate(self._dims_of[op.name]):
             alone = self._alone_of[op.name][option]
             if alone is None:
@@ -220,28 +224,17 @@ class TimedSplits:
             if costs.held is not None:
                 self.held[number][option] += costs.held(op, dim)
 
-    def _side(self, op: Operation) -> int:
-        return int(self.costs.sided and op.phase is not Phase.FORWARD)
-
-    def _within(self, number: int, op: Operation) -> Table:
-        """Work and memory that a variable adds where an operation may run."""
-        return self._own[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
-
     @cached_property
     def backward(self) -> int:
         """The first slot of the backward pass."""
-        return min(
-            (self._slots[op.name][0] for op in self.tables.block.operations if self._side(op)), default=self.slots
-        )
+        late = [op.name for op in self.tables.block.operations if self.costs.sided and op.phase is not Phase.FORWARD]
+        return min((self._slots[name][0] for name in late), default=self.slots)
 
     def _settles(self, op: Operation) -> bool:
         """Whether its one result has a table, in which its work can be counted with its collectives."""
         return len(op.outputs) == 1 and op.outputs[0] in self.tables.tabulated
 
     # -- tensors -------------------------------------------------------------------------------------------------
-
-    def _cells(self, one: TensorTable) -> Table:
-        return one.counts[np.ix_(range(4), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
 
     def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> Talk:
         """Seconds of a tensor's collectives by slots; of its maker's work, and whether that is alone."""
