@@ -75,6 +75,10 @@ class FusionTime:
         """Of all partitions, one after another."""
         return sum(part.time for part in self.partitions)
 
+    def total(self, name: str) -> float:
+        """Sum over partitions of ``compute``, ``memory`` or ``network`` seconds, or of ``traffic`` in bytes."""
+        return float(sum(getattr(part, name) for part in self.partitions))
+
     @property
     def feasible(self) -> bool:
         """Whether the chip can run it."""

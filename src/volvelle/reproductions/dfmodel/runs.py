@@ -94,7 +94,7 @@ class MappedRun:
     def total(self, name: str) -> float:
         """Sum over partitions of ``compute``, ``memory`` or ``network`` seconds, or of ``traffic`` in bytes."""
         timing = self.found.answer.timing if self.found.answer is not None else None
-        return sum(getattr(part, name) for part in timing.partitions) if timing is not None else inf
+        return timing.total(name) if timing is not None else inf
 
 
 def powers_of_two(length: int, *, least: int = 1) -> tuple[int, ...]:
