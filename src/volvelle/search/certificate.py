@@ -38,9 +38,9 @@ class Certificate(ABC):
         return self.time < inf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SearchCounts:
-    """How much was looked at."""
+    """How much was looked at, counted as it is."""
 
     degrees: int = 0
     """Ways to give chips to axes, placements on the network told apart."""

@@ -252,28 +252,13 @@ def _ask(work: _Work, solver: Solver, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TileTried:
-    """A tile size, and what is known of it."""
-
-    tile: int
-    bound: float
-    """No fusion takes less with this tile size; infinite: none fits."""
-    time: float
-    """Of the fusion found; infinite where none is better than the best of other tile sizes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TileAnswer:
-    """The best tile size with its fusion, and why it is not another."""
+    """The best tile size with its fusion."""
 
     tile: int | None
     answer: FusionAnswer | None
-    tried: tuple[TileTried, ...]
-
-    @property
-    def bound(self) -> float:
-        """No fusion takes less, whatever the tile size."""
-        return min((one.bound for one in self.tried), default=inf)
+    bound: float
+    """No fusion takes less, whatever the tile size; infinite: none fits."""
 
     @property
     def proven(self) -> bool:
@@ -281,19 +266,17 @@ class TileAnswer:
         return self.answer is None or self.bound >= self.answer.time * (1.0 - PROVEN)
 
 
-def best_tile(
-    problems: Mapping[int, FusionProblem], *, time_limit: float = 60.0, method: Method = "auto"
-) -> TileAnswer:
+def best_tile(problems: Mapping[int, FusionProblem], *, time_limit: float = 60.0) -> TileAnswer:
     """The best of one problem for each tile size: each solved, or shown unable to beat the best so far."""
     deadline = perf_counter() + time_limit
-    tile, best, tried = None, None, []
+    tile, best, bound = None, None, inf
     # Fewest kernels' worth of arithmetic first: what is likely best cuts the others short.
     order = sorted(problems, key=lambda size: sum(partition_times_of(problems[size]).balanced))
     for place, size in enumerate(order):
         share = max(0.1, (deadline - perf_counter()) / (len(order) - place))
         cutoff = best.time if best is not None else inf
-        found = fuse(problems[size], time_limit=share, method=method, cutoff=cutoff)
-        tried.append(TileTried(tile=size, bound=found.bound, time=found.time))
+        found = fuse(problems[size], time_limit=share, cutoff=cutoff)
+        bound = min(bound, found.bound)
         if found.fusion is not None and found.time < cutoff:
             tile, best = size, found
-    return TileAnswer(tile=tile, answer=best, tried=tuple(tried))
+    return TileAnswer(tile=tile, answer=best, bound=bound)

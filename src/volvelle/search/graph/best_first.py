@@ -1,7 +1,7 @@
 """The search itself: best first over degrees and tile sizes, until no bound is less than the best plan."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -14,7 +14,7 @@ from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import SearchCounts
 from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.graph.answer import FusedBlock, MappedPlan
-from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE
 from volvelle.search.graph.candidate import Candidate, Cell
 from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.explain import contributions, limits
@@ -33,23 +33,13 @@ _TURN = 0.5
 _PROMISING = 1.15
 """A cell whose first plan takes so many times the best or less is worth a look at its neighbours."""
 
-Progress = Callable[[float, float, SearchCounts], None]
-"""Told now and then: best step so far, bound, counts."""
-
 
 class BestFirst:
     """Everything that is still open, each with its bound; the least bound first."""
 
-    def __init__(
-        self,
-        question: Question,
-        placements: Sequence[PlacedDegrees],
-        *,
-        progress: Progress | None,
-    ) -> None:
-        self.question, self.deadline, self.progress = question, question.deadline, progress
-        self.effort, self._number = Effort(), count()
-        self.total, self.opened, self.full = len(placements), 0, 0
+    def __init__(self, question: Question, placements: Sequence[PlacedDegrees]) -> None:
+        self.question, self.deadline = question, question.deadline
+        self.counts, self._number = SearchCounts(degrees=len(placements)), count()
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
         self.left = inf
@@ -63,12 +53,10 @@ class BestFirst:
         for candidate in self.candidates:
             if candidate.least_held > candidate.capacity:
                 self._refused(candidate.bound, candidate.least_held + candidate.placed.reserved)
-                self.full += 1
+                self.counts.full += 1
             else:
-                self._wait(candidate)
-
-    def _wait(self, candidate: Candidate) -> None:
-        heapq.heappush(self.waiting, (candidate.bound, next(self._number), candidate))
+                heapq.heappush(self.waiting, (candidate.bound, next(self._number), candidate))
+                self.counts.pruned += 1  # until it is opened
 
     def _keep(self, cell: Cell) -> None:
         heapq.heappush(self.cells, (cell.bound, next(self._number), cell))
@@ -109,8 +97,6 @@ class BestFirst:
                 self._advance(entry[2])
                 self.cells.remove(entry)
                 heapq.heapify(self.cells)
-            if self.progress is not None:
-                self.progress(self.time, self.bound, self.counts)
 
     def _sharpen(self, cell: Cell) -> bool:
         """Raise the bound of a cell and of all that differ from it in their tile size only; whether it could be."""
@@ -118,7 +104,7 @@ class BestFirst:
         if not blocks:
             return False
         before, turn = cell.promise, min(self.deadline, perf_counter() + _TURN)
-        cell.sharpen(blocks[0], incumbent=self.time, deadline=turn, effort=self.effort)
+        cell.sharpen(blocks[0], incumbent=self.time, deadline=turn, counts=self.counts)
         promise = cell.promise
         if promise < min(before, self.time * (1.0 - CLOSE)):
             for other in sorted((one for one in cell.candidate.made if one.boundary == cell.boundary), key=_seen):
@@ -169,7 +155,7 @@ class BestFirst:
             return
         cells = candidate.cells()
         heapq.heappop(self.waiting)
-        self.opened += 1
+        self.counts.pruned -= 1
         for cell in cells:
             self._keep(cell)
         times = self._glance_middle(candidate)
@@ -191,7 +177,7 @@ class BestFirst:
             return cell.seen
         plan = None
         if cell.candidate.likely_share <= 1.0 and perf_counter() < self.deadline:
-            plan = cell.glance(self.effort)
+            plan = cell.glance(self.counts)
         cell.seen = inf if plan is None else plan.time
         if plan is None:
             return inf
@@ -217,7 +203,7 @@ class BestFirst:
         """Look at some more of a cell; when it is first opened, at what looks best in it."""
         looks = AT_ONCE
         if not cell.searches:
-            cell.open(self.effort)
+            cell.open(self.counts)
             looks = _FIRST
         turn = min(self.deadline, perf_counter() + _TURN)
         plan = cell.advance(incumbent=self.time, deadline=turn, looks=looks)
@@ -235,18 +221,6 @@ class BestFirst:
         """No mapping takes less."""
         ends = [heap[0][0] for heap in (self.waiting, self.cells) if heap]
         return min(self.time, self.left, *ends)
-
-    @property
-    def counts(self) -> SearchCounts:
-        """How much was looked at."""
-        return SearchCounts(
-            degrees=self.total,
-            pruned=self.total - self.opened - self.full,
-            full=self.full,
-            shardings=self.effort.shardings,
-            dominated=self.effort.dominated,
-            fusions=self.effort.fusions,
-        )
 
     # -- the answer ----------------------------------------------------------------------------------------------
 

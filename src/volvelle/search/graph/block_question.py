@@ -72,9 +72,7 @@ class BlockQuestion:
             self.table.degree,
             self.costs if fits and self.exact else replace(self.costs, alone=None),
             objective=objective,
-            splits=self.asked.splits.get(self.table.block.name, {}),
             refused=self.asked.refused,
-            uneven=self.asked.uneven,
             boundary=self.boundary,
         )
 

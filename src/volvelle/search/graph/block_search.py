@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.mapping.fusion import Fusion
-from volvelle.search.certificate import PROVEN
+from volvelle.search.certificate import PROVEN, SearchCounts
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.block_question import BlockQuestion
 from volvelle.search.graph.branches import Branch, Branches
@@ -32,15 +32,6 @@ _MORE_PATIENCE = 4.0
 def _any(sharding: Sharding) -> bool:
     del sharding
     return True
-
-
-@dataclass(slots=True)
-class Effort:
-    """How much was done, counted as it is done."""
-
-    shardings: int = 0
-    dominated: int = 0
-    fusions: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +83,13 @@ class BlockSearch:
     def __init__(
         self,
         question: BlockQuestion,
-        effort: Effort,
+        counts: SearchCounts,
         *,
         hints: Sequence[tuple[int, ...]] = (),
         start: Weights | None = None,
         solver: Solver = fused,
     ) -> None:
-        self.question, self.effort, self._solver = question, effort, solver
+        self.question, self.counts, self._solver = question, counts, solver
         self.best: Solved | None = None
         self.undecided = inf
         """No sharding looked at takes less than this or the best."""
@@ -202,15 +193,15 @@ class BlockSearch:
         if problem in self._seen:
             return None
         self._seen.add(problem)
-        self.effort.shardings += 1
+        self.counts.shardings += 1
         if not fits(sharding):
             return None
         mark = _mark(problem)
         if any(np.all(other <= mark) for other in self._solved):
-            self.effort.dominated += 1
+            self.counts.dominated += 1
             return None
         found = self._solver(sharding, problem, limit, deadline, True)
-        self.effort.fusions += 1
+        self.counts.fusions += 1
         # What takes more in everything takes more time too: this one's bound is on it as well.
         self._solved.append(mark)
         return self._settle(_Open(sharding, problem, _FIRST_PATIENCE), found, limit, 0.0)

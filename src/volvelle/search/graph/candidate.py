@@ -7,8 +7,9 @@ from time import perf_counter
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.dataflow.on_chip import FusionProblem
+from volvelle.search.certificate import SearchCounts
 from volvelle.search.graph.block_question import BlockQuestion
-from volvelle.search.graph.block_search import AT_ONCE, CLOSE, BlockSearch, Effort, Solved, Solver, fused
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE, BlockSearch, Solved, Solver, fused
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
 from volvelle.search.graph.guide import Guide
 from volvelle.search.graph.memory import MemoryLowerBound, block_memory
@@ -173,9 +174,7 @@ class Candidate:
         if len(question.workload.blocks) > 1:
             sharder = question.sharders[0]
             boundaries = [
-                one
-                for one in sharder.tables.boundaries
-                if sharder.able(one.dim or None, degree, question.refused, uneven=question.uneven)
+                one for one in sharder.tables.boundaries if sharder.able(one.dim or None, degree, question.refused)
             ]
         self.made = [Cell(self, tile, boundary) for tile in self.tiles for boundary in boundaries]
         return self.made
@@ -195,16 +194,16 @@ class Cell:
         self.least_full = inf
         """Bytes of the sharding that was nearest to fit the DRAM and did not."""
 
-    def open(self, effort: Effort) -> None:
+    def open(self, counts: SearchCounts) -> None:
         """Bound every block's shardings for this tile size."""
         for number, guide in enumerate(self.candidate.guides(self.boundary)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver = self._cutter() if self._uncut(number) else fused
-            search = BlockSearch(question, effort, hints=guide.hints, start=guide.weights, solver=solver)
+            search = BlockSearch(question, counts, hints=guide.hints, start=guide.weights, solver=solver)
             self.searches.append(search)
         self._settle()
 
-    def glance(self, effort: Effort) -> StagedPlan | None:
+    def glance(self, counts: SearchCounts) -> StagedPlan | None:
         """A plan of shardings that look good whatever the tile size, each quickly fused."""
         self.glanced, solved, deadline = True, list[Solved](), self.candidate.question.deadline
         for number, guide in enumerate(self.candidate.guides(self.boundary)):
@@ -214,7 +213,7 @@ class Cell:
                 if perf_counter() > deadline:
                     break
                 if self._fits(number, sharding):
-                    effort.fusions += 1
+                    counts.fusions += 1
                     limit = inf if best is None else best.time
                     found = solver(sharding, question.problem(sharding.sharded), limit, deadline, True)
                     best = found if isinstance(found, Solved) else best
@@ -248,13 +247,13 @@ class Cell:
         left = [number for number, guide in enumerate(guides) if not guide.closed(cutoffs[number])]
         return sorted(left, key=lambda one: -blocks[one].repeat * (cutoffs[one] - guides[one].bound))
 
-    def sharpen(self, number: int, *, incumbent: float, deadline: float, effort: Effort) -> None:
+    def sharpen(self, number: int, *, incumbent: float, deadline: float, counts: SearchCounts) -> None:
         """A sharper bound of a block whatever the tile size, for every cell of the same layout between blocks."""
         candidate, guides = self.candidate, self.candidate.guides(self.boundary)
         guides[number].sharpen(
             enough=self._cutoff(number, incumbent),
             deadline=deadline,
-            effort=effort,
+            counts=counts,
             fits=lambda sharding: self._fits(number, sharding),
         )
         for cell in candidate.made:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import cached_property
 from time import perf_counter
 
+from volvelle.search.certificate import SearchCounts
 from volvelle.search.graph.block_question import BlockQuestion
-from volvelle.search.graph.block_search import BlockSearch, Effort
+from volvelle.search.graph.block_search import BlockSearch
 from volvelle.search.graph.sharding import Sharding
 from volvelle.search.graph.sharding_times import Weights
 
@@ -18,7 +19,7 @@ class Guide(BlockSearch):
     """
 
     def __init__(self, question: BlockQuestion, *, start: Weights | None = None) -> None:
-        super().__init__(question, Effort(), start=start)
+        super().__init__(question, SearchCounts(), start=start)
 
     @property
     def weights(self) -> Weights:
@@ -39,8 +40,10 @@ class Guide(BlockSearch):
         """Whether the bound is enough, or as sharp as it gets."""
         return not self.question.exact or super().closed(cutoff)
 
-    def sharpen(self, *, enough: float, deadline: float, effort: Effort, fits: Callable[[Sharding], bool]) -> None:
+    def sharpen(
+        self, *, enough: float, deadline: float, counts: SearchCounts, fits: Callable[[Sharding], bool]
+    ) -> None:
         """Look at shardings until the bound is enough."""
-        self.effort = effort
+        self.counts = counts
         while not self.closed(enough) and perf_counter() < deadline:
             self.advance(cutoff=enough, deadline=deadline, fits=fits)

@@ -15,7 +15,7 @@ from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.search.graph.answer import MappingAnswer
-from volvelle.search.graph.best_first import BestFirst, Progress
+from volvelle.search.graph.best_first import BestFirst
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.question import Question
 from volvelle.search.graph.sharding import Objective
@@ -42,23 +42,19 @@ def map_graph(
     objective: Objective = "time",
     element: str = "bf16",
     time_limit: float = 60.0,
-    progress: Progress | None = None,
     chip: OnChip | None = None,
-    splits: Mapping[str, Mapping[str, str | None]] | None = None,
     refused: Sequence[str] = (),
-    uneven: bool = False,
     recipe: MemoryRecipe | None = None,
     zero: int = 0,
-    vector_cost: float | None = None,
     ends: bool = False,
 ) -> MappingAnswer:
     """The best mapping of a workload to a machine, with a proof or a gap.
 
     `micro_batches` are those of a step, over all replicas; the workload's sizes are those of one. `stream` is the
-    dimension whose tiles run through the kernels of a chip, `tiles` the tile sizes to try (powers of two), `pins`
-    and `splits` say for a block which partition a kernel runs in and which dimension an operation splits. `degrees`
-    are (tensor, pipeline, data) to choose from, by default every way to use all chips. With `objective` "bytes" each
-    sharding is the one that sends least, chosen before all else, as DFModel does; with "time" nothing comes before.
+    dimension whose tiles run through the kernels of a chip, `tiles` the tile sizes to try (powers of two), `pins` say
+    for a block which partition a kernel runs in. `degrees` are (tensor, pipeline, data) to choose from, by default
+    every way to use all chips; dimensions that are `refused` are never split. With `objective` "bytes" each sharding
+    is the one that sends least, chosen before all else, as DFModel does; with "time" nothing comes before.
     `chip` replaces the cluster's chip by one known core by core. With `ends`, what enters and leaves a block passes
     through DRAM. What DRAM holds of a parameter and loses around activations is the `recipe`'s, replicas sharing it out
     as ZeRO does from stage `zero` on; by default 16 bytes in training, and a forward pass alone holds its weights.
@@ -68,12 +64,11 @@ def map_graph(
         raise MappingError(f"a step of {micro_batches} micro-batches; there must be at least one")
     training = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
     own, fitted = cluster.chip, fitted_constants(cluster, element, software=False)
-    if vector_cost is None:
-        vector_cost = 1.0
-        if chip is None:
-            vector_cost = float(own.matrix_rate(element) * fitted.matrix_efficiency / own.vector_rate())
-    chip = chip or on_chip(own, element, fitted=fitted)
-    _check_names(workload, (*(pins or ()), *(splits or ())), (*refused, *([] if stream is None else [stream])))
+    vector_cost = 1.0
+    if chip is None:
+        vector_cost = float(own.matrix_rate(element) * fitted.matrix_efficiency / own.vector_rate())
+        chip = on_chip(own, element, fitted=fitted)
+    _check_names(workload, pins or (), (*refused, *([] if stream is None else [stream])))
     question = Question(
         workload=workload,
         chip=chip,
@@ -81,9 +76,7 @@ def map_graph(
         choices=choices or FusionChoices(tile_weights=True, stream_weights=True),
         tiles=_tile_sizes(workload, stream, tiles),
         pins=pins or {},
-        splits=splits or {},
         refused=tuple(refused),
-        uneven=uneven,
         objective=objective,
         vector_cost=vector_cost,
         ends=ends,
@@ -103,7 +96,7 @@ def map_graph(
         )
         for placed in placements(cluster, degrees)
     ]
-    search = BestFirst(question, placed_degrees, progress=progress)
+    search = BestFirst(question, placed_degrees)
     search.run()
     return MappingAnswer(
         workload=workload.name,

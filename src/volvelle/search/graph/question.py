@@ -24,9 +24,8 @@ class Question:
     choices: FusionChoices
     tiles: tuple[int | None, ...]
     pins: Mapping[str, Mapping[str, int]]
-    splits: Mapping[str, Mapping[str, str | None]]
     refused: tuple[str, ...]
-    uneven: bool
+    """Dimensions that are not split."""
     objective: Objective
     vector_cost: float
     ends: bool

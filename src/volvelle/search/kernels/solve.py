@@ -6,7 +6,7 @@ bound is less than the best time.
 """
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import ceil, inf
@@ -48,11 +48,10 @@ def map_kernels(
     data: Sequence[int] = (),
     split: bool = True,
     time_limit: float = 60.0,
-    progress: Callable[[int], None] | None = None,
 ) -> MappingAnswer:
     """The best mapping of a step: every layout of a space, its operations split in any way, or as Megatron does."""
     begun = perf_counter()
-    search = _Search(step, cluster, space, tuple(data), deadline=begun + time_limit, progress=progress)
+    search = _Search(step, cluster, space, tuple(data), begun + time_limit)
     search.start()
     if split:
         search.run()
@@ -83,19 +82,11 @@ class _Group:
 
 class _Search:
     def __init__(
-        self,
-        step: TrainingStep,
-        cluster: Cluster,
-        space: Space,
-        data: tuple[int, ...],
-        *,
-        deadline: float,
-        progress: Callable[[int], None] | None,
+        self, step: TrainingStep, cluster: Cluster, space: Space, data: tuple[int, ...], deadline: float
     ) -> None:
         self.step, self.cluster, self.space, self.deadline = step, cluster, space, deadline
         self.data = data
         """Numbers of replicas to consider; none: all."""
-        self.progress = progress or (lambda done: None)
         self.machine = SustainedRates.of(cluster, step.element)
         self.best: ParallelMapping | None = None
         self.time = inf
@@ -127,8 +118,7 @@ class _Search:
             return
         every = MappingTable.joined(tables)
         self._keep(ClosedForm().table(self.step, self.cluster, every))
-        self.counts = replace(self.counts, degrees=len(every))
-        self.progress(len(every))
+        self.counts.degrees = len(every)
         for structure, rows in every.structures():
             if structure.sequence_parallel:
                 continue  # any split includes that of positions
@@ -136,7 +126,7 @@ class _Search:
             held = least_memory(self.step, self.whole, structure, self.machine, part)
             self.least = min(self.least, float(np.min(held)))
             fits = np.flatnonzero(np.broadcast_to(held <= self.machine.holds, (len(part),)))
-            self.counts = replace(self.counts, full=self.counts.full + len(part) - len(fits))
+            self.counts.full += len(part) - len(fits)
             part = part.take(fits)
             degrees = np.stack([part.tensor, part.expert], axis=1)
             for number, pair in enumerate(np.unique(degrees, axis=0)):
@@ -246,7 +236,7 @@ class _Search:
             if len(useful) and sharding is not None:
                 table = replace(group.rows.take(useful), sharding=sharding)
                 self._keep(ClosedForm().table(self.step, self.cluster, table))
-                self.counts = replace(self.counts, shardings=self.counts.shardings + 1)
+                self.counts.shardings += 1
             heapq.heapreplace(self.groups, replace(group, bound=max(group.bound, float(bounds.min()))))
         self.bound = self.time
 
