@@ -5,36 +5,25 @@ off-loading. Sizes of the model and of batches are arguments of the training scr
 that nothing of the layout is lost. Pipelines and expert parallelism it cannot hold.
 """
 
-from volvelle.interchange.launch.expressible import (
-    accumulation,
-    check_axes,
-    check_fully_sharded,
-    check_model,
-    check_optimiser_state,
-    one_line,
-    plainly_routed,
-    refusal,
-    replica_groups,
-    sequence_length,
-)
+from volvelle.interchange.launch.expressible import Framework, check_model, one_line, sequence_length
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_NAME = "FSDP under Accelerate"
+_FSDP = Framework("FSDP under Accelerate")
 
 
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The launch file for one layout."""
     check_model(shape, step)
-    check_axes(_NAME, mapping)
-    check_optimiser_state(_NAME, step)
-    rounds = accumulation(_NAME, step, mapping)
+    _FSDP.check_axes(mapping)
+    _FSDP.check_optimiser_state(step)
+    rounds = _FSDP.accumulation(step, mapping)
     _check_degrees(mapping)
     if not mapping.fused_attention:
-        raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
-    check_fully_sharded(_NAME, mapping)
-    groups = replica_groups(_NAME, mapping)
+        raise _FSDP.cannot("attention that is not one kernel", "it is the model's; set fused_attention")
+    _FSDP.check_fully_sharded(mapping)
+    groups = _FSDP.replica_groups(mapping)
     length = sequence_length(shape, step)
     return "\n".join(
         [
@@ -67,28 +56,26 @@ def _yaml(truth: bool) -> str:
 
 
 def _check_degrees(mapping: ParallelMapping) -> None:
-    plainly_routed(_NAME, mapping)
+    _FSDP.plainly_routed(mapping)
     if mapping.pipeline > 1 or mapping.interleave > 1:
-        raise refusal(
-            _NAME,
+        raise _FSDP.cannot(
             f"pipeline parallelism ({mapping.pipeline} stages of {mapping.interleave} pieces)",
             "set pipeline and interleave to 1, or use torchtitan or Megatron-LM",
         )
     if mapping.expert > 1:
-        raise refusal(_NAME, f"expert parallelism of {mapping.expert}", "set expert to 1, or use torchtitan")
+        raise _FSDP.cannot(f"expert parallelism of {mapping.expert}", "set expert to 1, or use torchtitan")
     if mapping.tensor > 1 and mapping.sequence_parallel:
-        raise refusal(_NAME, "sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
+        raise _FSDP.cannot("sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
     if mapping.zero < 2 and mapping.data * mapping.context > 1:
-        raise refusal(_NAME, f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
+        raise _FSDP.cannot(f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
 
 
 def _precision(step: TrainingStep) -> str:
     words = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
     if step.element not in words:
-        raise refusal(_NAME, f"the element type {step.element}", "it has fp32, bf16 and fp16")
+        raise _FSDP.cannot(f"the element type {step.element}", "it has fp32, bf16 and fp16")
     if step.gradient_element != step.element:
-        raise refusal(
-            _NAME,
+        raise _FSDP.cannot(
             f"gradients exchanged in {step.gradient_element} beside weights in {step.element}",
             f"Accelerate exchanges them in the type of mixed_precision; set gradient_element to {step.element}",
         )

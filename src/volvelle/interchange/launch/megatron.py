@@ -7,22 +7,12 @@ of ranks, which the first line states. ZeRO stage 1 is the distributed optimizer
 
 import shlex
 
-from volvelle.interchange.launch.expressible import (
-    accumulation,
-    check_axes,
-    check_model,
-    check_optimiser_state,
-    hybrid_groups,
-    one_line,
-    recomputes_core,
-    refusal,
-    sequence_length,
-)
+from volvelle.interchange.launch.expressible import Framework, check_model, one_line, recomputes_core, sequence_length
 from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_NAME = "Megatron-LM"
+_MEGATRON = Framework("Megatron-LM")
 _Flags = dict[str, object]
 """Arguments with their values; True: an argument that takes none, False: one that is left out."""
 
@@ -30,9 +20,9 @@ _Flags = dict[str, object]
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The arguments for one layout."""
     check_model(shape, step)
-    check_axes(_NAME, mapping)
-    accumulation(_NAME, step, mapping)
-    check_optimiser_state(_NAME, step)
+    _MEGATRON.check_axes(mapping)
+    _MEGATRON.accumulation(step, mapping)
+    _MEGATRON.check_optimiser_state(step)
     length = sequence_length(shape, step)
     flags: _Flags = {
         **_network(shape, length),
@@ -63,19 +53,21 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
 
 def _network(shape: Transformer, length: int) -> _Flags:
     if shape.pattern:
-        raise refusal(_NAME, "layers of several kinds by these options", "write the launch file of its recipe by hand")
+        raise _MEGATRON.cannot(
+            "layers of several kinds by these options", "write the launch file of its recipe by hand"
+        )
     if shape.parallel_block:
-        raise refusal(_NAME, "attention and feed-forward side by side (parallel_block)", "use a model without it")
+        raise _MEGATRON.cannot("attention and feed-forward side by side (parallel_block)", "use a model without it")
     if shape.norms_per_layer != 2:
-        raise refusal(_NAME, f"{shape.norms_per_layer} norms a layer", "use a model with two")
+        raise _MEGATRON.cannot(f"{shape.norms_per_layer} norms a layer", "use a model with two")
     if shape.norm_bias is not (shape.norm == "layernorm"):
-        raise refusal(_NAME, f"a {shape.norm} {'with' if shape.norm_bias else 'without'} bias", "use a model without")
+        raise _MEGATRON.cannot(f"a {shape.norm} {'with' if shape.norm_bias else 'without'} bias", "use a model without")
     if shape.embedding_norm:
-        raise refusal(_NAME, "a norm after the embedding", "use a model without it")
+        raise _MEGATRON.cannot("a norm after the embedding", "use a model without it")
     if shape.head_bias:
-        raise refusal(_NAME, "a bias on the output head", "use a model without it")
+        raise _MEGATRON.cannot("a bias on the output head", "use a model without it")
     if shape.activation in ("geglu", "relu"):
-        raise refusal(_NAME, f"the activation {shape.activation}", "it has gelu, swiglu and squared relu")
+        raise _MEGATRON.cannot(f"the activation {shape.activation}", "it has gelu, swiglu and squared relu")
     return {
         "--num-layers": shape.layers,
         "--hidden-size": shape.hidden,
@@ -100,7 +92,7 @@ def _network(shape: Transformer, length: int) -> _Flags:
 def _attention(shape: Transformer, mapping: ParallelMapping) -> _Flags:
     places = {"learned": "learned_absolute", "rotary": "rope", "none": "none"}
     if shape.positions not in places:
-        raise refusal(_NAME, f"{shape.positions} positions", "it has learned and rotary ones, or none")
+        raise _MEGATRON.cannot(f"{shape.positions} positions", "it has learned and rotary ones, or none")
     backend = ("fused" if shape.latent else "flash") if mapping.fused_attention else "unfused"
     flags: _Flags = {
         "--position-embedding-type": places[shape.positions],
@@ -127,17 +119,15 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -
     experts = shape.experts
     if experts is None:
         if mapping.expert > 1:
-            raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
+            raise _MEGATRON.cannot(f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
         return {}
     copies = mapping.data * mapping.context * (1 if mapping.expert_tensor_parallel else mapping.tensor)
     if experts.count % mapping.expert or copies % mapping.expert:
-        raise refusal(
-            _NAME,
-            f"{experts.count} experts over {mapping.expert} of {copies} replicas",
-            "make expert a divisor of both",
+        raise _MEGATRON.cannot(
+            f"{experts.count} experts over {mapping.expert} of {copies} replicas", "make expert a divisor of both"
         )
     if mapping.tensor > 1 and not mapping.sequence_parallel:
-        raise refusal(_NAME, "experts under tensor parallelism without sequence parallelism", "turn the latter on")
+        raise _MEGATRON.cannot("experts under tensor parallelism without sequence parallelism", "turn the latter on")
     dense = experts.dense_layers
     return {
         "--num-experts": experts.count,
@@ -155,19 +145,17 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -
 
 def _parallelism(shape: Transformer, mapping: ParallelMapping, length: int) -> _Flags:
     if mapping.pipeline > 1 and mapping.schedule is not Schedule.ONE_FORWARD_ONE_BACKWARD:
-        raise refusal(_NAME, f"the schedule {mapping.schedule.word}", "it runs 1f1b, interleaved or not")
+        raise _MEGATRON.cannot(f"the schedule {mapping.schedule.word}", "it runs 1f1b, interleaved or not")
     if mapping.interleave > 1 and mapping.pipeline == 1:
-        raise refusal(_NAME, f"{mapping.interleave} pieces of a single stage", "set interleave to 1")
+        raise _MEGATRON.cannot(f"{mapping.interleave} pieces of a single stage", "set interleave to 1")
     pieces = mapping.pipeline * mapping.interleave
     if shape.layers % pieces:
-        raise refusal(
-            _NAME,
+        raise _MEGATRON.cannot(
             f"{shape.layers} layers over {mapping.pipeline} stages of {mapping.interleave} pieces",
             "make their product a divisor of the layers",
         )
     if mapping.context > 1 and length % (2 * mapping.context):
-        raise refusal(
-            _NAME,
+        raise _MEGATRON.cannot(
             f"sequences of {length} over {mapping.context} context ranks",
             "make the length a multiple of twice the ranks",
         )
@@ -182,7 +170,7 @@ def _parallelism(shape: Transformer, mapping: ParallelMapping, length: int) -> _
 
 
 def _sharing(mapping: ParallelMapping) -> _Flags:
-    groups, fsdp = hybrid_groups(_NAME, mapping), mapping.zero >= 2
+    groups, fsdp = _MEGATRON.hybrid_groups(mapping), mapping.zero >= 2
     strategy = "optim_grads" if mapping.zero == 2 else "optim_grads_params"
     return {
         "--use-distributed-optimizer": mapping.zero >= 1,
@@ -216,29 +204,31 @@ def _precision(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
             flags = {f"--{step.element}": True}
         case "fp8" | "fp4":
             if mapping.zero == 0:
-                raise refusal(_NAME, f"{step.element} weights without a distributed optimizer", "set zero to 1 or more")
+                raise _MEGATRON.cannot(
+                    f"{step.element} weights without a distributed optimizer", "set zero to 1 or more"
+                )
             form = "hybrid" if step.element == "fp8" else "e2m1"
             flags = {"--bf16": True, f"--{step.element}-format": form, f"--{step.element}-param-gather": True}
         case other:
-            raise refusal(_NAME, f"the element type {other}", "it has fp32, bf16, fp16, fp8 and fp4")
+            raise _MEGATRON.cannot(f"the element type {other}", "it has fp32, bf16, fp16, fp8 and fp4")
     if step.gradient_element == "fp32":
         return {**flags, "--accumulate-allreduce-grads-in-fp32": step.element != "fp32"}
     if step.gradient_element == "bf16" and "--bf16" in flags:
         return {**flags, "--grad-reduce-in-bf16": True}
     if step.gradient_element == "fp16" == step.element:
         return flags
-    raise refusal(_NAME, f"gradients in {step.gradient_element} beside weights in {step.element}", "use fp32")
+    raise _MEGATRON.cannot(f"gradients in {step.gradient_element} beside weights in {step.element}", "use fp32")
 
 
 def _offload(mapping: ParallelMapping) -> _Flags:
     if mapping.offload_weights:
-        raise refusal(_NAME, "weights in host memory", "off-load the optimiser state only")
+        raise _MEGATRON.cannot("weights in host memory", "off-load the optimiser state only")
     if mapping.offload_activations:
-        raise refusal(_NAME, "the activations of all layers in host memory", "it keeps those of one layer or more")
+        raise _MEGATRON.cannot("the activations of all layers in host memory", "it keeps those of one layer or more")
     if not mapping.offload_optimiser:
         return {}
     if mapping.zero == 0:
-        raise refusal(_NAME, "off-loaded optimiser state without a distributed optimizer", "set zero to 1 or more")
+        raise _MEGATRON.cannot("off-loaded optimiser state without a distributed optimizer", "set zero to 1 or more")
     return {
         "--optimizer-cpu-offload": True,
         "--optimizer-offload-fraction": "1.0",
