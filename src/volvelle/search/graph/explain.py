@@ -13,10 +13,13 @@ from volvelle.laws.pipeline import bubble_time
 from volvelle.search.graph.answer import FusedBlock, Limit, Stage
 
 _LAWS = {
-    "compute": pipelined_compute_time.__name__,
-    "memory": traffic_time.__name__,
-    "network": nested_all_reduce_time.__name__,
+    "compute": pipelined_compute_time,
+    "memory": traffic_time,
+    "network": nested_all_reduce_time,
+    "pipeline hand-over": point_to_point_time,
+    "pipeline bubble": bubble_time,
 }
+"""Part of the time, else what bounds it → its law."""
 
 
 def contributions(
@@ -35,33 +38,17 @@ def contributions(
                 whole *= 1.0 - gradients
             if whole:
                 found.append(_line(f"{name}: {resource}", resource, whole, resource, exposed))
-    if slowest.hand_over:
-        found.append(
-            Contribution(
-                name="pipeline send/recv",
-                part="pipeline hand-over",
-                time=slowest.hand_over * micro_batches,
-                exposed=True,
-                resource="network",
-                law=point_to_point_time.__name__,
-            )
-        )
-    if idle:
-        found.append(
-            Contribution(
-                name="pipeline fills and drains",
-                part="pipeline bubble",
-                time=slowest.time * idle,
-                exposed=True,
-                resource="pipeline",
-                law=bubble_time.__name__,
-            )
-        )
+    handed, waited = slowest.hand_over * micro_batches, slowest.time * idle
+    if handed:
+        found.append(_line("pipeline send/recv", "pipeline hand-over", handed, "network"))
+    if waited:
+        found.append(_line("pipeline fills and drains", "pipeline bubble", waited, "pipeline"))
     return tuple(found)
 
 
-def _line(name: str, part: str, time: float, resource: str, exposed: bool) -> Contribution:
-    return Contribution(name=name, part=part, time=time, exposed=exposed, resource=resource, law=_LAWS[resource])
+def _line(name: str, part: str, time: float, resource: str, exposed: bool = True) -> Contribution:
+    law = _LAWS[part if part in _LAWS else resource].__name__
+    return Contribution(name=name, part=part, time=time, exposed=exposed, resource=resource, law=law)
 
 
 def _parts(blocks: Sequence[FusedBlock], stage: Stage) -> list[tuple[FusedBlock, int, PartitionTime, int]]:

@@ -64,10 +64,6 @@ class PlacedDegrees:
         group = self.degrees.group("pipeline")
         return self.network.hand_over(group, crossing.forward) + self.network.hand_over(group, crossing.backward)
 
-    def memory(self, solved: Solved) -> BlockMemory:
-        """Of one copy of a block."""
-        return block_memory(solved.sharding.sharded, self.workload.sizes, self.degrees.tensor)
-
     def least_hand_over(self, cuts: Sequence[Crossing]) -> float:
         """No cut hands over in less time, however the block is sharded; `cuts` are those of the block unsplit."""
         tensor = self.degrees.tensor
@@ -101,8 +97,9 @@ class StagedPlan:
 
     @cached_property
     def memories(self) -> tuple[BlockMemory, ...]:
-        """Of every block."""
-        return tuple(self.placed.memory(one) for one in self.solved)
+        """Of one copy of every block."""
+        sizes, degree = self.placed.workload.sizes, self.placed.degrees.tensor
+        return tuple(block_memory(one.sharding.sharded, sizes, degree) for one in self.solved)
 
     @cached_property
     def _pieces(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -169,14 +166,9 @@ class StagedPlan:
         return tuple(found)
 
     @property
-    def slowest(self) -> float:
-        """Seconds a micro-batch of the slowest stage."""
-        return self.cut.slowest
-
-    @property
     def time(self) -> float:
         """Seconds a step."""
-        return (self.placed.micro_batches + self.placed.degrees.pipeline - 1) * self.slowest
+        return (self.placed.micro_batches + self.placed.degrees.pipeline - 1) * self.cut.slowest
 
     @property
     def memory_bytes(self) -> float:

@@ -161,7 +161,6 @@ class _Search:
                 block,
                 mapping,
                 self.machine,
-                inf,
                 state=state * ceil(block.repeat / stages),
                 room=float(np.max(self.machine.holds)),
                 deadline=self.deadline,
