@@ -107,7 +107,8 @@ class BestFirst:
         cell.sharpen(blocks[0], incumbent=self.time, deadline=turn, counts=self.counts)
         promise = cell.promise
         if promise < min(before, self.time * (1.0 - CLOSE)):
-            for other in sorted((one for one in cell.candidate.made if one.boundary == cell.boundary), key=_seen):
+            alike = [one for one in cell.candidate.made if one.boundary == cell.boundary]
+            for other in sorted(alike, key=lambda one: inf if one.seen is None else one.seen):
                 other.seen = None
                 if self._glance(other) <= promise * (1.0 + CLOSE):
                     break
@@ -326,8 +327,3 @@ class BestFirst:
             rest = f"; so do {len(found) - _NAMED} more"
             found[_NAMED - 1] = replace(found[_NAMED - 1], problem=found[_NAMED - 1].problem + rest)
         return found[:_NAMED]
-
-
-def _seen(cell: Cell) -> float:
-    """What the plan of a short look took."""
-    return inf if cell.seen is None else cell.seen

@@ -29,11 +29,6 @@ _FIRST_PATIENCE = 0.5
 _MORE_PATIENCE = 4.0
 
 
-def _any(sharding: Sharding) -> bool:
-    del sharding
-    return True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solved:
     """A sharding with its best fusion."""
@@ -125,8 +120,8 @@ class BlockSearch:
         *,
         cutoff: float,
         deadline: float,
+        fits: Callable[[Sharding], bool],
         looks: int = AT_ONCE,
-        fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
         if self.question.asked.objective == "bytes" and self._branches.bound < inf:
