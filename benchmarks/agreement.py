@@ -14,7 +14,6 @@ import volvelle
 from volvelle.mapping.axes import TENSOR
 from volvelle.mapping.lowering import axis_shardings
 from volvelle.mapping.sharding import TensorSharding
-from volvelle.search.kernels.answer import KernelPlan
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import REPLICATED, split
 
@@ -65,20 +64,18 @@ def compared(model: str, machine: str, tensor: int, pipeline: int) -> Case:
         micro_batches=8 * cluster.accelerators,
     )
     plan = asked.mapping.plan
-    assert plan is None or isinstance(plan, KernelPlan)
     # Where nothing fits, the layouts themselves are compared.
     mapping = volvelle.ParallelMapping(tensor=tensor, pipeline=pipeline, data=data, sequence_parallel=tensor > 1)
-    if plan is not None:
+    if plan is not None and plan.mapping is not None:
         mapping = plan.mapping
     same = volvelle.estimate(model, on=cluster, batch=8 * cluster.accelerators, mapping=mapping)
     mine = same.estimate
-    others = [volvelle.ClosedForm().estimate(same.step, cluster, _named(same.step, mapping))]
-    if plan is not None:
-        others.append(plan.estimate)
+    named = volvelle.ClosedForm().estimate(same.step, cluster, _named(same.step, mapping))
+    others = [(one.time, one.memory_bytes) for one in (named, plan) if one is not None]
     return Case(
         fits=plan is not None,
-        time=max(abs(other.time / mine.time - 1.0) for other in others),
-        memory=max(abs(other.memory_bytes / mine.memory_bytes - 1.0) for other in others),
+        time=max(abs(time / mine.time - 1.0) for time, _ in others),
+        memory=max(abs(memory / mine.memory_bytes - 1.0) for _, memory in others),
         flops=abs(asked.flops / same.flops - 1.0),
         parameters=abs(asked.parameters - same.parameters),
     )

@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from volvelle import Catalogue, Cluster, Dimension, Link, Ring
 from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.estimators.dataflow.on_chip import OnChip
-from volvelle.search.graph.answer import GraphMapping
+from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer_training
 
@@ -65,7 +65,7 @@ def published(memory: str, link: str) -> tuple[Cluster, OnChip]:
     return cluster, cores
 
 
-def figures(found: GraphMapping) -> dict[str, object]:
+def figures(found: MappingAnswer) -> dict[str, object]:
     """What is printed of one search."""
     plan = found.plan
     shown: dict[str, object] = {
@@ -90,7 +90,7 @@ def figures(found: GraphMapping) -> dict[str, object]:
             "spans": {group.axis: dict(group.spans) for group in plan.degrees.groups},
             "boundary": str(plan.boundary),
             "tile": block.tile,
-            "partitions": len(block.timing.partitions),
+            "partitions": len(block.partitions),
             "conversions": [f"{one.collective.value} {one.tensor}" for one in block.sharded.conversions],
             "parts": plan.parts(),
             "binding": plan.binding,

@@ -21,11 +21,11 @@ from volvelle.estimators.dataflow.partition_time import partition_times_of
 from volvelle.search.certificate import PROVEN
 from volvelle.search.fusion.assignment_model import assignment_model, model_size
 from volvelle.search.fusion.solve import fuse
-from volvelle.search.fusion.solvers import CpSat, Highs
+from volvelle.search.fusion.solvers import Solver, cp_sat, highs
 
 SIZES = (18, 41, 100, 300, 1000)
 SEED = 1
-BARE: dict[str, Highs | CpSat] = {"highs": Highs(), "cp-sat": CpSat()}
+BARE: dict[str, Solver] = {"highs": highs, "cp-sat": cp_sat}
 ENTRIES = 10_000_000
 """A model of more entries is not built: it would take gigabytes, and no bare solver finds anything in smaller ones."""
 
@@ -56,7 +56,7 @@ def bare(solver: str, family: str, size: int, seed: int, limit: float) -> dict[s
     unit = sum(times_of.time_of([number]).time for number in range(len(times_of.names)))
     model = assignment_model(times_of, problem.choices.partitions or size, unit=unit)
     built = time.perf_counter() - start
-    found = BARE[solver].solve(model, time_limit=max(0.1, limit - built))
+    found = BARE[solver](model, max(0.1, limit - built), None)
     gap = 1.0 if found.objective == inf else max(0.0, 1.0 - found.bound / found.objective)
     return {
         "seconds": round(time.perf_counter() - start, 2),

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import ceil, prod
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from volvelle import (
     FatTree,
     Link,
     Memory,
+    Operation,
     Switch,
     TrainingStep,
     Transformer,
@@ -126,3 +129,15 @@ def small_llama(**changes: object) -> Transformer:
 @pytest.fixture
 def step() -> TrainingStep:
     return TrainingStep(model=transformer(small_gpt()), batch=64)
+
+
+def arithmetic(sizes: Mapping[str, float], degree: int, *, rate: float) -> Callable[[Operation, str | None], float]:
+    """Seconds of an operation's arithmetic on one of `degree` chips, each of that many FLOP/s."""
+
+    def seconds(op: Operation, dim: str | None) -> float:
+        work = op.kind.work()
+        return (
+            prod(ceil(sizes[one] / degree) if one == dim else sizes[one] for one in work.dims) * work.per_point / rate
+        )
+
+    return seconds

@@ -20,7 +20,7 @@ from volvelle.search.fusion.down_sets import shortest_path
 from volvelle.search.fusion.incumbent import along_orders, improved
 from volvelle.search.fusion.lattice import Lattice
 from volvelle.search.fusion.solve import fuse
-from volvelle.search.fusion.solvers import CpSat, Highs
+from volvelle.search.fusion.solvers import Solver, cp_sat, highs
 from volvelle.workload.operations.base import Phase, Unit
 
 
@@ -138,17 +138,15 @@ def test_solvers_of_the_assignment_model_agree_with_the_search(problem: FusionPr
 
 
 @settings(max_examples=15)
-@given(problems(largest=4), st.sampled_from((Highs(), CpSat())))
-def test_the_solvers_objective_is_the_price_of_the_fusion_it_decodes_to(
-    problem: FusionProblem, solver: Highs | CpSat
-) -> None:
+@given(problems(largest=4), st.sampled_from((highs, cp_sat)))
+def test_the_solvers_objective_is_the_price_of_the_fusion_it_decodes_to(problem: FusionProblem, solver: Solver) -> None:
     times_of = partition_times_of(problem)
     assume(fuse(problem).feasible)
     slots = problem.choices.partitions or len(times_of.names) + 3
     model = assignment_model(
         times_of, slots, unit=sum(times_of.time_of([at]).time for at in range(len(times_of.names)))
     )
-    found = solver.solve(model, time_limit=60.0)
+    found = solver(model, 60.0, None)
     assert found.values is not None
     times = [times_of.time_of(members).time for members in model.partitions(found.values) if members]
     assert sum(times) == pytest.approx(found.objective * model.unit, rel=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import small_chip
+from tests.conftest import arithmetic, small_chip
 from tests.property.test_fusion import problems
 from volvelle import BlockBuilder, Cluster, Dimension, Link, Ring, Workload, all_shardings, with_backward
 from volvelle.estimators.dataflow.chip_graph import ChipGraph
@@ -22,7 +22,7 @@ from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.memory import block_memory
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.sharding import Sharder
-from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
+from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.graph.stages import crossing_bytes, cut_chain
 from volvelle.workload.tensor_layout import Collective

@@ -12,8 +12,7 @@ from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.terminal import plain_table
-from volvelle.search.graph.answer import GraphMapping, GraphPlan, MappedBlock
-from volvelle.search.kernels.answer import KernelMapping, KernelPlan
+from volvelle.search.graph.answer import FusedBlock, MappedPlan, MappingAnswer
 from volvelle.verbs.map import MapAnswer
 
 _LISTED = 6
@@ -31,11 +30,10 @@ def print_map(answer: MapAnswer) -> None:
         out.print(_violations(found))
         return
     out.print(_time(found.plan))
-    if isinstance(found.plan, GraphPlan):
-        for block in found.plan.blocks:
-            out.print(_partitions(block))
+    for block in found.plan.fused:
+        out.print(_partitions(block))
     out.print(_splits(found.plan))
-    if isinstance(found.plan, GraphPlan):
+    if found.plan.fused:
         out.print(_binding(found.plan))
     out.print(_looked(found))
 
@@ -60,13 +58,13 @@ def _headline(answer: MapAnswer) -> Panel:
     )
 
 
-def _certificate(found: GraphMapping | KernelMapping) -> str:
+def _certificate(found: MappingAnswer) -> str:
     if found.proven:
         return "optimum, proven"
     return f"no mapping takes less than {show(found.bound, SECONDS)}: gap {found.gap:.1%}"
 
 
-def _looked(found: GraphMapping | KernelMapping) -> Text:
+def _looked(found: MappingAnswer) -> Text:
     counts = found.counts
     return Text(
         f"\nLooked at {counts.degrees} degrees ({counts.pruned + counts.full} ruled out by bounds), {counts.shardings} "
@@ -74,7 +72,7 @@ def _looked(found: GraphMapping | KernelMapping) -> Text:
     )
 
 
-def _degrees(plan: GraphPlan | KernelPlan) -> str:
+def _degrees(plan: MappedPlan) -> str:
     words = []
     for group in plan.degrees.groups:
         where = " × ".join(f"{members} on {name}" for name, members in group.spans)
@@ -82,7 +80,7 @@ def _degrees(plan: GraphPlan | KernelPlan) -> str:
     return " × ".join(words)
 
 
-def _time(plan: GraphPlan | KernelPlan) -> Table:
+def _time(plan: MappedPlan) -> Table:
     table = plain_table(
         "Where the time goes", ("part", "time", "share", "bound by"), numbers=("time", "share"), folded=("bound by",)
     )
@@ -92,13 +90,13 @@ def _time(plan: GraphPlan | KernelPlan) -> Table:
     return table
 
 
-def _partitions(block: MappedBlock) -> Table:
+def _partitions(block: FusedBlock) -> Table:
     tile = f", tiles of {block.tile}" if block.tile else ""
     often = f", {block.repeat} times" if block.repeat > 1 else ""
     numbers = ("time", "compute", "memory", "network", "SRAM")
     title = f"{block.name}: partitions in the order they run{tile}{often}"
     table = plain_table(title, ("", "kernels", *numbers), numbers=numbers, folded=("kernels",))
-    for number, part in enumerate(block.timing.partitions, start=1):
+    for number, part in enumerate(block.partitions, start=1):
         if not part.kernels:
             continue
         names = ", ".join(part.kernels[:_LISTED])
@@ -109,7 +107,7 @@ def _partitions(block: MappedBlock) -> Table:
     return table
 
 
-def _splits(plan: GraphPlan | KernelPlan) -> Group:
+def _splits(plan: MappedPlan) -> Group:
     """Which dimension splits what, and what is exchanged."""
     lines = []
     for block in plan.blocks:
@@ -128,12 +126,12 @@ def _splits(plan: GraphPlan | KernelPlan) -> Group:
     return Group(*lines)
 
 
-def _binding(plan: GraphPlan) -> Text:
+def _binding(plan: MappedPlan) -> Text:
     gains = [f"{limit.name} {limit.gain / plan.time:.1%}" for limit in plan.limits if limit.gain > 0]
     return Text("\nWhat binds (of the step, gone without it): " + (", ".join(gains[:4]) or "nothing but compute"))
 
 
-def _violations(found: GraphMapping | KernelMapping) -> Panel:
+def _violations(found: MappingAnswer) -> Panel:
     text = Text()
     for index, violation in enumerate(found.violations):
         text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
@@ -148,28 +146,28 @@ def _violations(found: GraphMapping | KernelMapping) -> Panel:
 def map_pictures(answer: MapAnswer) -> dict[str, Chart]:
     """File name → picture: each block's graph, and a roofline of all partitions."""
     plan = answer.mapping.plan
-    if plan is None or isinstance(plan, KernelPlan):
+    if plan is None or not plan.fused:
         return {}  # kernels one after another have no partitions to draw
     found: dict[str, Chart] = {}
     stages = _stages(plan)
-    for block in plan.blocks:
+    for block in plan.fused:
         if len(block.problem.kernels) <= _DRAWN:
             found[f"graph-{block.name}.svg".replace(" ", "-")] = _drawn(answer, block, stages)
     return found | {"roofline.svg": _roofline(answer, plan)}
 
 
-def _stages(plan: GraphPlan) -> Mapping[tuple[str, int], int]:
+def _stages(plan: MappedPlan) -> Mapping[tuple[str, int], int]:
     """(block, partition) → the first stage that runs it."""
     places: dict[tuple[str, int], int] = {}
+    count = {block.name: len(block.partitions) for block in plan.blocks}
     for number, stage in enumerate(plan.stages):
         for piece in stage.pieces:
-            block = plan.block(piece.block)
-            for partition in piece.partitions or range(len(block.timing.partitions)):
+            for partition in piece.partitions or range(count[piece.block]):
                 places.setdefault((piece.block, partition), number)
     return places
 
 
-def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int], int]) -> Chart:
+def _drawn(answer: MapAnswer, block: FusedBlock, stages: Mapping[tuple[str, int], int]) -> Chart:
     def node(name: str) -> Node:
         place = block.fusion.place(name)
         dim = block.sharded.dims.get(name)
@@ -193,8 +191,8 @@ def _drawn(answer: MapAnswer, block: MappedBlock, stages: Mapping[tuple[str, int
     return graph_picture([node(kernel.name) for kernel in block.problem.kernels], edges, title=title)
 
 
-def _roofline(answer: MapAnswer, plan: GraphPlan) -> Chart:
-    chip = plan.blocks[0].problem.chip
+def _roofline(answer: MapAnswer, plan: MappedPlan) -> Chart:
+    chip = plan.fused[0].problem.chip
     roofs = {"memory": chip.dram_rate}
     spans = plan.degrees.group("tensor").spans
     links = {dimension.name: float(dimension.link.sustained) for dimension in answer.cluster.dimensions}
@@ -202,9 +200,9 @@ def _roofline(answer: MapAnswer, plan: GraphPlan) -> Chart:
         roofs[f"network ({spans[-1][0]})"] = links[spans[-1][0]]
     last = [*roofs.values()][-1]
     points, number = list[RoofPoint](), 0
-    for block in plan.blocks:
+    for block in plan.fused:
         work = {kernel.name: kernel.work * block.problem.tiles for kernel in block.problem.kernels}
-        for part in block.timing.partitions:
+        for part in block.partitions:
             number += 1
             flops = sum(work[name] for name in part.kernels)
             moved = (part.traffic, part.network * last)[: len(roofs)]

@@ -69,11 +69,6 @@ class Item:
     """None where a table says all; drawn when it is asked for."""
 
 
-def item_page(item: Item) -> str:
-    """One HTML file with the picture and the tables."""
-    return page(title=item.title, lead=item.lead, picture=item.picture, sheets=item.sheets)
-
-
 def csv_of(sheet: Sheet) -> str:
     """A table as comma-separated text."""
     text = io.StringIO()
@@ -88,7 +83,8 @@ def write_item(item: Item, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if item.picture is not None:
         save(item.picture(WIDE), folder / f"{item.name}.svg")
-    (folder / f"{item.name}.html").write_text(item_page(item), "utf-8")
+    html = page(title=item.title, lead=item.lead, picture=item.picture, sheets=item.sheets)
+    (folder / f"{item.name}.html").write_text(html, "utf-8")
     (folder / f"{item.name}.json").write_text(json.dumps(item.document, indent=2, ensure_ascii=False) + "\n", "utf-8")
     for number, sheet in enumerate(item.sheets, 1):
         (folder / f"{item.name}{'' if number == 1 else f'-{number}'}.csv").write_text(csv_of(sheet), "utf-8")

@@ -1,21 +1,11 @@
 """How far an answer may be from the optimum, and when that counts as proven."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
-from typing import Generic, Protocol, TypeVar
-
-from volvelle.estimators.result import Violation
 
 PROVEN = 1e-6
 """Gap below which an answer counts as proven: what solvers round to."""
-
-
-def gap_of(time: float, bound: float) -> float:
-    """How much less than the answer the bound is, as a share; none where the bound says that there is no answer."""
-    if bound == inf or time == 0:
-        return 0.0
-    return 1.0 if time == inf else max(0.0, 1.0 - bound / time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +22,10 @@ class Certificate(ABC):
 
     @property
     def gap(self) -> float:
-        """How much less than the answer the bound is, as a share."""
-        return gap_of(self.time, self.bound)
+        """How much less than the answer the bound is, as a share; none where the bound says that there is no answer."""
+        if self.bound == inf or self.time == 0:
+            return 0.0
+        return 1.0 if self.time == inf else max(0.0, 1.0 - self.bound / self.time)
 
     @property
     def proven(self) -> bool:
@@ -46,9 +38,9 @@ class Certificate(ABC):
         return self.time < inf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SearchCounts:
-    """How much was looked at."""
+    """How much was looked at, counted as it is."""
 
     degrees: int = 0
     """Ways to give chips to axes, placements on the network told apart."""
@@ -62,32 +54,3 @@ class SearchCounts:
     """Of these, those no better in anything than one that was solved."""
     fusions: int = 0
     """Fusions solved, or shown unable to do better."""
-
-
-class _Timed(Protocol):
-    @property
-    def time(self) -> float: ...
-
-
-Plan = TypeVar("Plan", bound=_Timed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MappingAnswer(Certificate, Generic[Plan]):
-    """The best mapping of a workload to a machine."""
-
-    workload: str
-    cluster: str
-    chips: int
-    plan: Plan | None
-    """None: nothing fits, or nothing was found in time."""
-    seconds: float
-    """The search took."""
-    counts: SearchCounts = field(default_factory=SearchCounts)
-    violations: tuple[Violation, ...] = ()
-    """Why nothing fits, with cures; none where something does."""
-
-    @property
-    def time(self) -> float:
-        """Seconds a step; infinite without a plan."""
-        return self.plan.time if self.plan is not None else inf

@@ -77,7 +77,8 @@ def best_of_each(known: LayoutTable, step: TrainingStep, cluster: Cluster, estim
         variant = np.repeat(np.arange(first, last), span)
         starts = np.concatenate([[0], np.cumsum(span)[:-1]])
         layout = np.arange(int(span.sum())) - np.repeat(starts, span)
-        times = estimator.table(step, _rows_of(cluster, variant, variants), known.table.take(layout)).time
+        machines = cluster if variants == 1 else cluster.take(variant)
+        times = estimator.table(step, machines, known.table.take(layout)).time
         for place, (start, count) in enumerate(zip(starts, span, strict=True)):
             row = int(np.argmin(times[start : start + count]))
             chosen[first + place], best[first + place] = layout[start + row], times[start + row]
@@ -98,8 +99,3 @@ def _batches(counts: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
         last = first + max(1, int(np.searchsorted(taken, _ROWS, side="right")))
         yield first, min(last, len(counts))
         first = min(last, len(counts))
-
-
-def _rows_of(cluster: Cluster, rows: NDArray[np.intp], variants: int) -> Cluster:
-    """The cluster with its columns taken at some rows."""
-    return cluster if variants == 1 else cluster.take(rows)

@@ -151,7 +151,12 @@ def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: 
         sequence = [True]
     shared = degrees["data"] * degrees["context"] > 1
     zero = [choice for choice in space.zero if shared or choice == min(space.zero)]
-    again = [(int(kind), every) for kind in space.recompute for every in _gaps(space, kind)]
+    # Layers between kept inputs are a choice only where nothing else is kept.
+    again = [
+        (int(kind), every)
+        for kind in space.recompute
+        for every in (space.recompute_every if kind is Recompute.FULL else (1,))
+    ]
     hosts = list(product(space.offload_weights, space.offload_optimiser, space.offload_activations))
     if not micro_batches or not pieces:
         return None
@@ -191,11 +196,6 @@ def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: 
     fused = (columns | single)["fused_attention"]
     twice = (recompute == Recompute.SELECTIVE) & (fused == 1) & (Recompute.NONE in space.recompute)
     return MappingTable.columns(**degrees, **single, **{name: column[~twice] for name, column in columns.items()})
-
-
-def _gaps(space: Space, kind: Recompute) -> tuple[int, ...]:
-    """Layers between kept inputs: a choice only where nothing else is kept."""
-    return space.recompute_every if kind is Recompute.FULL else (1,)
 
 
 def _pieces(space: Space, pipeline: int, layers: int) -> list[tuple[int, int]]:

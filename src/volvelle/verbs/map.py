@@ -9,11 +9,10 @@ from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.quantities import numbered
-from volvelle.search.graph.answer import GraphMapping
+from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations
 from volvelle.search.graph.sharding import Objective
-from volvelle.search.kernels.answer import KernelMapping
 from volvelle.search.kernels.solve import map_kernels
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
@@ -34,7 +33,7 @@ Sharding = Literal["any", "megatron"]
 class MapAnswer:
     """What was asked and what was found."""
 
-    mapping: GraphMapping | KernelMapping
+    mapping: MappingAnswer
     execution: Execution
     cluster: Cluster
     workload: Workload
@@ -139,7 +138,7 @@ def _by_kernels(
     element: str,
     limit: float,
     sharding: Sharding,
-) -> KernelMapping:
+) -> MappingAnswer:
     """The best mapping kernel by kernel: 1F1B, ZeRO-1, activations kept or recomputed."""
     factorisations(cluster.accelerators, tensor=tensor, pipeline=pipeline, data=data)  # refuses what makes no sense
     trains = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)

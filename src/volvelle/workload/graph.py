@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
-from math import prod
+from math import ceil, prod
 
 from volvelle.errors import GraphError, UnknownNameError
 from volvelle.quantities import numbered
@@ -36,13 +36,13 @@ class Tensor:
     tied_to: str = ""
     """For a weight that is another block's weight: ``"block.tensor"``. It is counted once, there."""
 
-    def elements(self, sizes: Mapping[str, float]) -> float:
-        """How many elements it has."""
-        return prod(sizes[dim] for dim in self.dims)
+    def elements(self, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> float:
+        """How many elements it has; with one dimension `split` over so many chips, those of one chip."""
+        return prod(ceil(sizes[dim] / over) if dim == split else sizes[dim] for dim in self.dims)
 
-    def bytes(self, sizes: Mapping[str, float]) -> float:
-        """How many bytes it takes."""
-        return self.elements(sizes) * element_bytes(self.element)
+    def bytes(self, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> float:
+        """How many bytes these take."""
+        return self.elements(sizes, split=split, over=over) * element_bytes(self.element)
 
 
 @dataclass(frozen=True, kw_only=True)

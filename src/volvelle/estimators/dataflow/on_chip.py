@@ -1,7 +1,7 @@
 """A dataflow graph on one chip, as numbers: kernels, tensors, the chip, and what the mapping may choose."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from math import isfinite
@@ -155,6 +155,15 @@ class FusionProblem:
                 if end not in known:
                     raise GraphError(f"tensor {tensor.producer!r} → {tensor.consumer!r}: there is no kernel {end!r}")
         self._check_pins(topological_order(names, ((one.producer, one.consumer) for one in self.tensors)))
+
+    def in_tiles(self, tiles: int) -> "FusionProblem":
+        """The same work and traffic in so many tiles, nothing rounded up, each with the buffers of one of them."""
+        return replace(
+            self,
+            tiles=tiles,
+            kernels=tuple(replace(one, flops=one.work / tiles) for one in self.kernels),
+            tensors=tuple(replace(one, bytes=one.bytes / tiles) for one in self.tensors),
+        )
 
     def _check_pins(self, order: tuple[str, ...]) -> None:
         """Refuse pins that no fusion can keep, naming the kernels that contradict each other."""

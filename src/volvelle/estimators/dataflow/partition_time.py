@@ -27,7 +27,8 @@ from volvelle.quantities import BYTES, show
 ROUNDING = 1e-9
 """Relative excess over a capacity that is put down to rounding."""
 
-_TIME = {Overlap.ALL: overlapped_time, Overlap.MEMORY: memory_overlapped_time, Overlap.NONE: serial_time}
+TIME_OF = {Overlap.ALL: overlapped_time, Overlap.MEMORY: memory_overlapped_time, Overlap.NONE: serial_time}
+"""(compute, memory, network) → time of a partition; broadcasts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,10 @@ class FusionTime:
     def time(self) -> float:
         """Of all partitions, one after another."""
         return sum(part.time for part in self.partitions)
+
+    def total(self, name: str) -> float:
+        """Sum over partitions of ``compute``, ``memory`` or ``network`` seconds, or of ``traffic`` in bytes."""
+        return float(sum(getattr(part, name) for part in self.partitions))
 
     @property
     def feasible(self) -> bool:
@@ -139,8 +144,7 @@ class PartitionTimes:
         """Seconds a kernel adds to compute time at the very least, however it is fused."""
         self.limit = chip.sram * (1.0 + ROUNDING)
         self.dram_limit = chip.dram_capacity * (1.0 + ROUNDING)
-        self.time = _TIME[choices.overlap]
-        """(compute, memory, network) → time of a partition; broadcasts."""
+        self.time = TIME_OF[choices.overlap]
 
     def compute_time(self, cycles: float) -> float:
         """Of kernels side by side, the slowest of which takes that many cycles a tile."""

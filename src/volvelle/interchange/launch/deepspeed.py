@@ -9,32 +9,24 @@ model's calls of ``deepspeed.checkpointing``; the file says how many checkpoints
 
 import json
 
-from volvelle.interchange.launch.expressible import (
-    accumulation,
-    check_axes,
-    check_model,
-    check_optimiser_state,
-    hybrid_groups,
-    plainly_routed,
-    refusal,
-)
+from volvelle.interchange.launch.expressible import Framework, check_model
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_NAME = "the DeepSpeed configuration file"
+_DEEPSPEED = Framework("the DeepSpeed configuration file")
 
 
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The configuration file for one layout."""
     check_model(shape, step)
-    check_axes(_NAME, mapping)
-    check_optimiser_state(_NAME, step)
+    _DEEPSPEED.check_axes(mapping)
+    _DEEPSPEED.check_optimiser_state(step)
     _check_degrees(shape, mapping)
     settings: dict[str, object] = {
         "train_batch_size": step.batch,
         "train_micro_batch_size_per_gpu": mapping.micro_batch,
-        "gradient_accumulation_steps": accumulation(_NAME, step, mapping),
+        "gradient_accumulation_steps": _DEEPSPEED.accumulation(step, mapping),
         **_precision(step),
         "zero_optimization": _zero(mapping),
     }
@@ -58,30 +50,28 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
 
 def _check_degrees(shape: Transformer, mapping: ParallelMapping) -> None:
     if mapping.pipeline > 1:
-        raise refusal(
-            _NAME, f"{mapping.pipeline} pipeline stages", "they are an argument of PipelineModule in the model's code"
+        raise _DEEPSPEED.cannot(
+            f"{mapping.pipeline} pipeline stages", "they are an argument of PipelineModule in the model's code"
         )
     if mapping.interleave > 1:
-        raise refusal(_NAME, f"{mapping.interleave} pieces of a stage", "set interleave to 1")
+        raise _DEEPSPEED.cannot(f"{mapping.interleave} pieces of a stage", "set interleave to 1")
     if mapping.context > 1:
-        raise refusal(
-            _NAME,
+        raise _DEEPSPEED.cannot(
             f"context parallelism of {mapping.context} that exchanges keys and values",
             "its own (Ulysses) exchanges heads; set context to 1",
         )
     if mapping.tensor > 1 and mapping.sequence_parallel:
-        raise refusal(_NAME, "sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
+        raise _DEEPSPEED.cannot("sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
     if not mapping.fused_attention:
-        raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
-    plainly_routed(_NAME, mapping)
+        raise _DEEPSPEED.cannot("attention that is not one kernel", "it is the model's; set fused_attention")
+    _DEEPSPEED.plainly_routed(mapping)
     if mapping.expert > 1:
         if shape.experts is None:
-            raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
+            raise _DEEPSPEED.cannot(f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
         if mapping.tensor > 1:
-            raise refusal(_NAME, "experts split by tensor parallelism too", "set tensor or expert to 1")
+            raise _DEEPSPEED.cannot("experts split by tensor parallelism too", "set tensor or expert to 1")
     if mapping.offload_activations and (mapping.recompute is not Recompute.FULL or mapping.tensor > 1):
-        raise refusal(
-            _NAME,
+        raise _DEEPSPEED.cannot(
             "activations in host memory but for the kept inputs of whole layers on one tensor rank",
             "recompute in full with tensor 1, or keep them on the chip",
         )
@@ -89,9 +79,9 @@ def _check_degrees(shape: Transformer, mapping: ParallelMapping) -> None:
 
 def _precision(step: TrainingStep) -> dict[str, object]:
     if step.element not in ("fp32", "bf16", "fp16"):
-        raise refusal(_NAME, f"the element type {step.element}", "it has fp32, bf16 and fp16")
+        raise _DEEPSPEED.cannot(f"the element type {step.element}", "it has fp32, bf16 and fp16")
     if step.gradient_element not in ("fp32", "bf16", "fp16"):
-        raise refusal(_NAME, f"gradients in {step.gradient_element}", "it has fp32, bf16 and fp16")
+        raise _DEEPSPEED.cannot(f"gradients in {step.gradient_element}", "it has fp32, bf16 and fp16")
     half = {} if step.element == "fp32" else {step.element: {"enabled": True}}
     return {
         **half,
@@ -102,21 +92,20 @@ def _precision(step: TrainingStep) -> dict[str, object]:
 
 def _zero(mapping: ParallelMapping) -> dict[str, object]:
     zero: dict[str, object] = {"stage": mapping.zero, "overlap_comm": mapping.overlap}
-    groups = hybrid_groups(_NAME, mapping)
+    groups = _DEEPSPEED.hybrid_groups(mapping)
     if groups > 1:
         if mapping.zero != 3:
-            raise refusal(
-                _NAME, f"hybrid sharding at ZeRO stage {mapping.zero}", "set zero to 3, or shard over all (0)"
+            raise _DEEPSPEED.cannot(
+                f"hybrid sharding at ZeRO stage {mapping.zero}", "set zero to 3, or shard over all (0)"
             )
         zero["mics_shard_size"] = mapping.zero_group
     if mapping.offload_optimiser:
         if mapping.zero == 0:
-            raise refusal(_NAME, "off-loaded optimiser state without ZeRO", "set zero to 1 or more")
+            raise _DEEPSPEED.cannot("off-loaded optimiser state without ZeRO", "set zero to 1 or more")
         zero["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
     if mapping.offload_weights:
         if mapping.zero != 3 or not mapping.offload_optimiser:
-            raise refusal(
-                _NAME,
+            raise _DEEPSPEED.cannot(
                 f"off-loaded weights and gradients at ZeRO stage {mapping.zero}"
                 + ("" if mapping.offload_optimiser else " with the optimiser on the chip"),
                 "set zero to 3 and off-load the optimiser too",

@@ -5,39 +5,25 @@ off-loading. Sizes of the model and of batches are arguments of the training scr
 that nothing of the layout is lost. Pipelines and expert parallelism it cannot hold.
 """
 
-from volvelle.interchange.launch.expressible import (
-    accumulation,
-    check_axes,
-    check_model,
-    check_optimiser_state,
-    hybrid_groups,
-    one_line,
-    plainly_routed,
-    refusal,
-    sequence_length,
-)
+from volvelle.interchange.launch.expressible import Framework, check_model, one_line, sequence_length
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_NAME = "FSDP under Accelerate"
+_FSDP = Framework("FSDP under Accelerate")
 
 
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The launch file for one layout."""
     check_model(shape, step)
-    check_axes(_NAME, mapping)
-    check_optimiser_state(_NAME, step)
-    rounds = accumulation(_NAME, step, mapping)
+    _FSDP.check_axes(mapping)
+    _FSDP.check_optimiser_state(step)
+    rounds = _FSDP.accumulation(step, mapping)
     _check_degrees(mapping)
-    _check_run(mapping)
-    groups = hybrid_groups(_NAME, mapping)
-    if mapping.data % groups:
-        raise refusal(
-            _NAME,
-            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
-            "shard over a multiple of context",
-        )
+    if not mapping.fused_attention:
+        raise _FSDP.cannot("attention that is not one kernel", "it is the model's; set fused_attention")
+    _FSDP.check_fully_sharded(mapping)
+    groups = _FSDP.replica_groups(mapping)
     length = sequence_length(shape, step)
     return "\n".join(
         [
@@ -70,46 +56,26 @@ def _yaml(truth: bool) -> str:
 
 
 def _check_degrees(mapping: ParallelMapping) -> None:
-    plainly_routed(_NAME, mapping)
+    _FSDP.plainly_routed(mapping)
     if mapping.pipeline > 1 or mapping.interleave > 1:
-        raise refusal(
-            _NAME,
+        raise _FSDP.cannot(
             f"pipeline parallelism ({mapping.pipeline} stages of {mapping.interleave} pieces)",
             "set pipeline and interleave to 1, or use torchtitan or Megatron-LM",
         )
     if mapping.expert > 1:
-        raise refusal(_NAME, f"expert parallelism of {mapping.expert}", "set expert to 1, or use torchtitan")
+        raise _FSDP.cannot(f"expert parallelism of {mapping.expert}", "set expert to 1, or use torchtitan")
     if mapping.tensor > 1 and mapping.sequence_parallel:
-        raise refusal(_NAME, "sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
+        raise _FSDP.cannot("sequence parallelism beside tensor parallelism", "turn sequence_parallel off")
     if mapping.zero < 2 and mapping.data * mapping.context > 1:
-        raise refusal(_NAME, f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
-
-
-def _check_run(mapping: ParallelMapping) -> None:
-    """What FSDP always does, or never."""
-    if not mapping.fused_attention:
-        raise refusal(_NAME, "attention that is not one kernel", "it is the model's; set fused_attention")
-    if mapping.data > 1 and not mapping.overlap:
-        raise refusal(_NAME, "gradients exchanged only after the backward pass", "set overlap")
-    if mapping.recompute is Recompute.FULL and mapping.recompute_every != 1:
-        raise refusal(_NAME, f"kept inputs every {mapping.recompute_every} layers", "set recompute_every to 1")
-    if mapping.offload_activations:
-        raise refusal(_NAME, "activations in host memory", "recompute them")
-    if mapping.offload_weights is not mapping.offload_optimiser:
-        raise refusal(
-            _NAME,
-            f"only {' and '.join(mapping.offloaded)} in host memory",
-            "it off-loads weights, gradients and optimiser state together",
-        )
+        raise _FSDP.cannot(f"ZeRO stage {mapping.zero}", "FSDP shares out gradients too; set zero to 2 or 3")
 
 
 def _precision(step: TrainingStep) -> str:
     words = {"fp32": "no", "bf16": "bf16", "fp16": "fp16"}
     if step.element not in words:
-        raise refusal(_NAME, f"the element type {step.element}", "it has fp32, bf16 and fp16")
+        raise _FSDP.cannot(f"the element type {step.element}", "it has fp32, bf16 and fp16")
     if step.gradient_element != step.element:
-        raise refusal(
-            _NAME,
+        raise _FSDP.cannot(
             f"gradients exchanged in {step.gradient_element} beside weights in {step.element}",
             f"Accelerate exchanges them in the type of mixed_precision; set gradient_element to {step.element}",
         )

@@ -6,22 +6,12 @@ stage is told by when weights are let go: after each use (ZeRO 3) or not before 
 replicas (ZeRO 0) where nothing else is parallel.
 """
 
-from volvelle.interchange.launch.expressible import (
-    accumulation,
-    check_axes,
-    check_model,
-    check_optimiser_state,
-    hybrid_groups,
-    one_line,
-    plainly_routed,
-    refusal,
-    sequence_length,
-)
+from volvelle.interchange.launch.expressible import Framework, check_model, one_line, sequence_length
 from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_NAME = "torchtitan"
+_TITAN = Framework("torchtitan")
 _Table = dict[str, str | int | bool | list[str]]
 
 _FLAVORS = {
@@ -38,9 +28,9 @@ _FLAVORS = {
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
     """The job configuration for one layout."""
     check_model(shape, step)
-    check_axes(_NAME, mapping)
-    check_optimiser_state(_NAME, step)
-    rounds = accumulation(_NAME, step, mapping)
+    _TITAN.check_axes(mapping)
+    _TITAN.check_optimiser_state(step)
+    rounds = _TITAN.accumulation(step, mapping)
     _check_run(mapping)
     tables: dict[str, _Table] = {
         "training": _training(shape, step, mapping, rounds),
@@ -73,23 +63,12 @@ def _toml(value: str | int | bool | list[str]) -> str:
 def _check_run(mapping: ParallelMapping) -> None:
     """What its trainer always does, or never."""
     if not mapping.fused_attention:
-        raise refusal(_NAME, "attention that is not one kernel", "set fused_attention")
+        raise _TITAN.cannot("attention that is not one kernel", "set fused_attention")
     if mapping.tensor > 1 and not mapping.sequence_parallel:
-        raise refusal(_NAME, "tensor parallelism without sequence parallelism", "set sequence_parallel")
-    if mapping.data > 1 and not mapping.overlap:
-        raise refusal(_NAME, "gradients exchanged only after the backward pass", "set overlap")
-    if mapping.recompute is Recompute.FULL and mapping.recompute_every != 1:
-        raise refusal(_NAME, f"kept inputs every {mapping.recompute_every} layers", "set recompute_every to 1")
-    if mapping.offload_activations:
-        raise refusal(_NAME, "activations in host memory", "recompute them")
-    if mapping.offload_weights is not mapping.offload_optimiser:
-        raise refusal(
-            _NAME,
-            f"only {' and '.join(mapping.offloaded)} in host memory",
-            "it off-loads weights, gradients and optimiser state together",
-        )
+        raise _TITAN.cannot("tensor parallelism without sequence parallelism", "set sequence_parallel")
+    _TITAN.check_fully_sharded(mapping)
     if mapping.offload_weights and mapping.zero < 2:
-        raise refusal(_NAME, "off-loading without FSDP", "set zero to 2 or 3")
+        raise _TITAN.cannot("off-loading without FSDP", "set zero to 2 or 3")
 
 
 def _model(shape: Transformer, step: TrainingStep) -> _Table:
@@ -113,9 +92,9 @@ def _model(shape: Transformer, step: TrainingStep) -> _Table:
 def _training(shape: Transformer, step: TrainingStep, mapping: ParallelMapping, rounds: int) -> _Table:
     elements = {"bf16": "bfloat16", "fp8": "bfloat16", "fp32": "float32"}
     if step.element not in elements:
-        raise refusal(_NAME, f"the element type {step.element}", "it has bf16, fp32 and fp8")
+        raise _TITAN.cannot(f"the element type {step.element}", "it has bf16, fp32 and fp8")
     if step.gradient_element != "fp32":
-        raise refusal(_NAME, f"gradients exchanged in {step.gradient_element}", "it exchanges them in fp32")
+        raise _TITAN.cannot(f"gradients exchanged in {step.gradient_element}", "it exchanges them in fp32")
     # A pipeline takes all its micro-batches in one local batch; without one, the trainer accumulates local batches.
     local = mapping.micro_batch * (rounds if mapping.pipeline > 1 else 1)
     return {
@@ -129,24 +108,21 @@ def _training(shape: Transformer, step: TrainingStep, mapping: ParallelMapping, 
 
 
 def _parallelism(shape: Transformer, mapping: ParallelMapping) -> _Table:
-    table: _Table = {}
     replicate, shard = _replicas(mapping)
-    table["data_parallel_replicate_degree"] = replicate
-    table["data_parallel_shard_degree"] = shard
+    table: _Table = {"data_parallel_replicate_degree": replicate, "data_parallel_shard_degree": shard}
     if mapping.zero >= 2:
         table["fsdp_reshard_after_forward"] = "always" if mapping.zero == 3 else "never"
     table["tensor_parallel_degree"] = mapping.tensor
-    plainly_routed(_NAME, mapping)
+    _TITAN.plainly_routed(mapping)
     table["context_parallel_degree"] = mapping.context
     if mapping.expert > 1:
         if mapping.tensor > 1 and not mapping.expert_tensor_parallel:
-            raise refusal(_NAME, "whole experts on tensor ranks", "turn expert_tensor_parallel on, or use Megatron-LM")
+            raise _TITAN.cannot("whole experts on tensor ranks", "turn expert_tensor_parallel on, or use Megatron-LM")
         among = shard * mapping.context
         if shape.experts is None:
-            raise refusal(_NAME, f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
+            raise _TITAN.cannot(f"expert parallelism of {mapping.expert} without experts", "set expert to 1")
         if mapping.expert % mapping.context or among % mapping.expert:
-            raise refusal(
-                _NAME,
+            raise _TITAN.cannot(
                 f"experts over {mapping.expert} ranks where {among} share out and {mapping.context} split sequences",
                 "make it a multiple of context and a divisor of the ranks that share out",
             )
@@ -160,25 +136,19 @@ def _replicas(mapping: ParallelMapping) -> tuple[int, int]:
     if copies == 1:
         return 1, 1
     if mapping.zero == 1:
-        raise refusal(_NAME, "sharing out optimiser state alone (ZeRO 1)", "set zero to 0, 2 or 3")
+        raise _TITAN.cannot("sharing out optimiser state alone (ZeRO 1)", "set zero to 0, 2 or 3")
     if mapping.zero == 0:
         if mapping.chips != mapping.data:
-            raise refusal(_NAME, "plain replicas (ZeRO 0) beside other parallelism", "set zero to 2 or 3")
+            raise _TITAN.cannot("plain replicas (ZeRO 0) beside other parallelism", "set zero to 2 or 3")
         return mapping.data, 1
-    groups = hybrid_groups(_NAME, mapping)
-    if mapping.data % groups:
-        raise refusal(
-            _NAME,
-            f"sharding over {mapping.zero_group} ranks where {mapping.context} split each sequence",
-            "shard over a multiple of context",
-        )
+    groups = _TITAN.replica_groups(mapping)
     return groups, mapping.data // groups
 
 
 def _pipeline(shape: Transformer, mapping: ParallelMapping) -> _Table:
     if mapping.pipeline == 1:
         if mapping.interleave > 1:
-            raise refusal(_NAME, f"{mapping.interleave} pieces of a single stage", "set interleave to 1")
+            raise _TITAN.cannot(f"{mapping.interleave} pieces of a single stage", "set interleave to 1")
         return {"pipeline_parallel_degree": 1}
     match mapping.schedule:
         case Schedule.ONE_FORWARD_ONE_BACKWARD:
@@ -186,15 +156,14 @@ def _pipeline(shape: Transformer, mapping: ParallelMapping) -> _Table:
         case Schedule.GPIPE if mapping.interleave == 1:
             schedule = "GPipe"
         case _:
-            raise refusal(
-                _NAME,
+            raise _TITAN.cannot(
                 f"the schedule {mapping.schedule.word} with {mapping.interleave} pieces a stage",
                 "it has 1F1B, Interleaved1F1B and GPipe (its zero-bubble schedules need several stages a rank)",
             )
     stages = mapping.pipeline * mapping.interleave
     each = -(-shape.layers // stages)
     if -(-shape.layers // each) != stages:
-        raise refusal(_NAME, f"{shape.layers} layers over {stages} stages", "make the stages a divisor of the layers")
+        raise _TITAN.cannot(f"{shape.layers} layers over {stages} stages", "make the stages a divisor of the layers")
     return {
         "pipeline_parallel_degree": mapping.pipeline,
         "pipeline_parallel_schedule": schedule,

@@ -19,7 +19,7 @@ from volvelle.reproductions.comet.figures import (
     configuration,
 )
 
-_COLOURS = {
+COLOURS = {
     "compute, forward": NAVY,
     "compute, input gradient": BLUE,
     "compute, weight gradient": SKY,
@@ -54,7 +54,7 @@ def _slot(swept: Sweep, row: int, nodes: int, *, share: bool) -> Slot:
     bar = Bar(
         parts=tuple(
             (name, float(swept.columns[name][row]) / (whole if share else 1.0))
-            for name in _COLOURS
+            for name in COLOURS
             if swept.columns[name][row] > 0.0
         ),
         right=None if share else float(swept.columns["footprint_gb"][row]),
@@ -91,7 +91,7 @@ def strategies_picture(swept: Sweep, data: Comet, *, width: float = WIDE) -> Cha
         ],
         title="Figure 7: model against data parallelism, 1024 A100",
         about="Run time has its lowest point between the extremes; memory doubles with each halving of MP.",
-        colours={name: colour for name, colour in _COLOURS.items() if max(swept.columns[name]) > 0.0},
+        colours={name: colour for name, colour in COLOURS.items() if max(swept.columns[name]) > 0.0},
         said="Run time a sequence. Higher degrees of model parallelism are slower still, and left out.",
         height=200.0,
         width=width,
@@ -108,7 +108,7 @@ def other_clusters_picture(tpu: Sweep, dojo: Sweep, data: Comet, *, width: float
         ],
         title="Figure 12: the same model on other clusters",
         about="TPU v4 has a bathtub like DGX; on Dojo time falls with every step towards data parallelism.",
-        colours=_COLOURS,
+        colours=COLOURS,
         said="Run time a sequence. Degrees of model parallelism above 256 are left out.",
         height=200.0,
         width=width,

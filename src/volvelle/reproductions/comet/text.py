@@ -183,14 +183,7 @@ def _document(swept: Sweep) -> dict[str, object]:
     return {name: column.tolist() for name, column in swept.columns.items()}
 
 
-_SPLIT = (
-    "mp",
-    "dp",
-    "run_time",
-    *("compute, forward", "compute, input gradient", "compute, weight gradient"),
-    *("exposed, forward", "exposed, input gradient", "exposed, weight gradient"),
-    "footprint_gb",
-)
+_SPLIT = ("mp", "dp", "run_time", *pictures.COLOURS, "footprint_gb")
 
 
 def _figure(swept: Sweep, lead: str, columns: tuple[str, ...], draw: Drawing) -> Item:

@@ -42,20 +42,10 @@ class FoundPoint:
         return self.machine.chips * self.machine.accelerator.rate
 
     @property
-    def cost(self) -> float:
-        """Dollars."""
-        return self.machine.price
-
-    @property
-    def power(self) -> float:
-        """Watts."""
-        return self.machine.power
-
-    @property
     def differences(self) -> tuple[float, float, float]:
         """Ours over logged less one: utilisation, cost, power."""
-        point = self.point
-        return self.utilisation / point.utilisation - 1, self.cost / point.cost - 1, self.power / point.power - 1
+        point, machine = self.point, self.machine
+        return self.utilisation / point.utilisation - 1, machine.price / point.cost - 1, machine.power / point.power - 1
 
     @property
     def within(self) -> bool:
@@ -78,7 +68,7 @@ class FoundPoint:
         share = point.utilisation if logged else self.utilisation
         if name == "performance":
             return share
-        cost, power = (point.cost, point.power) if logged else (self.cost, self.power)
+        cost, power = (point.cost, point.power) if logged else (self.machine.price, self.machine.power)
         return share * self.peak / {"per_dollar": cost, "per_watt": power}[name]
 
     @property
@@ -86,9 +76,7 @@ class FoundPoint:
         """Shares of compute, memory and network in the time of one interval, nothing overlapped."""
         timing = self.apart.timing
         assert timing is not None, "every point has a mapping"
-        compute = sum(part.compute for part in timing.partitions)
-        memory = sum(part.memory for part in timing.partitions)
-        network = sum(part.network for part in timing.partitions)
+        compute, memory, network = (timing.total(name) for name in ("compute", "memory", "network"))
         whole = compute + memory + network
         return compute / whole, memory / whole, network / whole
 
@@ -280,9 +268,9 @@ def design_document(found: DesignSpace) -> dict[str, Any]:
                 "logged_utilisation": one.point.utilisation,
                 "utilisation": one.utilisation,
                 "logged_cost_usd": one.point.cost,
-                "cost_usd": one.cost,
+                "cost_usd": one.machine.price,
                 "logged_power_w": one.point.power,
-                "power_w": one.power,
+                "power_w": one.machine.power,
                 "logged_apart_utilisation": one.point.apart_utilisation,
                 "apart_utilisation": one.apart_utilisation,
                 "compute_share": one.breakdown[0],

@@ -22,12 +22,6 @@ from volvelle.reproductions.dfmodel.runs import (
 )
 from volvelle.search.fusion.solve import FusionAnswer, fuse
 
-_Advance = Callable[[], None]
-
-
-def _unseen() -> None:
-    pass
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRun:
@@ -174,7 +168,9 @@ class SweptRun:
         return None if self.run.utilisation is None else self.ours.utilisation / self.run.utilisation - 1
 
 
-def _sweep(runs: tuple[MappingRun, ...], advance: _Advance, *, exchanged: bool = False) -> tuple[SweptRun, ...]:
+def _sweep(
+    runs: tuple[MappingRun, ...], advance: Callable[[], None], *, exchanged: bool = False
+) -> tuple[SweptRun, ...]:
     found = []
     for run in runs:
         ours, coarse = (
@@ -186,12 +182,12 @@ def _sweep(runs: tuple[MappingRun, ...], advance: _Advance, *, exchanged: bool =
     return tuple(found)
 
 
-def solve_sram_sweep(data: DfModel, *, advance: _Advance = _unseen) -> tuple[SweptRun, ...]:
+def solve_sram_sweep(data: DfModel, *, advance: Callable[[], None]) -> tuple[SweptRun, ...]:
     """Figure 19: kernel by kernel against dataflow, by SRAM and DRAM rate."""
     return _sweep(data.study("figure 19"), advance)
 
 
-def solve_three_dimensional(data: DfModel, *, advance: _Advance = _unseen) -> tuple[SweptRun, ...]:
+def solve_three_dimensional(data: DfModel, *, advance: Callable[[], None]) -> tuple[SweptRun, ...]:
     """Figure 22: a model of 100 T parameters on chips of more cores and less SRAM, by memory technology."""
     return _sweep(data.study("figure 22"), advance, exchanged=True)
 

@@ -12,7 +12,7 @@ from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
 from volvelle.estimators.dataflow.on_chip import ChipKernel, FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.laws.collectives import pipelined_broadcast_time, point_to_point_time
 from volvelle.mapping.sharding import by_dimension, shard
-from volvelle.reproductions.dfmodel.machine import DesignMachine
+from volvelle.reproductions.dfmodel.machine import DesignMachine, given
 from volvelle.workload.families.dlrm import Dlrm, dlrm
 from volvelle.workload.families.fft import Fft, fft
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
@@ -51,26 +51,12 @@ def _workload(shape: GptLayer, *, training: bool) -> Workload:
     return gpt_layer_training(shape) if training else gpt_layer(shape)
 
 
-def _graph(workload: Workload, degree: int, exchange: Exchange) -> ChipGraph:
-    """Split by heads and by the feed-forward width: Megatron's tensor parallelism."""
+def layer_graph(shape: GptLayer, degree: int, exchange: Exchange, *, training: bool = False) -> ChipGraph:
+    """A layer split by heads and by the feed-forward width: Megatron's tensor parallelism."""
+    workload = _workload(shape, training=training)
     (block,) = workload.blocks
     sharded = shard(block, by_dimension(block, ("heads", "ffn")))
     return ChipGraph(sharded=sharded, sizes=workload.sizes, degree=degree, stream="position", exchange=exchange)
-
-
-def layer_problem(
-    shape: GptLayer,
-    chip: OnChip,
-    *,
-    degree: int,
-    exchange: Exchange,
-    tile: int,
-    choices: FusionChoices,
-    pins: Mapping[str, int] | None = None,
-) -> FusionProblem:
-    """A forward layer."""
-    graph = _graph(_workload(shape, training=False), degree, exchange)
-    return graph.problem(chip, tile=tile, choices=choices, pins=pins)
 
 
 def training_problem(
@@ -84,25 +70,18 @@ def training_problem(
     choices: FusionChoices,
 ) -> FusionProblem:
     """A layer forward and backward with its weight updates; `replicas` exchanges gradients, seconds a micro-batch."""
-    workload = _workload(shape, training=True)
-    graph = _graph(workload, degree, exchange)
-    whole, block = graph.problem(chip, choices=choices), workload.blocks[0]
-    network = {INPUT_GRADIENT: exchange(Collective.ALL_REDUCE, block.tensor_of[INPUT_GRADIENT].bytes(workload.sizes))}
+    graph = layer_graph(shape, degree, exchange, training=True)
+    block, sizes = graph.block, graph.sizes
+    network = {INPUT_GRADIENT: exchange(Collective.ALL_REDUCE, block.tensor_of[INPUT_GRADIENT].bytes(sizes))}
     for op in block.operations:
         if op.name.endswith("_update"):
-            size = block.tensor_of[op.outputs[0]].bytes(workload.sizes) / degree
+            size = block.tensor_of[op.outputs[0]].bytes(sizes) / degree
             network[op.name] = replicas(Collective.ALL_REDUCE, size)
-    whole = _with(whole, network=network)
+    whole = _with(graph.problem(chip, choices=choices), network=network)
     if tile is None:
         return whole
     # Keys and values go by positions of their own, which stream as well: every kernel does a tile's share of its work.
-    tiles = -(-shape.sequence // tile)
-    return replace(
-        whole,
-        tiles=tiles,
-        kernels=tuple(replace(kernel, flops=kernel.work / tiles) for kernel in whole.kernels),
-        tensors=tuple(replace(tensor, bytes=tensor.bytes / tiles) for tensor in whole.tensors),
-    )
+    return whole.in_tiles(-(-shape.sequence // tile))
 
 
 def _with(
@@ -172,7 +151,7 @@ def _llm_problem(
     point: DesignPoint, machine: DesignMachine, data: DfModel, chip: OnChip, choices: FusionChoices
 ) -> FusionProblem:
     found = design_workload(point, data)
-    batches = _required(found.global_batch) / machine.degree("DP")
+    batches = given(found.global_batch) / machine.degree("DP")
     return training_problem(
         layer_of(found),
         chip,
@@ -197,14 +176,14 @@ def _dlrm_problem(
     point: DesignPoint, machine: DesignMachine, data: DfModel, chip: OnChip, choices: FusionChoices
 ) -> FusionProblem:
     found = design_workload(point, data)
-    shape, batch = _shape(found, Dlrm), _required(found.local_batch)
+    shape, batch = _shape(found, Dlrm), given(found.local_batch)
     workload = _dense_layers(shape, batch)
     (block,) = workload.blocks
     last = f"bottom_{len(shape.bottom)}"
     meets = (f"{last}_layer", f"{last}_layer.backward.bottom_{len(shape.bottom) - 1}_layer")
     rows = shape.rows_bytes(batch)
     network = dict.fromkeys(meets, machine.all_to_all(rows / machine.chips))
-    batches = _required(found.global_batch) / machine.chips
+    batches = given(found.global_batch) / machine.chips
     for op in block.operations:
         if op.name.endswith("_weight"):
             size = block.tensor_of[op.outputs[0]].bytes(workload.sizes)
@@ -255,8 +234,3 @@ def _fft_problem(
         exchange=lambda how, size: machine.all_to_all(size / chips**2) if how is Collective.ALL_TO_ALL else 0.0,
     )
     return graph.problem(chip, choices=choices)
-
-
-def _required(value: int | None) -> int:
-    assert value is not None, "a workload of the study has all its sizes"
-    return value

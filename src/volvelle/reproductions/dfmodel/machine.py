@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, prod
+from typing import TypeVar
 
 from volvelle.catalogue.published.dfmodel import (
     DesignPoint,
@@ -19,6 +20,7 @@ from volvelle.laws.collectives import direct_all_reduce_time, ring_all_reduce_ti
 from volvelle.laws.machine_cost import connected_links, connected_ports, ring_ports
 from volvelle.system.inventory import Inventory, Network
 
+Figure = TypeVar("Figure", int, float)
 COMPUTE_SHARE = 0.9
 """Of peak, in every input of the design-space study (``compute_util``)."""
 _OTHER_DIMENSIONS = "pcie"
@@ -45,7 +47,7 @@ class DesignMachine:
     @property
     def rates(self) -> tuple[float, ...]:
         """Bytes a second of a link, for each dimension."""
-        return tuple(_given(link.rate) for link in self.links)
+        return tuple(given(link.rate) for link in self.links)
 
     def chip(self, *, sram: bool) -> OnChip:
         """One of its chips; its SRAM counts only where the authors count it."""
@@ -145,17 +147,17 @@ class DesignMachine:
         chip, memory, port = self.accelerator, self.memory, self.port
         return PartPrices(
             name="DFModel",
-            chip_price=_given(chip.price),
-            chip_power=_given(chip.power),
+            chip_price=given(chip.price),
+            chip_power=given(chip.power),
             memories={
-                self.inventory.memory_kind: MemoryPrice(rate_price=_given(memory.price), energy=_given(memory.energy))
+                self.inventory.memory_kind: MemoryPrice(rate_price=given(memory.price), energy=given(memory.energy))
             },
             networks={
                 reach: NetworkPrice(
-                    link_price=_given(link.price),
-                    port_price=_given(port.price),
-                    link_energy=_given(link.energy),
-                    port_energy=_given(port.energy),
+                    link_price=given(link.price),
+                    port_price=given(port.price),
+                    link_energy=given(link.energy),
+                    port_energy=given(port.energy),
                 )
                 for reach, link in (("scale-up", self.links[0]), ("scale-out", self.links[-1]))
             },
@@ -202,6 +204,7 @@ def machine_of(point: DesignPoint, data: DfModel, *, described: bool = False) ->
     )
 
 
-def _given(value: float | None) -> float:
-    assert value is not None, "the study's own chips, memories and links have all their figures"
+def given(value: Figure | None) -> Figure:
+    """A figure that the catalogue need not have, of something that the study has."""
+    assert value is not None, "the study's own workloads, chips, memories and links have all their figures"
     return value

@@ -59,8 +59,8 @@ class PublishedPoints:
             values = {
                 "time": found.answer.time,
                 "mfu": found.utilisation,
-                "machine_usd": found.cost,
-                "power": found.power,
+                "machine_usd": found.machine.price,
+                "power": found.machine.power,
                 "flops_per_usd": found.measure("per_dollar"),
                 "flops_per_joule": found.measure("per_watt"),
                 "chips": float(found.machine.chips),

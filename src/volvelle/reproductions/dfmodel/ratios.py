@@ -1,7 +1,7 @@
 """The ratios that section VI-C of the DFModel paper prints, from our own points: geometric means over design points."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from math import exp, log
 from typing import Any
 
@@ -15,14 +15,15 @@ Choice = Callable[[FoundPoint], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRatio:
-    """A printed ratio beside ours; by measure, only those the paper prints."""
+    """A printed ratio beside ours."""
 
     workload: str
     comparison: str
-    printed: dict[str, float]
-    ours: dict[str, float]
-    logged: dict[str, float]
-    """The same means over the points that were logged."""
+    measure: str
+    paper: float
+    logged: float
+    """The same mean over the points that were logged."""
+    ours: float
 
 
 def _on(*chips: str) -> Choice:
@@ -71,26 +72,25 @@ _ONLY = {("LLM", "dragonfly vs simple; NVLink"): ("performance",)}
 
 def find_ratios(data: DfModel, found: DesignSpace) -> tuple[FoundRatio, ...]:
     """Every ratio of section VI-C."""
-    return tuple(_ratio(one, found) for one in data.ratios if one.comparison in _COMPARISONS)
+    return tuple(each for one in data.ratios if one.comparison in _COMPARISONS for each in _ratios(one, found))
 
 
-def _ratio(printed: PublishedRatio, found: DesignSpace) -> FoundRatio:
+def _ratios(printed: PublishedRatio, found: DesignSpace) -> Iterator[FoundRatio]:
+    """Of every measure that the paper prints."""
     points = [one for one in found.points if one.point.workload == printed.workload]
     above, below = ([one for one in points if choice(one)] for choice in _COMPARISONS[printed.comparison])
-    values = {name: getattr(printed, name) for name in MEASURES}
-    shown = _ONLY.get((printed.workload, printed.comparison), MEASURES)
-    given = {name: value for name, value in values.items() if value is not None and name in shown}
-
-    def ratio(name: str, *, logged: bool) -> float:
-        return _mean(above, name, logged=logged) / _mean(below, name, logged=logged)
-
-    return FoundRatio(
-        workload=printed.workload,
-        comparison=printed.comparison,
-        printed=given,
-        ours={name: ratio(name, logged=False) for name in given},
-        logged={name: ratio(name, logged=True) for name in given},
-    )
+    for name in _ONLY.get((printed.workload, printed.comparison), MEASURES):
+        paper = getattr(printed, name)
+        if paper is not None:
+            logged, ours = (_mean(above, name, logged=by) / _mean(below, name, logged=by) for by in (True, False))
+            yield FoundRatio(
+                workload=printed.workload,
+                comparison=printed.comparison,
+                measure=name,
+                paper=paper,
+                logged=logged,
+                ours=ours,
+            )
 
 
 def _mean(points: Sequence[FoundPoint], name: str, *, logged: bool) -> float:
@@ -99,17 +99,4 @@ def _mean(points: Sequence[FoundPoint], name: str, *, logged: bool) -> float:
 
 def ratio_document(found: Iterable[FoundRatio]) -> dict[str, Any]:
     """What JSON says of them."""
-    return {
-        "rows": [
-            {
-                "workload": one.workload,
-                "comparison": one.comparison,
-                "measure": name,
-                "paper": one.printed[name],
-                "logged": one.logged[name],
-                "ours": one.ours[name],
-            }
-            for one in found
-            for name in one.printed
-        ]
-    }
+    return {"rows": [asdict(one) for one in found]}

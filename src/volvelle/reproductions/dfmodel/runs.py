@@ -11,11 +11,11 @@ from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
 from volvelle.laws.onchip_dataflow import array_peak
 from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.reproductions.dfmodel.kernels import layer_problem
+from volvelle.reproductions.dfmodel.kernels import layer_graph
 from volvelle.reproductions.dfmodel.machine import all_reduce
 from volvelle.search.fusion.solve import TileAnswer, best_tile
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer
+from volvelle.workload.families.gpt_layer import GptLayer
 
 OVERLAPS = {"all": Overlap.ALL, "compute and memory": Overlap.MEMORY, "none": Overlap.NONE}
 """What the catalogue calls them → what we do."""
@@ -94,7 +94,7 @@ class MappedRun:
     def total(self, name: str) -> float:
         """Sum over partitions of ``compute``, ``memory`` or ``network`` seconds, or of ``traffic`` in bytes."""
         timing = self.found.answer.timing if self.found.answer is not None else None
-        return sum(getattr(part, name) for part in timing.partitions) if timing is not None else inf
+        return timing.total(name) if timing is not None else inf
 
 
 def powers_of_two(length: int, *, least: int = 1) -> tuple[int, ...]:
@@ -157,24 +157,15 @@ def map_run(
         partitions=run.partitions if fused and not free else None,
         tile_weights=tile_weights,
     )
-    problems = {
-        tile: layer_problem(
-            shape,
-            chip,
-            degree=tensor,
-            exchange=lambda _, size: all_reduce(size, tensor, rate=rate, passes=run.all_reduce_passes),
-            tile=tile,
-            choices=choices,
-            pins=pins,
-        )
-        for tile in tiles
-    }
-    (block,) = gpt_layer(shape).blocks
+    graph = layer_graph(
+        shape, tensor, lambda _, size: all_reduce(size, tensor, rate=rate, passes=run.all_reduce_passes)
+    )
+    problems = {tile: graph.problem(chip, tile=tile, choices=choices, pins=pins) for tile in tiles}
     return MappedRun(
         run=run,
         found=best_tile(problems),
         replicas=replicas,
-        work=sum(op.kind.work().flops(shape.sizes) for op in block.operations),
+        work=sum(op.kind.work().flops(shape.sizes) for op in graph.operations),
         peak=float(array_peak(run.cores, width=run.lane_width, height=run.stage_width, clock=run.clock)),
         chips=prod(run.dims),
         seconds=perf_counter() - begun,

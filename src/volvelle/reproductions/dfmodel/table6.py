@@ -1,7 +1,7 @@
 """Table VI and Figure 18 of the DFModel paper: GPT-3 175B on eight SN10, mapping by mapping."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun, PublishedIntensity
@@ -158,10 +158,7 @@ def table6_document(found: Table6) -> dict[str, Any]:
             }
             for row in found.rows
         ],
-        "speed_ups": [
-            {name: getattr(one, name) for name in ("comparison", "paper", "logged", "repository", "text")}
-            for one in found.speed_ups
-        ],
+        "speed_ups": [asdict(one) for one in found.speed_ups],
     }
 
 

@@ -23,10 +23,9 @@ TICKS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentModel:
-    """min cost·v with row bounds, as compressed rows."""
+    """min cost·v with row bounds, as compressed rows; no variable is below 0."""
 
     cost: NDArray[np.float64]
-    lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     integer: NDArray[np.bool_]
     starts: NDArray[np.int32]
@@ -120,12 +119,12 @@ def assignment_model(times_of: PartitionTimes, slots: int, *, unit: float, tight
 class _Builder:
     def __init__(self, times_of: PartitionTimes, slots: int, unit: float, *, tight: bool) -> None:
         self.times_of, self.slots, self.unit, self.tight = times_of, slots, unit, tight
-        self.bounds: list[tuple[float, float, bool, float]] = []
+        self.bounds: list[tuple[float, bool, float]] = []
         self.starts, self.columns, self.values = [0], list[int](), list[float]()
         self.rows: list[tuple[float, float, float]] = []
 
-    def column(self, *, upper: float = 1.0, integer: bool = True, cost: float = 0.0, lower: float = 0.0) -> int:
-        self.bounds.append((lower, upper, integer, cost))
+    def column(self, *, upper: float = 1.0, integer: bool = True, cost: float = 0.0) -> int:
+        self.bounds.append((upper, integer, cost))
         return len(self.bounds) - 1
 
     def row(self, terms: Iterable[Term], *, lower: float = -inf, upper: float = inf, scale: float = 1.0) -> None:
@@ -154,11 +153,10 @@ class _Builder:
             self._times(slot)
             self._dram(slot)
         self._choices()
-        lower, upper, integer, cost = zip(*self.bounds, strict=True)
+        upper, integer, cost = zip(*self.bounds, strict=True)
         row_lower, row_upper, scale = zip(*self.rows, strict=True)
         return AssignmentModel(
             cost=np.array(cost, dtype=float),
-            lower=np.array(lower, dtype=float),
             upper=np.array(upper, dtype=float),
             integer=np.array(integer, dtype=bool),
             starts=np.array(self.starts, dtype=np.int32),

@@ -194,16 +194,12 @@ class _Search:
         if not found.sets:
             return
         times_of = self.times_of
-        compute, network, fixed = np.array(found.compute), np.array(found.network), np.array(found.fixed)
+        times = state.time + found.times(times_of)
         read, written = np.array(found.read), np.array(found.written)
-        traffic = np.asarray(partition_traffic(read + written, fixed, 0.0, tiles=self.tiles))
-        for place, kernel in found.pieces.items():
-            traffic[place] = times_of.time_of([kernel]).traffic
-        times = state.time + np.asarray(times_of.time(compute, traffic_time(traffic, rate=self.rate), network))
         cut = state.cut - read + written - np.array(found.beyond)
         left = state.compute - np.array(found.balanced)
-        fixed = state.fixed - fixed - self.tiles * np.array(found.beyond)
-        network = state.network - network
+        fixed = state.fixed - np.array(found.fixed) - self.tiles * np.array(found.beyond)
+        network = state.network - np.array(found.network)
         estimates = times + self._rest(cut, left, fixed, network)
         kept = estimates < self.upper * (1.0 - _CLOSE)
         smaller = np.array(found.smaller)

@@ -23,7 +23,6 @@ def topological_orders(times_of: PartitionTimes) -> Iterator[list[int]]:
         sum(size for _, size, *_ in written) - sum(size for _, size, *_ in read)
         for read, written in zip(times_of.inputs, times_of.outputs, strict=True)
     ]
-    step = iter(range(len(times_of.names)))
     # A kernel that frees as many bytes as it makes goes first; among equals the one whose inputs are newest.
     newest: dict[int, int] = {}
 
@@ -35,13 +34,12 @@ def topological_orders(times_of: PartitionTimes) -> Iterator[list[int]]:
 
     for rule in (freed, depth_first):
         newest.clear()
-        step = iter(range(len(times_of.names)))
-        yield list(_ordered(times_of, rule, newest, step))
+        yield list(_ordered(times_of, rule, newest))
     yield list(range(len(times_of.names)))
 
 
 def _ordered(
-    times_of: PartitionTimes, rule: Callable[[int], tuple[float, int]], newest: dict[int, int], step: Iterator[int]
+    times_of: PartitionTimes, rule: Callable[[int], tuple[float, int]], newest: dict[int, int]
 ) -> Iterator[int]:
     sided = times_of.problem.choices.forward_first
     sorter = TopologicalSorter({number: [maker for maker, *_ in read] for number, read in enumerate(times_of.inputs)})
@@ -51,7 +49,7 @@ def _ordered(
         for number in sorter.get_ready():
             heapq.heappush(ready, (sided and not times_of.kernels[number].forward, rule(number), number))
         *_, number = heapq.heappop(ready)
-        newest[number] = next(step)
+        newest[number] = len(newest)
         yield number
         sorter.done(number)
 

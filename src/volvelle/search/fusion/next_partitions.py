@@ -6,58 +6,56 @@ network time and the bytes read from earlier partitions fall, so neither need a 
 Traffic as a whole does fall (a cut tensor becomes internal), and so does DRAM in use: no set is skipped for those.
 """
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
+from volvelle.laws.onchip_dataflow import partition_traffic, traffic_time
 from volvelle.search.fusion.lattice import Lattice, members_of
 
 _CHECKED = 4096
 """Partitions between two looks at the clock."""
 
 
+@dataclass(slots=True)
 class NextPartitions:
     """Partitions as columns: kernels, and what of them adds up."""
 
-    __slots__ = (
-        "balanced",
-        "beyond",
-        "compute",
-        "fixed",
-        "network",
-        "pieces",
-        "pins",
-        "read",
-        "sets",
-        "smaller",
-        "written",
-    )
+    sets: list[int] = field(default_factory=list)
+    """Masks of kernels."""
+    compute: list[float] = field(default_factory=list)
+    balanced: list[float] = field(default_factory=list)
+    """Compute time at perfect balance."""
+    read: list[float] = field(default_factory=list)
+    """Bytes of a tile that come from earlier partitions."""
+    written: list[float] = field(default_factory=list)
+    """Bytes of a tile that go to later ones."""
+    beyond: list[float] = field(default_factory=list)
+    """The part of these that goes beyond the goal of the search."""
+    fixed: list[float] = field(default_factory=list)
+    """Traffic besides tensors."""
+    network: list[float] = field(default_factory=list)
+    pins: list[int] = field(default_factory=list)
+    """The slot they are pinned to, or −1."""
+    smaller: list[int] = field(default_factory=list)
+    """Place of the partition that lacks the last kernel, where putting that off can be no gain; else −1."""
+    pieces: dict[int, int] = field(default_factory=dict)
+    """Place → the kernel that takes its weights in pieces there."""
 
-    def __init__(self) -> None:
-        self.sets: list[int] = []
-        """Masks of kernels."""
-        self.compute: list[float] = []
-        self.balanced: list[float] = []
-        """Compute time at perfect balance."""
-        self.read: list[float] = []
-        """Bytes of a tile that come from earlier partitions."""
-        self.written: list[float] = []
-        """Bytes of a tile that go to later ones."""
-        self.beyond: list[float] = []
-        """The part of these that goes beyond the goal of the search."""
-        self.fixed: list[float] = []
-        """Traffic besides tensors."""
-        self.network: list[float] = []
-        self.pins: list[int] = []
-        """The slot they are pinned to, or −1."""
-        self.smaller: list[int] = []
-        """Place of the partition that lacks the last kernel, where putting that off can be no gain; else −1."""
-        self.pieces: dict[int, int] = {}
-        """Place → the kernel that takes its weights in pieces there."""
+    def times(self, times_of: PartitionTimes) -> NDArray[np.float64]:
+        """Of every partition, by the laws."""
+        moved, problem = np.array(self.read) + np.array(self.written), times_of.problem
+        traffic = np.asarray(partition_traffic(moved, np.array(self.fixed), 0.0, tiles=float(problem.tiles)))
+        for place, kernel in self.pieces.items():
+            traffic[place] = times_of.time_of([kernel]).traffic
+        memory = traffic_time(traffic, rate=problem.chip.dram_rate)
+        return np.asarray(times_of.time(np.array(self.compute), memory, np.array(self.network)))
 
 
 class _Tables:

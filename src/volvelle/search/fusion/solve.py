@@ -17,7 +17,7 @@ from volvelle.search.fusion.each_pass import EachPass
 from volvelle.search.fusion.incumbent import Partitions, along_orders, improved
 from volvelle.search.fusion.infeasible import reasons
 from volvelle.search.fusion.lattice import Lattice
-from volvelle.search.fusion.solvers import CpSat, Gurobi, Highs, Solver, SolverAnswer, highs_is_installed
+from volvelle.search.fusion.solvers import Solver, cp_sat, gurobi, highs, highs_is_installed
 
 Method = Literal["auto", "exact", "highs", "cp-sat", "gurobi"]
 
@@ -153,8 +153,7 @@ def fuse(
     elif method in ("auto", "exact"):
         _exact(work, solver=method == "auto", limit=time_limit, quick=quick)
     else:
-        named: dict[str, Solver] = {"highs": Highs(), "cp-sat": CpSat(), "gurobi": Gurobi()}
-        _ask(work, named[method], method)
+        _ask(work, {"highs": highs, "cp-sat": cp_sat, "gurobi": gurobi}[method], method)
     return work.answer()
 
 
@@ -177,15 +176,8 @@ def _exact(work: _Work, *, solver: bool, limit: float, quick: bool) -> None:
         work.bound = max(work.bound, min(passes.bound, work.upper))
         return
     budget = Budget(steps=_QUICK_STEPS if quick else _FIRST_STEPS, deadline=work.deadline, states=_STATES)
-    found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
-    work.learn(found)
-    if found.complete and found.partitions is not None and len(found.partitions) > work.most:
-        # The most partitions bind: the bound holds, but slots must be counted.
-        slots = True
-        found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
-        work.learn(found)
-    if found.complete:
-        _close(work, found)
+    complete, slots = _walk(work, lattice, budget, slots)
+    if complete:
         return
     _incumbent(work, slots=slots, steps=_QUICK_STEPS if quick else _WINDOW_STEPS)
     if quick:
@@ -196,24 +188,29 @@ def _exact(work: _Work, *, solver: bool, limit: float, quick: bool) -> None:
         breadth=_BREADTH if ask else inf,
         deadline=min(work.deadline, work.begun + (_SEARCH_SHARE if ask else 0.9) * limit),
     )
+    complete, slots = _walk(work, lattice, budget, slots)
+    if complete:
+        return
+    if ask:
+        _ask(work, highs, "exact, then highs")
+    if not work.settled:
+        _incumbent(work, slots=slots, steps=inf)
+
+
+def _walk(work: _Work, lattice: Lattice, budget: Budget, slots: bool) -> tuple[bool, bool]:
+    """Whether the search ended by itself, so that what is known is the optimum, and whether slots were counted.
+
+    They are where the most partitions turn out to bind: the bound holds without.
+    """
     while True:
-        found = shortest_path(times_of, lattice, upper=work.upper, slots=slots, budget=budget)
+        found = shortest_path(work.times_of, lattice, upper=work.upper, slots=slots, budget=budget)
         work.learn(found)
         if slots or not found.complete or found.partitions is None or len(found.partitions) <= work.most:
             break
         slots = True
     if found.complete:
-        _close(work, found)
-        return
-    if ask:
-        _ask(work, Highs(), "exact, then highs")
-    if not work.settled:
-        _incumbent(work, slots=slots, steps=inf)
-
-
-def _close(work: _Work, found: DownSetPath) -> None:
-    """The search has ended by itself: what is known is the optimum."""
-    work.bound = max(work.bound, min(found.bound, work.upper))
+        work.bound = max(work.bound, min(found.bound, work.upper))
+    return found.complete, slots
 
 
 def _incumbent(work: _Work, *, slots: bool, steps: float) -> None:
@@ -243,7 +240,7 @@ def _ask(work: _Work, solver: Solver, name: str) -> None:
     start = None
     if work.best is not None and len(work.best) <= model.slots:
         start = model.values_of(times_of, work.best)
-    found: SolverAnswer = solver.solve(model, time_limit=max(0.1, work.deadline - perf_counter()), start=start)
+    found = solver(model, max(0.1, work.deadline - perf_counter()), start)
     work.method, work.nodes = name, found.nodes
     if found.bound < inf:
         # Solvers round: a bound is trusted to what they promise.
@@ -255,28 +252,13 @@ def _ask(work: _Work, solver: Solver, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TileTried:
-    """A tile size, and what is known of it."""
-
-    tile: int
-    bound: float
-    """No fusion takes less with this tile size; infinite: none fits."""
-    time: float
-    """Of the fusion found; infinite where none is better than the best of other tile sizes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TileAnswer:
-    """The best tile size with its fusion, and why it is not another."""
+    """The best tile size with its fusion."""
 
     tile: int | None
     answer: FusionAnswer | None
-    tried: tuple[TileTried, ...]
-
-    @property
-    def bound(self) -> float:
-        """No fusion takes less, whatever the tile size."""
-        return min((one.bound for one in self.tried), default=inf)
+    bound: float
+    """No fusion takes less, whatever the tile size; infinite: none fits."""
 
     @property
     def proven(self) -> bool:
@@ -284,19 +266,17 @@ class TileAnswer:
         return self.answer is None or self.bound >= self.answer.time * (1.0 - PROVEN)
 
 
-def best_tile(
-    problems: Mapping[int, FusionProblem], *, time_limit: float = 60.0, method: Method = "auto"
-) -> TileAnswer:
+def best_tile(problems: Mapping[int, FusionProblem], *, time_limit: float = 60.0) -> TileAnswer:
     """The best of one problem for each tile size: each solved, or shown unable to beat the best so far."""
     deadline = perf_counter() + time_limit
-    tile, best, tried = None, None, []
+    tile, best, bound = None, None, inf
     # Fewest kernels' worth of arithmetic first: what is likely best cuts the others short.
     order = sorted(problems, key=lambda size: sum(partition_times_of(problems[size]).balanced))
     for place, size in enumerate(order):
         share = max(0.1, (deadline - perf_counter()) / (len(order) - place))
         cutoff = best.time if best is not None else inf
-        found = fuse(problems[size], time_limit=share, method=method, cutoff=cutoff)
-        tried.append(TileTried(tile=size, bound=found.bound, time=found.time))
+        found = fuse(problems[size], time_limit=share, cutoff=cutoff)
+        bound = min(bound, found.bound)
         if found.fusion is not None and found.time < cutoff:
             tile, best = size, found
-    return TileAnswer(tile=tile, answer=best, tried=tuple(tried))
+    return TileAnswer(tile=tile, answer=best, bound=bound)

@@ -1,6 +1,6 @@
 """The only module that knows solvers: HiGHS and CP-SAT through OR-Tools' MathOpt, and Gurobi, each an extra."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
@@ -25,7 +25,6 @@ class SolverAnswer:
     bound: float
     """No solution is below; infinite where there is none at all."""
     nodes: int
-    seconds: float
 
 
 def highs_is_installed() -> bool:
@@ -39,71 +38,54 @@ def _missing(name: str, extra: str) -> MissingExtraError:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Highs:
+Solver = Callable[[AssignmentModel, float, Sequence[float] | None], SolverAnswer]
+"""(model, seconds at most, a known solution to start from if there is one) → what it finds, on one core."""
+
+
+def highs(model: AssignmentModel, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
     """HiGHS, an open solver of mixed-integer models by branch and cut."""
+    begun = perf_counter()
+    mathopt = _mathopt("HiGHS")
+    from ortools.math_opt.solvers import highs_pb2  # noqa: PLC0415 - an extra
 
-    threads: int = 1
-
-    def solve(self, model: AssignmentModel, *, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
-        """Solve a model, from a known solution if one is given."""
-        begun = perf_counter()
-        mathopt = _mathopt("HiGHS")
-        from ortools.math_opt.solvers import highs_pb2  # noqa: PLC0415 - an extra
-
-        parameters = mathopt.SolveParameters(
-            time_limit=_left(time_limit, begun),
-            relative_gap_tolerance=1e-9,
-            absolute_gap_tolerance=1e-10,
-            # By default what is within 1e-6 of a whole number counts as one, and objectives lean on it.
-            highs=highs_pb2.HighsOptionsProto(
-                int_options={"threads": self.threads}, double_options={"mip_feasibility_tolerance": 1e-9}
-            ),
-        )
-        return _solved(mathopt, mathopt.SolverType.HIGHS, model, parameters, start, begun)
+    parameters = mathopt.SolveParameters(
+        time_limit=_left(time_limit, begun),
+        relative_gap_tolerance=1e-9,
+        absolute_gap_tolerance=1e-10,
+        # By default what is within 1e-6 of a whole number counts as one, and objectives lean on it.
+        highs=highs_pb2.HighsOptionsProto(
+            int_options={"threads": 1}, double_options={"mip_feasibility_tolerance": 1e-9}
+        ),
+    )
+    return _solved(mathopt, mathopt.SolverType.HIGHS, model, parameters, start)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpSat:
+def cp_sat(model: AssignmentModel, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
     """CP-SAT, an open solver that learns from conflicts; whole numbers only.
 
     Coefficients that are not whole are rounded by us, so that the model only gets easier: its bound stays a bound.
     """
+    begun = perf_counter()
+    mathopt = _mathopt("CP-SAT")
+    from ortools.sat import sat_parameters_pb2  # noqa: PLC0415 - an extra
 
-    workers: int = 1
-    """One (with strong linearisation) or eight; two are slower than either."""
-
-    def solve(self, model: AssignmentModel, *, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
-        """Solve a model, from a known solution if one is given."""
-        begun = perf_counter()
-        mathopt = _mathopt("CP-SAT")
-        from ortools.sat import sat_parameters_pb2  # noqa: PLC0415 - an extra
-
-        whole = in_whole_numbers(model)
-        ticks = np.where(np.isfinite(model.upper), 1, TICKS)
-        if start is not None:
-            start = [min(most, ceil(value * unit)) for value, unit, most in zip(start, ticks, whole.upper, strict=True)]
-        # Wide enough that nothing is rescaled, which would round once more, and either way.
-        engine = sat_parameters_pb2.SatParameters(
-            mip_max_bound=float(whole.upper.max()), mip_max_activity_exponent=62, linearization_level=self._level
-        )
-        parameters = mathopt.SolveParameters(
-            time_limit=_left(time_limit, begun),
-            threads=self.workers,
-            cp_sat=engine,
-        )
-        answer = _solved(mathopt, mathopt.SolverType.CP_SAT, whole, parameters, start, begun)
-        return SolverAnswer(
-            values=None if answer.values is None else (np.asarray(answer.values) / ticks).tolist(),
-            objective=answer.objective / TICKS,
-            bound=answer.bound / TICKS,
-            nodes=answer.nodes,
-            seconds=answer.seconds,
-        )
-
-    @property
-    def _level(self) -> int:
-        return 2 if self.workers == 1 else 1
+    whole = in_whole_numbers(model)
+    ticks = np.where(np.isfinite(model.upper), 1, TICKS)
+    if start is not None:
+        start = [min(most, ceil(value * unit)) for value, unit, most in zip(start, ticks, whole.upper, strict=True)]
+    # Wide enough that nothing is rescaled, which would round once more, and either way. One worker does best with
+    # strong linearisation.
+    engine = sat_parameters_pb2.SatParameters(
+        mip_max_bound=float(whole.upper.max()), mip_max_activity_exponent=62, linearization_level=2
+    )
+    parameters = mathopt.SolveParameters(time_limit=_left(time_limit, begun), threads=1, cp_sat=engine)
+    answer = _solved(mathopt, mathopt.SolverType.CP_SAT, whole, parameters, start)
+    return SolverAnswer(
+        values=None if answer.values is None else (np.asarray(answer.values) / ticks).tolist(),
+        objective=answer.objective / TICKS,
+        bound=answer.bound / TICKS,
+        nodes=answer.nodes,
+    )
 
 
 def _mathopt(name: str) -> Any:
@@ -120,7 +102,7 @@ def _left(time_limit: float, begun: float) -> timedelta:
 
 
 def _solved(
-    mathopt: Any, kind: Any, model: AssignmentModel, parameters: Any, start: Sequence[float] | None, begun: float
+    mathopt: Any, kind: Any, model: AssignmentModel, parameters: Any, start: Sequence[float] | None
 ) -> SolverAnswer:
     """One of OR-Tools' engines on a model."""
     program = mathopt.Model.from_model_proto(_message(model))
@@ -137,7 +119,6 @@ def _solved(
         objective=result.objective_value() if found else inf,
         bound=inf if none else max(0.0, ended.objective_bounds.dual_bound),
         nodes=max(0, int(result.solve_stats.node_count)),
-        seconds=perf_counter() - begun,
     )
 
 
@@ -150,7 +131,7 @@ def _message(model: AssignmentModel) -> Any:
     order, priced = np.lexsort((model.columns, row_of)), np.flatnonzero(model.cost)
     message = model_pb2.ModelProto()
     message.variables.ids.extend(columns)
-    message.variables.lower_bounds.extend(model.lower.tolist())
+    message.variables.lower_bounds.extend([0.0] * len(columns))
     message.variables.upper_bounds.extend(model.upper.tolist())
     message.variables.integers.extend(model.integer.tolist())
     message.objective.linear_coefficients.ids.extend(priced.tolist())
@@ -164,46 +145,33 @@ def _message(model: AssignmentModel) -> Any:
     return message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gurobi:
+def gurobi(model: AssignmentModel, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
     """Gurobi, a commercial solver; needs a licence for all but small models."""
-
-    threads: int = 1
-
-    def solve(self, model: AssignmentModel, *, time_limit: float, start: Sequence[float] | None = None) -> SolverAnswer:
-        """Solve a model, from a known solution if one is given."""
-        try:
-            import gurobipy  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise _missing("Gurobi", "gurobi") from None
-        begun = perf_counter()
-        with gurobipy.Env(params={"OutputFlag": 0}) as environment, gurobipy.Model(env=environment) as program:
-            kinds = [gurobipy.GRB.BINARY if whole else gurobipy.GRB.CONTINUOUS for whole in model.integer]
-            columns = program.addVars(
-                len(kinds), lb=model.lower.tolist(), ub=model.upper.tolist(), obj=model.cost.tolist(), vtype=kinds
-            )
-            for row, (low, high) in enumerate(zip(model.row_lower, model.row_upper, strict=True)):
-                entries = slice(model.starts[row], model.starts[row + 1])
-                mine = [columns[int(one)] for one in model.columns[entries]]
-                total = gurobipy.LinExpr(model.values[entries].tolist(), mine)
-                if isfinite(low):
-                    program.addConstr(total >= low)
-                if isfinite(high):
-                    program.addConstr(total <= high)
-            if start is not None:
-                for number, value in enumerate(start):
-                    columns[number].Start = value
-            program.Params.Threads, program.Params.TimeLimit, program.Params.MIPGap = self.threads, time_limit, 1e-9
-            program.optimize()
-            found = program.SolCount > 0
-            none = program.Status in (gurobipy.GRB.INFEASIBLE, gurobipy.GRB.INF_OR_UNBD)
-            return SolverAnswer(
-                values=[columns[number].X for number in range(len(kinds))] if found else None,
-                objective=program.ObjVal if found else inf,
-                bound=inf if none else max(0.0, program.ObjBound),
-                nodes=int(program.NodeCount),
-                seconds=perf_counter() - begun,
-            )
-
-
-Solver = Highs | CpSat | Gurobi
+    try:
+        import gurobipy  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise _missing("Gurobi", "gurobi") from None
+    with gurobipy.Env(params={"OutputFlag": 0}) as environment, gurobipy.Model(env=environment) as program:
+        kinds = [gurobipy.GRB.BINARY if whole else gurobipy.GRB.CONTINUOUS for whole in model.integer]
+        columns = program.addVars(len(kinds), ub=model.upper.tolist(), obj=model.cost.tolist(), vtype=kinds)
+        for row, (low, high) in enumerate(zip(model.row_lower, model.row_upper, strict=True)):
+            entries = slice(model.starts[row], model.starts[row + 1])
+            mine = [columns[int(one)] for one in model.columns[entries]]
+            total = gurobipy.LinExpr(model.values[entries].tolist(), mine)
+            if isfinite(low):
+                program.addConstr(total >= low)
+            if isfinite(high):
+                program.addConstr(total <= high)
+        if start is not None:
+            for number, value in enumerate(start):
+                columns[number].Start = value
+        program.Params.Threads, program.Params.TimeLimit, program.Params.MIPGap = 1, time_limit, 1e-9
+        program.optimize()
+        found = program.SolCount > 0
+        none = program.Status in (gurobipy.GRB.INFEASIBLE, gurobipy.GRB.INF_OR_UNBD)
+        return SolverAnswer(
+            values=[columns[number].X for number in range(len(kinds))] if found else None,
+            objective=program.ObjVal if found else inf,
+            bound=inf if none else max(0.0, program.ObjBound),
+            nodes=int(program.NodeCount),
+        )

@@ -1,16 +1,20 @@
-"""What the joint search answers: a plan for the whole machine, why it takes as long, and how good it is known to be."""
+"""What a search for mappings answers: a plan for the whole machine, why it takes as long, and how sure that is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.estimators.dataflow.partition_time import FusionTime, PartitionTime
-from volvelle.estimators.result import Contribution, MemoryPart
+from volvelle.estimators.result import Estimate, MemoryPart, Violation
 from volvelle.mapping.fusion import Fusion
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.search.certificate import MappingAnswer
+from volvelle.search.certificate import Certificate, SearchCounts
+from volvelle.workload.graph import Workload
 from volvelle.workload.tensor_layout import TensorLayout
+from volvelle.workload.training import TrainingStep
 
 Axis = Literal["tensor", "pipeline", "data"]
 
@@ -62,34 +66,15 @@ class Degrees:
         return f"tensor {self.tensor} × pipeline {self.pipeline} × data {self.data}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MappedBlock:
-    """One block: how its operations are split over chips, and fused on each chip."""
+    """One block: how its operations are split over chips."""
 
     sharded: ShardedBlock
-    fusion: Fusion
-    timing: FusionTime
-    """Of one copy and one micro-batch: compute, memory and network of every partition."""
-    problem: FusionProblem
-    """The kernels and tensors of one chip that `fusion` fuses."""
-    tile: int | None
+    tile: int | None = None
     """Points of the streamed dimension in a tile; None: the graph does not stream."""
-    weights: float
-    """Bytes of weights of one copy on one chip."""
-    saved: float
-    """Bytes that the forward pass of one copy keeps for the backward pass, on one chip, for one micro-batch."""
-    gradients_of: Mapping[str, float] = field(default_factory=dict)
-    """Kernel → seconds of its network time that exchange gradients between replicas, a micro-batch's share."""
-
-    @property
-    def gradients(self) -> float:
-        """Seconds of `timing`'s network that exchange gradients of weights between replicas, for one micro-batch."""
-        return sum(self.gradients_of.values())
-
-    @property
-    def partitions(self) -> tuple[PartitionTime, ...]:
-        """Kernels that run together, in the order they run."""
-        return self.timing.partitions
+    partitions: tuple[PartitionTime, ...] = ()
+    """Kernels that run together, in the order they run; none where kernels run one by one."""
 
     @property
     def name(self) -> str:
@@ -100,6 +85,23 @@ class MappedBlock:
     def repeat(self) -> int:
         """Copies of it, one after another."""
         return self.sharded.block.repeat
+
+
+@dataclass(frozen=True, kw_only=True)
+class FusedBlock(MappedBlock):
+    """One whose operations are fused on each chip as well."""
+
+    fusion: Fusion
+    timing: FusionTime
+    """Of one copy and one micro-batch: compute, memory and network of every partition."""
+    problem: FusionProblem
+    """The kernels and tensors of one chip that `fusion` fuses."""
+    weights: float
+    """Bytes of weights of one copy on one chip."""
+    saved: float
+    """Bytes that the forward pass of one copy keeps for the backward pass, on one chip, for one micro-batch."""
+    gradients_of: Mapping[str, float]
+    """Kernel → seconds of its network time that exchange gradients between replicas, a micro-batch's share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,32 +143,30 @@ class Limit:
     """Seconds a step that would be saved without it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphPlan:
+@dataclass(frozen=True, kw_only=True)
+class MappedPlan(Estimate[TrainingStep | Workload, ParallelMapping | None]):
     """A mapping of a graph to a machine, timed."""
 
     degrees: Degrees
-    boundary: TensorLayout
-    """Of activations handed from block to block, over the chips of a tensor group."""
     blocks: tuple[MappedBlock, ...]
-    stages: tuple[Stage, ...]
     micro_batches: int
     """Of one replica, in a step."""
-    contributions: tuple[Contribution, ...]
-    """Where the step's time goes; the exposed ones add up to it."""
-    limits: tuple[Limit, ...]
-    """What binds, dearest first."""
-    capacity: float
-    """Bytes of DRAM a chip has."""
-    work: float
-    """FLOP of a step on the matrix and vector units of all chips, each counted once however often it is done."""
-    peak: float
-    """FLOP/s of one chip."""
+    boundary: TensorLayout | None = None
+    """Of activations handed from block to block, over the chips of a tensor group."""
+    stages: tuple[Stage, ...] = ()
+    """Of fused blocks."""
+    limits: tuple[Limit, ...] = ()
+    """What binds fused blocks, dearest first."""
 
     @property
-    def time(self) -> float:
-        """Seconds a step."""
-        return sum(part.time for part in self.contributions if part.exposed)
+    def mapping(self) -> ParallelMapping | None:
+        """Degrees, choices and splits where kernels run one by one, as `estimate` has it."""
+        return self.decision
+
+    @property
+    def fused(self) -> tuple[FusedBlock, ...]:
+        """The blocks whose kernels run together; none where they run one by one."""
+        return tuple(block for block in self.blocks if isinstance(block, FusedBlock))
 
     @property
     def slowest(self) -> float:
@@ -179,32 +179,27 @@ class GraphPlan:
         return self.micro_batches * self.degrees.data / self.time
 
     @property
-    def utilisation(self) -> float:
-        """Share of all chips' peak that does work that counts."""
-        return self.work / (self.time * self.degrees.chips * self.peak)
-
-    @property
     def binding(self) -> str:
         """The limit that costs most."""
         return self.limits[0].name if self.limits else "compute"
 
+
+@dataclass(frozen=True, kw_only=True)
+class MappingAnswer(Certificate):
+    """The best mapping of a workload to a machine."""
+
+    workload: str
+    cluster: str
+    chips: int
+    plan: MappedPlan | None
+    """None: nothing fits, or nothing was found in time."""
+    seconds: float
+    """The search took."""
+    counts: SearchCounts
+    violations: tuple[Violation, ...]
+    """Why nothing fits, with cures; none where something does."""
+
     @property
-    def memory_bytes(self) -> float:
-        """Bytes of DRAM of the fullest stage."""
-        return max(stage.memory_bytes for stage in self.stages)
-
-    def block(self, name: str) -> MappedBlock:
-        """The block of that name."""
-        return next(block for block in self.blocks if block.name == name)
-
-    def parts(self) -> dict[str, float]:
-        """Exposed seconds by part, largest first."""
-        found: dict[str, float] = {}
-        for part in self.contributions:
-            if part.exposed:
-                found[part.part] = found.get(part.part, 0.0) + part.time
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-GraphMapping = MappingAnswer[GraphPlan]
-"""The best plan found, and how good it is known to be."""
+    def time(self) -> float:
+        """Seconds a step; infinite without a plan."""
+        return self.plan.time if self.plan is not None else inf

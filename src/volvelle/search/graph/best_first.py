@@ -1,7 +1,7 @@
 """The search itself: best first over degrees and tile sizes, until no bound is less than the best plan."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -13,11 +13,12 @@ from volvelle.estimators.result import Violation
 from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import SearchCounts
 from volvelle.search.fusion.infeasible import reasons
-from volvelle.search.graph.answer import GraphPlan, MappedBlock
-from volvelle.search.graph.block_search import AT_ONCE, CLOSE, Effort
+from volvelle.search.graph.answer import FusedBlock, MappedPlan
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE
 from volvelle.search.graph.candidate import Candidate, Cell
 from volvelle.search.graph.elimination import OutOfTimeError
 from volvelle.search.graph.explain import contributions, limits
+from volvelle.search.graph.guide import Guide
 from volvelle.search.graph.question import Question
 from volvelle.search.graph.staged_plan import PlacedDegrees, StagedPlan
 
@@ -32,24 +33,13 @@ _TURN = 0.5
 _PROMISING = 1.15
 """A cell whose first plan takes so many times the best or less is worth a look at its neighbours."""
 
-Progress = Callable[[float, float, SearchCounts], None]
-"""Told now and then: best step so far, bound, counts."""
-
 
 class BestFirst:
     """Everything that is still open, each with its bound; the least bound first."""
 
-    def __init__(
-        self,
-        question: Question,
-        placements: Sequence[PlacedDegrees],
-        *,
-        deadline: float,
-        progress: Progress | None,
-    ) -> None:
-        self.question, self.deadline, self.progress = question, deadline, progress
-        self.effort, self._number = Effort(deadline=deadline), count()
-        self.total, self.opened, self.full = len(placements), 0, 0
+    def __init__(self, question: Question, placements: Sequence[PlacedDegrees]) -> None:
+        self.question, self.deadline = question, question.deadline
+        self.counts, self._number = SearchCounts(degrees=len(placements)), count()
         self.best: tuple[StagedPlan, Cell] | None = None
         self.time = inf
         self.left = inf
@@ -58,16 +48,15 @@ class BestFirst:
         """The least step and the least bytes of what the DRAM cannot hold."""
         self.waiting: list[tuple[float, int, Candidate]] = []
         self.cells: list[tuple[float, int, Cell]] = []
-        self.candidates = [Candidate(question, placed) for placed in placements]
+        known: dict[tuple[int, object, int], Guide] = {}
+        self.candidates = [Candidate(question, placed, known) for placed in placements]
         for candidate in self.candidates:
             if candidate.least_held > candidate.capacity:
                 self._refused(candidate.bound, candidate.least_held + candidate.placed.reserved)
-                self.full += 1
+                self.counts.full += 1
             else:
-                self._wait(candidate)
-
-    def _wait(self, candidate: Candidate) -> None:
-        heapq.heappush(self.waiting, (candidate.bound, next(self._number), candidate))
+                heapq.heappush(self.waiting, (candidate.bound, next(self._number), candidate))
+                self.counts.pruned += 1  # until it is opened
 
     def _keep(self, cell: Cell) -> None:
         heapq.heappush(self.cells, (cell.bound, next(self._number), cell))
@@ -108,8 +97,6 @@ class BestFirst:
                 self._advance(entry[2])
                 self.cells.remove(entry)
                 heapq.heapify(self.cells)
-            if self.progress is not None:
-                self.progress(self.time, self.bound, self.counts)
 
     def _sharpen(self, cell: Cell) -> bool:
         """Raise the bound of a cell and of all that differ from it in their tile size only; whether it could be."""
@@ -117,10 +104,11 @@ class BestFirst:
         if not blocks:
             return False
         before, turn = cell.promise, min(self.deadline, perf_counter() + _TURN)
-        cell.sharpen(blocks[0], incumbent=self.time, deadline=turn, effort=self.effort)
+        cell.sharpen(blocks[0], incumbent=self.time, deadline=turn, counts=self.counts)
         promise = cell.promise
         if promise < min(before, self.time * (1.0 - CLOSE)):
-            for other in sorted((one for one in cell.candidate.made if one.boundary == cell.boundary), key=_seen):
+            alike = [one for one in cell.candidate.made if one.boundary == cell.boundary]
+            for other in sorted(alike, key=lambda one: inf if one.seen is None else one.seen):
                 other.seen = None
                 if self._glance(other) <= promise * (1.0 + CLOSE):
                     break
@@ -168,7 +156,7 @@ class BestFirst:
             return
         cells = candidate.cells()
         heapq.heappop(self.waiting)
-        self.opened += 1
+        self.counts.pruned -= 1
         for cell in cells:
             self._keep(cell)
         times = self._glance_middle(candidate)
@@ -190,7 +178,7 @@ class BestFirst:
             return cell.seen
         plan = None
         if cell.candidate.likely_share <= 1.0 and perf_counter() < self.deadline:
-            plan = cell.glance(self.effort)
+            plan = cell.glance(self.counts)
         cell.seen = inf if plan is None else plan.time
         if plan is None:
             return inf
@@ -216,7 +204,7 @@ class BestFirst:
         """Look at some more of a cell; when it is first opened, at what looks best in it."""
         looks = AT_ONCE
         if not cell.searches:
-            cell.open(self.effort)
+            cell.open(self.counts)
             looks = _FIRST
         turn = min(self.deadline, perf_counter() + _TURN)
         plan = cell.advance(incumbent=self.time, deadline=turn, looks=looks)
@@ -235,21 +223,9 @@ class BestFirst:
         ends = [heap[0][0] for heap in (self.waiting, self.cells) if heap]
         return min(self.time, self.left, *ends)
 
-    @property
-    def counts(self) -> SearchCounts:
-        """How much was looked at."""
-        return SearchCounts(
-            degrees=self.total,
-            pruned=self.total - self.opened - self.full,
-            full=self.full,
-            shardings=self.effort.shardings,
-            dominated=self.effort.dominated,
-            fusions=self.effort.fusions,
-        )
-
     # -- the answer ----------------------------------------------------------------------------------------------
 
-    def plan(self, micro_batches: int) -> GraphPlan | None:
+    def plan(self, micro_batches: int) -> MappedPlan | None:
         """The best plan, with its reasons."""
         if self.best is None:
             return None
@@ -267,8 +243,9 @@ class BestFirst:
                 if one.network_time > other.network_time
             }
             blocks.append(
-                MappedBlock(
+                FusedBlock(
                     sharded=solved.sharding.sharded,
+                    partitions=timing.partitions,
                     fusion=solved.fusion,
                     timing=timing,
                     problem=solved.problem,
@@ -285,7 +262,11 @@ class BestFirst:
             for op in block.operations
         )
         chip = question.chip
-        return GraphPlan(
+        return MappedPlan(
+            workload=question.workload,
+            decision=None,
+            memory=max(stages, key=lambda stage: stage.memory_bytes).memory,
+            chips=placed.degrees.chips,
             degrees=placed.degrees,
             boundary=staged.solved[0].sharding.boundary,
             blocks=tuple(blocks),
@@ -346,8 +327,3 @@ class BestFirst:
             rest = f"; so do {len(found) - _NAMED} more"
             found[_NAMED - 1] = replace(found[_NAMED - 1], problem=found[_NAMED - 1].problem + rest)
         return found[:_NAMED]
-
-
-def _seen(cell: Cell) -> float:
-    """What the plan of a short look took."""
-    return inf if cell.seen is None else cell.seen

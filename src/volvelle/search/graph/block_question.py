@@ -1,13 +1,14 @@
 """What is asked of one block on one group of chips, and what is known of it whatever the tile size."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 
 from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
-from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
+from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.graph.chip_table import ChipTable
+from volvelle.search.graph.question import Question
 from volvelle.search.graph.sharding import TIES, Objective, Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.graph.timed_splits import TimedSplits
@@ -15,37 +16,30 @@ from volvelle.workload.operations import Operation
 from volvelle.workload.tensor_layout import TensorLayout
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BlockQuestion:
     """A block on a group of chips."""
 
-    sharder: Sharder
+    asked: Question
+    number: int
+    """Of the block."""
     table: ChipTable
-    chip: OnChip
-    choices: FusionChoices
     exchange: Exchange
     replicas: Exchange | None
     micro_batches: int
-    pins: Mapping[str, int]
-    splits: Mapping[str, str | None]
-    objective: Objective
-    uneven: bool
-    ends: bool = False
-    """What enters and leaves the block passes through DRAM."""
-    refused: tuple[str, ...] = ()
-    boundary: TensorLayout | None = None
+    boundary: TensorLayout | None
     """The layout between blocks; None: any."""
-    held: Callable[[Operation, str | None], float] | None = None
+    held: Callable[[Operation, str | None], float] | None
     """Bytes that an operation makes a chip hold, by the dimension it splits."""
-    room: float = inf
+    room: float
     """Bytes that a chip may hold."""
-    deadline: float = inf
+    deadline: float
     """By `time.perf_counter`."""
 
     @property
-    def degree(self) -> int:
-        """Chips of the group."""
-        return self.table.degree
+    def sharder(self) -> Sharder:
+        """Of the block."""
+        return self.asked.sharders[self.number]
 
     @property
     def costs(self) -> ShardingTimes:
@@ -55,13 +49,13 @@ class BlockQuestion:
             memory=self.table.memory,
             moved=self.table.moved,
             needs=self.table.needs,
-            sram=self.chip.sram * (1.0 + 1e-9),
-            sided=self.choices.forward_first,
+            sram=self.asked.chip.sram * (1.0 + 1e-9),
+            sided=self.asked.choices.forward_first,
             exchange=self.exchange,
             replicas=self.replicas,
             micro_batches=self.micro_batches,
             alone=self.table.alone,
-            overlapped=self.choices.overlap is Overlap.ALL,
+            overlap=self.asked.choices.overlap,
             held=self.held,
             room=self.room,
             deadline=self.deadline,
@@ -70,17 +64,15 @@ class BlockQuestion:
     @property
     def exact(self) -> bool:
         """Whether a fusion of its problem takes what is said: not whatever the tile size, where cores are whole."""
-        return self.table.finest is None or self.chip.utilisation is not None
+        return self.table.finest is None or self.asked.chip.utilisation is not None
 
     def timed(self, *, fits: bool = True, objective: Objective = "time") -> TimedSplits:
         """Every split with its time; without `fits` if everything fitted the chip."""
         return self.sharder.timed(
-            self.degree,
+            self.table.degree,
             self.costs if fits and self.exact else replace(self.costs, alone=None),
             objective=objective,
-            splits=self.splits,
-            refused=self.refused,
-            uneven=self.uneven,
+            refused=self.asked.refused,
             boundary=self.boundary,
         )
 
@@ -94,30 +86,20 @@ class BlockQuestion:
         return next(self.sharder.in_order(timed))
 
     def problem(self, sharded: ShardedBlock, *, replicas: bool = True) -> FusionProblem:
-        """The fusion problem of a sharding."""
+        """The fusion problem of a sharding; where the tile size is open, one that takes no more than with any."""
+        asked = self.asked
         graph = ChipGraph(
             sharded=sharded,
-            sizes=self.sharder.sizes,
-            degree=self.degree,
-            stream=self.table.stream,
+            sizes=asked.workload.sizes,
+            degree=self.table.degree,
+            stream=asked.stream,
             exchange=self.exchange,
             replicas=self.replicas if replicas else None,
             micro_batches=self.micro_batches,
-            vector_cost=self.table.vector_cost,
-            ends=self.ends,
+            vector_cost=asked.vector_cost,
+            ends=asked.ends,
         )
-        problem = graph.problem(self.chip, tile=self.table.tile, choices=self.choices, pins=self.pins)
-        return problem if self.table.finest is None else _as_fine_as_can_be(problem, self.table.finest)
-
-
-def _as_fine_as_can_be(problem: FusionProblem, tiles: int) -> FusionProblem:
-    """The work and traffic of one tile, which nothing is rounded up for, with the buffers of many.
-
-    With no tile size does a fusion take less.
-    """
-    return replace(
-        problem,
-        tiles=tiles,
-        kernels=tuple(replace(one, flops=one.work / tiles) for one in problem.kernels),
-        tensors=tuple(replace(one, bytes=one.bytes / tiles) for one in problem.tensors),
-    )
+        # What DRAM holds is not the fusion's business: the stage counts it.
+        chip, pins = replace(asked.chip, dram_capacity=inf), asked.pins.get(sharded.block.name, {})
+        problem = graph.problem(chip, tile=self.table.tile, choices=asked.choices, pins=pins)
+        return problem if self.table.finest is None else problem.in_tiles(self.table.finest)

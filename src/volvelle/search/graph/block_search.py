@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.mapping.fusion import Fusion
-from volvelle.search.certificate import PROVEN
+from volvelle.search.certificate import PROVEN, SearchCounts
 from volvelle.search.fusion.solve import fuse
 from volvelle.search.graph.block_question import BlockQuestion
 from volvelle.search.graph.branches import Branch, Branches
@@ -27,22 +27,6 @@ AT_ONCE = 200
 _FIRST_PATIENCE = 0.5
 """Seconds for a fusion that a quick look left open; each time it comes up again, so many times as long."""
 _MORE_PATIENCE = 4.0
-
-
-def _any(sharding: Sharding) -> bool:
-    del sharding
-    return True
-
-
-@dataclass(slots=True)
-class Effort:
-    """How much was done, counted as it is done, and until when it may be."""
-
-    deadline: float = inf
-    """By `time.perf_counter`."""
-    shardings: int = 0
-    dominated: int = 0
-    fusions: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +78,13 @@ class BlockSearch:
     def __init__(
         self,
         question: BlockQuestion,
-        effort: Effort,
+        counts: SearchCounts,
         *,
         hints: Sequence[tuple[int, ...]] = (),
         start: Weights | None = None,
         solver: Solver = fused,
-        deadline: float = inf,
     ) -> None:
-        self.question, self.effort, self._solver, self._deadline = question, effort, solver, deadline
+        self.question, self.counts, self._solver = question, counts, solver
         self.best: Solved | None = None
         self.undecided = inf
         """No sharding looked at takes less than this or the best."""
@@ -110,7 +93,7 @@ class BlockSearch:
         self._solved: list[NDArray[np.float64]] = []
         self._number = count()
         self._open: list[tuple[float, int, _Open]] = []
-        self.root = Branch(question.timed(), question.choices.overlap, deadline, hints=hints, start=start)
+        self.root = Branch(question.timed(), hints=hints, start=start)
         self._branches = Branches(self.root)
 
     @property
@@ -137,11 +120,11 @@ class BlockSearch:
         *,
         cutoff: float,
         deadline: float,
+        fits: Callable[[Sharding], bool],
         looks: int = AT_ONCE,
-        fits: Callable[[Sharding], bool] = _any,
     ) -> Solved | None:
         """Look at some more shardings; gives the first that is better than the best so far and than `cutoff`."""
-        if self.question.objective == "bytes" and self._branches.bound < inf:
+        if self.question.asked.objective == "bytes" and self._branches.bound < inf:
             self._branches.drop()
             return self._look(self.question.least_sent(), min(cutoff, self.time), deadline, fits)
         for _ in range(looks):
@@ -174,7 +157,7 @@ class BlockSearch:
         if options in self._looked:
             return None
         self._looked.add(options)
-        least = branch.timed.least(chosen, self.question.choices.overlap)
+        least = branch.timed.least(chosen)
         if least >= limit * (1.0 - CLOSE):
             self.undecided = min(self.undecided, least)
             return None
@@ -205,15 +188,15 @@ class BlockSearch:
         if problem in self._seen:
             return None
         self._seen.add(problem)
-        self.effort.shardings += 1
+        self.counts.shardings += 1
         if not fits(sharding):
             return None
         mark = _mark(problem)
         if any(np.all(other <= mark) for other in self._solved):
-            self.effort.dominated += 1
+            self.counts.dominated += 1
             return None
         found = self._solver(sharding, problem, limit, deadline, True)
-        self.effort.fusions += 1
+        self.counts.fusions += 1
         # What takes more in everything takes more time too: this one's bound is on it as well.
         self._solved.append(mark)
         return self._settle(_Open(sharding, problem, _FIRST_PATIENCE), found, limit, 0.0)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from math import inf
 
-from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.search.graph.dual import LagrangianBound, lagrangian_bound
 from volvelle.search.graph.sharding_times import Weights
 from volvelle.search.graph.timed_splits import TimedSplits
@@ -20,17 +19,15 @@ class Branch:
     def __init__(
         self,
         timed: TimedSplits,
-        overlap: Overlap,
-        deadline: float,
         *,
         hints: Sequence[tuple[int, ...]] = (),
         start: Weights | None = None,
         parent: "Branch | None" = None,
         known: Sequence[tuple[int, ...]] = (),
     ) -> None:
-        self.timed, self.overlap, self.deadline = timed, overlap, deadline
+        self.timed = timed
         start = start if parent is None else parent.lagrangian.weights
-        self.lagrangian: LagrangianBound = lagrangian_bound(timed, overlap, deadline=deadline, start=start, known=known)
+        self.lagrangian: LagrangianBound = lagrangian_bound(timed, start=start, known=known)
         self.hints = list(dict.fromkeys((*self.lagrangian.hints, *hints)))
         self.bound: float = max(self.lagrangian.bound, 0.0 if parent is None else parent.bound)
         """No sharding of it that was not looked at takes less."""
@@ -96,7 +93,7 @@ class Branches:
                 if chosen[variable] == option
             ]
             part = whole.timed.restricted(variable, option)
-            self._keep(Branch(part, whole.overlap, whole.deadline, parent=whole, known=known))
+            self._keep(Branch(part, parent=whole, known=known))
 
     def _keep(self, branch: Branch) -> None:
         if branch.bound < inf:

@@ -1,15 +1,15 @@
 """One way to give chips to axes, and its cells: a tile size and a layout between blocks, each searched by itself."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import inf
 from time import perf_counter
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.dataflow.on_chip import FusionProblem
+from volvelle.search.certificate import SearchCounts
 from volvelle.search.graph.block_question import BlockQuestion
-from volvelle.search.graph.block_search import AT_ONCE, CLOSE, BlockSearch, Effort, Solved, Solver, fused
+from volvelle.search.graph.block_search import AT_ONCE, CLOSE, BlockSearch, Solved, Solver, fused
 from volvelle.search.graph.graph_stages import TooWideError, cut_graph
 from volvelle.search.graph.guide import Guide
 from volvelle.search.graph.memory import MemoryLowerBound, block_memory
@@ -24,8 +24,9 @@ from volvelle.workload.tensor_layout import Collective, TensorLayout
 class Candidate:
     """Degrees on the network, with a bound that is made sharper when asked."""
 
-    def __init__(self, question: Question, placed: PlacedDegrees) -> None:
-        self.question, self.placed = question, placed
+    def __init__(self, question: Question, placed: PlacedDegrees, known: dict[tuple[int, object, int], Guide]) -> None:
+        """With the guides that are `known` so far, to share: by block, network and degree, those of less than all."""
+        self.question, self.placed, self._known = question, placed, known
         degrees = placed.degrees
         self.stages, self.rounds = degrees.pipeline, placed.micro_batches + degrees.pipeline - 1
         self.hand_over = placed.least_hand_over(question.cuts)
@@ -60,35 +61,28 @@ class Candidate:
     def sharpen(self) -> None:
         """A better bound: the best shardings, first without replicas, then with."""
         self.level += 1
-        question, group = self.question, self.placed.degrees.group("tensor")
-        if self.level > 1:
-            self.bound = max(self.bound, self.step([guide.bound for guide in self.guides(None)]))
-            return
-        for number in range(len(question.workload.blocks)):
-            key = (number, group.spans, group.degree)
-            if key not in question.bounds:
-                asked = self.block_question(number, None, None, whole=False)
-                question.bounds[key] = Guide(asked, deadline=question.deadline)
-        bounds = [
-            question.bounds[number, group.spans, group.degree].bound for number in range(len(question.workload.blocks))
-        ]
-        self.bound = max(self.bound, self.step(bounds))
+        guides = [self._first(number) for number in self.blocks] if self.level == 1 else self.guides(None)
+        self.bound = max(self.bound, self.step([guide.bound for guide in guides]))
+
+    def _first(self, number: int) -> Guide:
+        """Of a block without replicas and without the limit of DRAM: the same for all that have its network."""
+        group = self.placed.degrees.group("tensor")
+        key = (number, group.spans, group.degree)
+        if key not in self._known:
+            self._known[key] = Guide(self.block_question(number, None, None, whole=False))
+        return self._known[key]
+
+    @property
+    def blocks(self) -> range:
+        """By number."""
+        return range(len(self.question.workload.blocks))
 
     def guides(self, boundary: TensorLayout | None) -> list[Guide]:
         """Of every block, with that layout between blocks; None: any."""
         if boundary not in self._guides:
-            question, group = self.question, self.placed.degrees.group("tensor")
-            like = [
-                question.bounds.get((number, group.spans, group.degree))
-                for number in range(len(question.workload.blocks))
-            ]
             self._guides[boundary] = [
-                Guide(
-                    self.block_question(number, None, boundary),
-                    start=one.weights if one else None,
-                    deadline=question.deadline,
-                )
-                for number, one in enumerate(like)
+                Guide(self.block_question(number, None, boundary), start=self._first(number).weights)
+                for number in self.blocks
             ]
         return self._guides[boundary]
 
@@ -96,25 +90,17 @@ class Candidate:
         self, number: int, tile: int | None, boundary: TensorLayout | None, *, whole: bool = True
     ) -> BlockQuestion:
         """What is asked of one block; unless `whole` without replicas and without the limit of DRAM."""
-        question, block = self.question, self.question.workload.blocks[number]
-        held, room = None, inf
+        question, held, room = self.question, None, inf
         if whole:
             room = self.capacity - self.least_held + self._holdings[number].least
             held = self._holdings[number].within(room)
         return BlockQuestion(
-            sharder=question.sharders[number],
+            asked=question,
+            number=number,
             table=question.table(number, self.placed.degrees.tensor, tile),
-            chip=replace(question.chip, dram_capacity=inf),
-            choices=question.choices,
             exchange=self.exchange,
             replicas=self.replicas if whole else None,
             micro_batches=self.placed.micro_batches,
-            pins=question.pins.get(block.name, {}),
-            splits=question.splits.get(block.name, {}),
-            refused=question.refused,
-            objective=question.objective,
-            uneven=question.uneven,
-            ends=question.ends,
             boundary=boundary,
             held=held,
             room=room,
@@ -175,8 +161,9 @@ class Candidate:
     def tiles(self) -> list[int | None]:
         """Tile sizes with which every operation fits the chip."""
         question, degree = self.question, self.placed.degrees.tensor
-        blocks = range(len(question.workload.blocks))
-        return [tile for tile in question.tiles if all(question.table(number, degree, tile).fits for number in blocks)]
+        return [
+            tile for tile in question.tiles if all(question.table(number, degree, tile).fits for number in self.blocks)
+        ]
 
     def cells(self) -> list["Cell"]:
         """One for every tile size and, where blocks differ, for every layout between them."""
@@ -187,9 +174,7 @@ class Candidate:
         if len(question.workload.blocks) > 1:
             sharder = question.sharders[0]
             boundaries = [
-                one
-                for one in sharder.tables.boundaries
-                if sharder.able(one.dim or None, degree, question.refused, uneven=question.uneven)
+                one for one in sharder.tables.boundaries if sharder.able(one.dim or None, degree, question.refused)
             ]
         self.made = [Cell(self, tile, boundary) for tile in self.tiles for boundary in boundaries]
         return self.made
@@ -209,32 +194,28 @@ class Cell:
         self.least_full = inf
         """Bytes of the sharding that was nearest to fit the DRAM and did not."""
 
-    def open(self, effort: Effort) -> None:
+    def open(self, counts: SearchCounts) -> None:
         """Bound every block's shardings for this tile size."""
-        for number in range(len(self.candidate.question.workload.blocks)):
+        for number, guide in enumerate(self.candidate.guides(self.boundary)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver = self._cutter() if self._uncut(number) else fused
-            guide = self.candidate.guides(self.boundary)[number]
-            self.searches.append(
-                BlockSearch(
-                    question, effort, hints=guide.hints, start=guide.weights, solver=solver, deadline=effort.deadline
-                )
-            )
+            search = BlockSearch(question, counts, hints=guide.hints, start=guide.weights, solver=solver)
+            self.searches.append(search)
         self._settle()
 
-    def glance(self, effort: Effort) -> StagedPlan | None:
+    def glance(self, counts: SearchCounts) -> StagedPlan | None:
         """A plan of shardings that look good whatever the tile size, each quickly fused."""
-        self.glanced, solved = True, list[Solved]()
+        self.glanced, solved, deadline = True, list[Solved](), self.candidate.question.deadline
         for number, guide in enumerate(self.candidate.guides(self.boundary)):
             question = self.candidate.block_question(number, self.tile, self.boundary)
             solver, best = self._cutter() if self._uncut(number) else fused, None
-            for sharding in (guide.best, *guide.shardings) if guide.best is not None else guide.shardings:
-                if perf_counter() > effort.deadline:
+            for sharding in (*([guide.best.sharding] if guide.best else ()), *guide.shardings):
+                if perf_counter() > deadline:
                     break
                 if self._fits(number, sharding):
-                    effort.fusions += 1
+                    counts.fusions += 1
                     limit = inf if best is None else best.time
-                    found = solver(sharding, question.problem(sharding.sharded), limit, effort.deadline, True)
+                    found = solver(sharding, question.problem(sharding.sharded), limit, deadline, True)
                     best = found if isinstance(found, Solved) else best
             if best is None:
                 return None
@@ -266,13 +247,13 @@ class Cell:
         left = [number for number, guide in enumerate(guides) if not guide.closed(cutoffs[number])]
         return sorted(left, key=lambda one: -blocks[one].repeat * (cutoffs[one] - guides[one].bound))
 
-    def sharpen(self, number: int, *, incumbent: float, deadline: float, effort: Effort) -> None:
+    def sharpen(self, number: int, *, incumbent: float, deadline: float, counts: SearchCounts) -> None:
         """A sharper bound of a block whatever the tile size, for every cell of the same layout between blocks."""
         candidate, guides = self.candidate, self.candidate.guides(self.boundary)
         guides[number].sharpen(
             enough=self._cutoff(number, incumbent),
             deadline=deadline,
-            effort=effort,
+            counts=counts,
             fits=lambda sharding: self._fits(number, sharding),
         )
         for cell in candidate.made:
@@ -295,10 +276,6 @@ class Cell:
         number = max(
             open_ones, key=lambda one: blocks[one].repeat * (self.searches[one].time - self.searches[one].bound)
         )
-        return self.look(number, incumbent=incumbent, deadline=deadline, looks=looks)
-
-    def look(self, number: int, *, incumbent: float, deadline: float, looks: int) -> StagedPlan | None:
-        """Look at more shardings of one block; gives a plan if one got better."""
         search = self.searches[number]
         found = search.advance(
             cutoff=self._cutoff(number, incumbent),

@@ -1,48 +1,46 @@
 """What every operation takes on one chip by the dimension it splits, whatever the others do: bounds for sharding."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, inf, prod
+from math import ceil, inf
 
 from volvelle.estimators.dataflow.chip_graph import ChipGraph, stream_aliases
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip, Overlap
 from volvelle.estimators.dataflow.partition_time import PartitionTimes
 from volvelle.laws.onchip_dataflow import partition_traffic, sram_demand, traffic_time
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.workload.elements import element_bytes
+from volvelle.search.graph.memory import known_as
 from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Lookup, Operation
 from volvelle.workload.tensor_layout import REPLICATED, TensorLayout, split
 
 
+@dataclass(kw_only=True, eq=False)
 class ChipTable:
     """Seconds of a block's operations on one of `degree` chips, for one tile size."""
 
-    def __init__(
-        self,
-        block: Block,
-        sizes: Mapping[str, float],
-        *,
-        degree: int,
-        stream: str | None,
-        tile: int | None,
-        chip: OnChip,
-        choices: FusionChoices,
-        vector_cost: float = 1.0,
-        ends: bool = False,
-    ) -> None:
-        self.block, self.sizes, self.degree = block, sizes, degree
-        self.stream, self.tile, self.chip, self.choices = stream, tile, chip, choices
-        self.vector_cost, self.ends = vector_cost, ends
-        self.finest = int(sizes[stream]) if stream is not None and tile is None else None
+    block: Block
+    sizes: Mapping[str, float]
+    degree: int
+    stream: str | None
+    tile: int | None
+    chip: OnChip
+    choices: FusionChoices
+    vector_cost: float
+    ends: bool
+
+    def __post_init__(self) -> None:
+        block, stream = self.block, self.stream
+        self.finest = int(self.sizes[stream]) if stream is not None and self.tile is None else None
         """Whatever the tile size: tiles at most, so buffers at least; else None."""
         self._first: dict[str, tuple[Operation, tuple[str, ...]]] = {}
         """Tensor → the operation that decides its layout, and how that one knows its dimensions."""
         for op in block.operations:
             signature = op.kind.signature
             dims = (*signature.inputs, *signature.outputs)
-            for name, known_as in zip((*op.inputs, *op.outputs), dims, strict=True):
-                self._first.setdefault(name, (op, known_as))
+            for name, known in zip((*op.inputs, *op.outputs), dims, strict=True):
+                self._first.setdefault(name, (op, known))
         self._made = {name for op in block.operations for name in op.outputs}
         self._aliases = stream_aliases(block, stream)
         self._offered = {op.name: {choice.dim for choice in op.kind.choices()} for op in block.operations}
@@ -50,7 +48,12 @@ class ChipTable:
         self._work: dict[tuple[str, str | None], float] = {}
         self._alone: dict[tuple[str, str | None], float | None] = {}
         self.handed = {
-            op.name: sum(self._bytes(name) for name in op.outputs for other in block.operations if name in other.inputs)
+            op.name: sum(
+                block.tensor_of[name].bytes(self.sizes)
+                for name in op.outputs
+                for other in block.operations
+                if name in other.inputs
+            )
             for op in block.operations
         }
         """Operation → bytes it hands to others, unsplit, counted for each reader."""
@@ -89,8 +92,7 @@ class ChipTable:
 
     def _read_bytes(self, op: Operation, tensor: str, dim: str | None) -> float:
         """Bytes of a tensor as an operation reads it."""
-        dims = op.kind.signature.inputs[op.inputs.index(tensor)]
-        return self._own_bytes(tensor, self.block.tensor_of[tensor].dims[dims.index(dim)] if dim in dims else None)
+        return self._own_bytes(tensor, op.kind.signature.inputs[op.inputs.index(tensor)], dim)
 
     def _through(self, op: Operation, dim: str | None) -> float:
         """Bytes at least that enter and leave the block at an operation."""
@@ -99,17 +101,15 @@ class ChipTable:
         block, found = self.block, 0.0
         if not isinstance(op.kind, Lookup):
             outside = {name for name in op.inputs if name in block.inputs or block.tensor_of[name].role is Role.INPUT}
-            found += sum(self._bytes(name) / self.degree for name in outside)
+            found += sum(block.tensor_of[name].bytes(self.sizes) / self.degree for name in outside)
         for name, dims in zip(op.outputs, op.kind.signature.outputs, strict=True):
             if name in block.outputs:
-                held = block.tensor_of[name].dims[dims.index(dim)] if dim in dims else None
-                found += self._own_bytes(name, held)
+                found += self._own_bytes(name, dims, dim)
         return found
 
-    def _own_bytes(self, tensor: str, split: str | None) -> float:
-        declared = self.block.tensor_of[tensor]
-        points = prod(ceil(self.sizes[dim] / self.degree) if dim == split else self.sizes[dim] for dim in declared.dims)
-        return float(points * element_bytes(declared.element))
+    def _own_bytes(self, name: str, dims: tuple[str, ...], dim: str | None) -> float:
+        tensor = self.block.tensor_of[name]
+        return tensor.bytes(self.sizes, split=known_as(tensor, dims, dim), over=self.degree)
 
     def alone(self, op: Operation, dim: str | None) -> float | None:
         """Seconds at least of one that cannot share the chip; infinite if it does not fit; None: it may share."""
@@ -151,10 +151,6 @@ class ChipTable:
         compute = times_of.time_of([0], weight_tiles=1).compute
         return compute + memory if choices.overlap is Overlap.NONE else max(compute, memory)
 
-    def _bytes(self, tensor: str) -> float:
-        found = self.block.tensor_of[tensor]
-        return prod(self.sizes[dim] for dim in found.dims) * element_bytes(found.element)
-
     def _kernel_times(self, op: Operation, dim: str | None) -> PartitionTimes:
         """Of the operation by itself, with that dimension split wherever it can be."""
         key = (op.name, dim)
@@ -179,7 +175,6 @@ class ChipTable:
         return self._times[key]
 
     def _layout(self, tensor: str, dim: str | None) -> TensorLayout:
-        op, known_as = self._first[tensor]
-        if dim is None or dim not in self._offered[op.name] or dim not in known_as:
-            return REPLICATED
-        return split(self.block.tensor_of[tensor].dims[known_as.index(dim)])
+        op, dims = self._first[tensor]
+        held = known_as(self.block.tensor_of[tensor], dims, dim)
+        return split(held) if held is not None and dim in self._offered[op.name] else REPLICATED

@@ -51,19 +51,12 @@ class LagrangianBound:
     """Options of shardings that hold the bound down: one, where it is what that sharding takes."""
 
 
-def lagrangian_bound(
-    timed: TimedSplits,
-    overlap: Overlap,
-    *,
-    deadline: float = inf,
-    start: Weights | None = None,
-    known: Sequence[Plane] = (),
-) -> LagrangianBound:
+def lagrangian_bound(timed: TimedSplits, *, start: Weights | None, known: Sequence[Plane]) -> LagrangianBound:
     """The best bound, and the weights that give it.
 
     Sought from those of a like question if they are given, below the planes of shardings that are known.
     """
-    planes = _Planes(timed, overlap, deadline)
+    planes = _Planes(timed)
     planes.climb(start, known)
     hints = sorted(planes.seen, key=planes.seen.__getitem__)[:_HINTS]
     return LagrangianBound(bound=planes.bound, weights=planes.weights, hints=tuple(hints), active=planes.active)
@@ -72,9 +65,9 @@ def lagrangian_bound(
 class _Planes:
     """Shardings as planes over the weights, and the best bound found so far."""
 
-    def __init__(self, timed: TimedSplits, overlap: Overlap, deadline: float) -> None:
-        self.timed, self.overlap, self.deadline = timed, overlap, deadline
-        self.free = _FREE[overlap]
+    def __init__(self, timed: TimedSplits) -> None:
+        self.timed = timed
+        self.free = _FREE[timed.costs.overlap]
         self.room = timed.costs.room
         self.limited = timed.costs.held is not None and self.room < inf
         self.bound, self.weights = -inf, Weights()
@@ -95,7 +88,7 @@ class _Planes:
             self._add(chosen, self.weights)
         for _ in range(_ROUNDS):
             height, shares, rent = self._highest()
-            if height <= self.bound * (1.0 + _CLOSE) or perf_counter() > self.deadline:
+            if height <= self.bound * (1.0 + _CLOSE) or perf_counter() > self.timed.costs.deadline:
                 return
             best = np.array(self.weights.shares)[:, : self.free]
             if not self._try(best + _STEP * (shares - best), self.weights.rent + _STEP * (rent - self.weights.rent)):
@@ -116,7 +109,7 @@ class _Planes:
             return False
         chosen = next(search.assignments())[1]
         if self._add(chosen, weights) <= 0.0:
-            self.seen[chosen] = timed.least(chosen, self.overlap)
+            self.seen[chosen] = timed.least(chosen)
         return True
 
     def _add(self, chosen: Plane, weights: Weights) -> float:

@@ -10,17 +10,20 @@ from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import nested_all_reduce_time
 from volvelle.laws.onchip_dataflow import pipelined_compute_time, traffic_time
 from volvelle.laws.pipeline import bubble_time
-from volvelle.search.graph.answer import Limit, MappedBlock, Stage
+from volvelle.search.graph.answer import FusedBlock, Limit, Stage
 
 _LAWS = {
-    "compute": pipelined_compute_time.__name__,
-    "memory": traffic_time.__name__,
-    "network": nested_all_reduce_time.__name__,
+    "compute": pipelined_compute_time,
+    "memory": traffic_time,
+    "network": nested_all_reduce_time,
+    "pipeline hand-over": point_to_point_time,
+    "pipeline bubble": bubble_time,
 }
+"""Part of the time, else what bounds it → its law."""
 
 
 def contributions(
-    blocks: Sequence[MappedBlock], stages: Sequence[Stage], *, micro_batches: int, overlap: Overlap, idle: int
+    blocks: Sequence[FusedBlock], stages: Sequence[Stage], *, micro_batches: int, overlap: Overlap, idle: int
 ) -> tuple[Contribution, ...]:
     """Where the step's time goes on the slowest stage; `idle` is for how many micro-batches it waits for others."""
     slowest = max(stages, key=lambda stage: stage.time)
@@ -35,36 +38,20 @@ def contributions(
                 whole *= 1.0 - gradients
             if whole:
                 found.append(_line(f"{name}: {resource}", resource, whole, resource, exposed))
-    if slowest.hand_over:
-        found.append(
-            Contribution(
-                name="pipeline send/recv",
-                part="pipeline hand-over",
-                time=slowest.hand_over * micro_batches,
-                exposed=True,
-                resource="network",
-                law=point_to_point_time.__name__,
-            )
-        )
-    if idle:
-        found.append(
-            Contribution(
-                name="pipeline fills and drains",
-                part="pipeline bubble",
-                time=slowest.time * idle,
-                exposed=True,
-                resource="pipeline",
-                law=bubble_time.__name__,
-            )
-        )
+    handed, waited = slowest.hand_over * micro_batches, slowest.time * idle
+    if handed:
+        found.append(_line("pipeline send/recv", "pipeline hand-over", handed, "network"))
+    if waited:
+        found.append(_line("pipeline fills and drains", "pipeline bubble", waited, "pipeline"))
     return tuple(found)
 
 
-def _line(name: str, part: str, time: float, resource: str, exposed: bool) -> Contribution:
-    return Contribution(name=name, part=part, time=time, exposed=exposed, resource=resource, law=_LAWS[resource])
+def _line(name: str, part: str, time: float, resource: str, exposed: bool = True) -> Contribution:
+    law = _LAWS[part if part in _LAWS else resource].__name__
+    return Contribution(name=name, part=part, time=time, exposed=exposed, resource=resource, law=law)
 
 
-def _parts(blocks: Sequence[MappedBlock], stage: Stage) -> list[tuple[MappedBlock, int, PartitionTime, int]]:
+def _parts(blocks: Sequence[FusedBlock], stage: Stage) -> list[tuple[FusedBlock, int, PartitionTime, int]]:
     """The partitions a stage runs: block, place, time and how many copies."""
     count: dict[tuple[str, int], int] = {}
     for piece in stage.pieces:
@@ -92,15 +79,15 @@ def _split(part: PartitionTime, overlap: Overlap) -> list[tuple[str, float, bool
     return [(name, time, name in shown) for name, time in times.items()]
 
 
-def _gradient_share(block: MappedBlock, part: PartitionTime) -> float:
+def _gradient_share(block: FusedBlock, part: PartitionTime) -> float:
     """Share of a partition's network time that exchanges gradients between replicas."""
-    if not block.gradients or not part.network:
+    if not part.network:
         return 0.0
     return min(1.0, sum(block.gradients_of.get(name, 0.0) for name in part.kernels) / part.network)
 
 
 def limits(
-    blocks: Sequence[MappedBlock],
+    blocks: Sequence[FusedBlock],
     stages: Sequence[Stage],
     *,
     micro_batches: int,

@@ -6,15 +6,12 @@ least such time is found by bisection, and is one that the walk itself reaches.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from time import perf_counter
 
-import numpy as np
-
 from volvelle.estimators.dataflow.on_chip import FusionProblem
 from volvelle.estimators.dataflow.partition_time import PartitionTimes, partition_times_of
-from volvelle.laws.onchip_dataflow import partition_traffic, traffic_time
 from volvelle.mapping.fusion import Fusion
 from volvelle.search.fusion.lattice import Lattice, members_of
 from volvelle.search.fusion.next_partitions import PartitionCandidates
@@ -34,7 +31,6 @@ class GraphCut:
     """The first partition of each stage."""
     slowest: float
     bound: float
-    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +80,11 @@ class _Walk:
         self.steps = 0
 
     def best(self, upper: float) -> GraphCut | None:
-        total = sum(self.times_of.balanced)
-        low, high, found = total / self.stages, upper, None
-        first = self._reach(inf if upper == inf else upper * (1.0 - _CLOSE))
-        if first is None:
+        low = sum(self.times_of.balanced) / self.stages
+        found = self._reach(upper * (1.0 - _CLOSE))
+        if found is None:
             return None
-        found, high = first, first.slowest
+        high = found.slowest
         while high > low * (1.0 + _CLOSE):
             middle = (low + high) / 2
             tried = self._reach(middle)
@@ -97,13 +92,7 @@ class _Walk:
                 low = middle
             else:
                 found, high = tried, min(tried.slowest, middle)
-        return GraphCut(
-            fusion=found.fusion,
-            starts=found.starts,
-            slowest=found.slowest,
-            bound=min(found.slowest, low),
-            steps=self.steps,
-        )
+        return replace(found, bound=min(found.slowest, low))
 
     def _hand(self, mask: int) -> float:
         if mask not in self.hands:
@@ -115,27 +104,15 @@ class _Walk:
         known = self.steps_from.get(mask)
         if known is not None:
             return known
-        times_of = self.times_of
         found, complete = self.growth.grow(
             mask, self.lattice.ready(mask), room=inf, most=_STEPS - self.steps, deadline=self.deadline
         )
         self.steps += len(found.sets)
         if not complete or self.steps > _STEPS or perf_counter() > self.deadline:
             raise TooWideError
-        traffic = np.asarray(
-            partition_traffic(
-                np.array(found.read) + np.array(found.written),
-                np.array(found.fixed),
-                0.0,
-                tiles=float(times_of.problem.tiles),
-            )
-        )
-        for place, kernel in found.pieces.items():
-            traffic[place] = times_of.time_of([kernel]).traffic
-        memory = traffic_time(traffic, rate=times_of.problem.chip.dram_rate)
-        times = np.asarray(times_of.time(np.array(found.compute), memory, np.array(found.network)))
+        times = found.times(self.times_of).tolist()
         known = self.steps_from[mask] = [
-            (mask | reached, float(time)) for reached, time in zip(found.sets, times, strict=True)
+            (mask | reached, time) for reached, time in zip(found.sets, times, strict=True)
         ]
         return known
 
@@ -199,6 +176,4 @@ class _Walk:
         for start, end in zip(starts, [*starts[1:], len(partitions)], strict=True):
             hand = max(self._hand(ends[start - 1]) if start else 0.0, self._hand(ends[end - 1]))
             slowest = max(slowest, sum(times[start:end]) + hand)
-        return GraphCut(
-            fusion=decoded(self.times_of, partitions), starts=starts, slowest=slowest, bound=0.0, steps=self.steps
-        )
+        return GraphCut(fusion=decoded(self.times_of, partitions), starts=starts, slowest=slowest, bound=0.0)

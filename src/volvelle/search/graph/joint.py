@@ -5,7 +5,7 @@ the best sharding), for each the tile sizes, for each the shardings in order of 
 The search ends when no bound is less than the best plan, which is then the optimum.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from time import perf_counter
 
@@ -14,14 +14,12 @@ from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.estimators.training.stage_memory import MemoryRecipe
-from volvelle.search.graph.answer import GraphMapping
-from volvelle.search.graph.best_first import BestFirst, Progress
+from volvelle.search.graph.answer import MappingAnswer
+from volvelle.search.graph.best_first import BestFirst
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.question import Question
-from volvelle.search.graph.sharding import Objective, Sharder
-from volvelle.search.graph.split_tables import handed_layouts
-from volvelle.search.graph.staged_plan import PlacedDegrees, handed_bytes
-from volvelle.search.graph.stages import Crossing, least_crossings
+from volvelle.search.graph.sharding import Objective
+from volvelle.search.graph.staged_plan import PlacedDegrees
 from volvelle.system.cluster import Cluster
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
@@ -44,23 +42,19 @@ def map_graph(
     objective: Objective = "time",
     element: str = "bf16",
     time_limit: float = 60.0,
-    progress: Progress | None = None,
     chip: OnChip | None = None,
-    splits: Mapping[str, Mapping[str, str | None]] | None = None,
     refused: Sequence[str] = (),
-    uneven: bool = False,
     recipe: MemoryRecipe | None = None,
     zero: int = 0,
-    vector_cost: float | None = None,
     ends: bool = False,
-) -> GraphMapping:
+) -> MappingAnswer:
     """The best mapping of a workload to a machine, with a proof or a gap.
 
     `micro_batches` are those of a step, over all replicas; the workload's sizes are those of one. `stream` is the
-    dimension whose tiles run through the kernels of a chip, `tiles` the tile sizes to try (powers of two), `pins`
-    and `splits` say for a block which partition a kernel runs in and which dimension an operation splits. `degrees`
-    are (tensor, pipeline, data) to choose from, by default every way to use all chips. With `objective` "bytes" each
-    sharding is the one that sends least, chosen before all else, as DFModel does; with "time" nothing comes before.
+    dimension whose tiles run through the kernels of a chip, `tiles` the tile sizes to try (powers of two), `pins` say
+    for a block which partition a kernel runs in. `degrees` are (tensor, pipeline, data) to choose from, by default
+    every way to use all chips; dimensions that are `refused` are never split. With `objective` "bytes" each sharding
+    is the one that sends least, chosen before all else, as DFModel does; with "time" nothing comes before.
     `chip` replaces the cluster's chip by one known core by core. With `ends`, what enters and leaves a block passes
     through DRAM. What DRAM holds of a parameter and loses around activations is the `recipe`'s, replicas sharing it out
     as ZeRO does from stage `zero` on; by default 16 bytes in training, and a forward pass alone holds its weights.
@@ -70,24 +64,23 @@ def map_graph(
         raise MappingError(f"a step of {micro_batches} micro-batches; there must be at least one")
     training = any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
     own, fitted = cluster.chip, fitted_constants(cluster, element, software=False)
-    if vector_cost is None:
-        vector_cost = 1.0
-        if chip is None:
-            vector_cost = float(own.matrix_rate(element) * fitted.matrix_efficiency / own.vector_rate())
-    question = _question(
-        workload,
-        chip or on_chip(own, element, fitted=fitted),
-        stream,
-        choices or FusionChoices(tile_weights=True, stream_weights=True),
-        tiles,
-        pins or {},
-        splits or {},
-        tuple(refused),
-        uneven,
-        objective,
-        vector_cost,
-        ends,
-        begun + time_limit,
+    vector_cost = 1.0
+    if chip is None:
+        vector_cost = float(own.matrix_rate(element) * fitted.matrix_efficiency / own.vector_rate())
+        chip = on_chip(own, element, fitted=fitted)
+    _check_names(workload, pins or (), (*refused, *([] if stream is None else [stream])))
+    question = Question(
+        workload=workload,
+        chip=chip,
+        stream=stream,
+        choices=choices or FusionChoices(tile_weights=True, stream_weights=True),
+        tiles=_tile_sizes(workload, stream, tiles),
+        pins=pins or {},
+        refused=tuple(refused),
+        objective=objective,
+        vector_cost=vector_cost,
+        ends=ends,
+        deadline=begun + time_limit,
     )
     network = Network(cluster, element)
     placed_degrees = [
@@ -103,9 +96,9 @@ def map_graph(
         )
         for placed in placements(cluster, degrees)
     ]
-    search = BestFirst(question, placed_degrees, deadline=begun + time_limit, progress=progress)
+    search = BestFirst(question, placed_degrees)
     search.run()
-    return GraphMapping(
+    return MappingAnswer(
         workload=workload.name,
         cluster=cluster.name,
         chips=cluster.accelerators,
@@ -117,72 +110,24 @@ def map_graph(
     )
 
 
-def _question(
-    workload: Workload,
-    chip: OnChip,
-    stream: str | None,
-    choices: FusionChoices,
-    tiles: Sequence[int] | None,
-    pins: Mapping[str, Mapping[str, int]],
-    splits: Mapping[str, Mapping[str, str | None]],
-    refused: tuple[str, ...],
-    uneven: bool,
-    objective: Objective,
-    vector_cost: float,
-    ends: bool,
-    deadline: float,
-) -> Question:
+def _check_names(workload: Workload, blocks: Iterable[str], dims: Iterable[str]) -> None:
     names = [block.name for block in workload.blocks]
-    for given in (pins, splits):
-        for name in given:
-            if name not in names:
-                raise UnknownNameError.among("block", name, names)
-    for dim in refused if stream is None else (*refused, stream):
+    for name in blocks:
+        if name not in names:
+            raise UnknownNameError.among("block", name, names)
+    for dim in dims:
         if dim not in workload.sizes:
             raise UnknownNameError.among("dimension", dim, workload.sizes)
+
+
+def _tile_sizes(workload: Workload, stream: str | None, tiles: Sequence[int] | None) -> tuple[int | None, ...]:
     if stream is None:
         if tiles:
             raise MappingError(f"tiles {tuple(tiles)} of what? name the dimension that is cut into tiles (stream)")
-        sizes: tuple[int | None, ...] = (None,)
-    else:
-        length = int(workload.sizes[stream])
-        powers = [2**one for one in range(length.bit_length()) if 2**one < length]
-        sizes = tuple(sorted(set(tiles if tiles is not None else (*powers, length))))
-        for size in tiles or ():
-            if not 1 <= size <= length:
-                raise MappingError(f"a tile of {size} of the {length} of {stream!r}; it lies between 1 and {length}")
-    boundaries = None
-    if len(workload.blocks) > 1:
-        boundaries = tuple(dict.fromkeys(one for block in workload.blocks for one in handed_layouts(block)))
-    return Question(
-        workload=workload,
-        chip=chip,
-        stream=stream,
-        choices=choices,
-        tiles=sizes,
-        pins=pins,
-        splits=splits,
-        refused=refused,
-        uneven=uneven,
-        objective=objective,
-        vector_cost=vector_cost,
-        ends=ends,
-        sharders=tuple(Sharder(block, workload.sizes, boundaries=boundaries) for block in workload.blocks),
-        cuts=_cuts(workload),
-        tables={},
-        bounds={},
-        holdings={},
-        deadline=deadline,
-    )
-
-
-def _cuts(workload: Workload) -> tuple[Crossing, ...]:
-    """What crosses the cheapest cuts of a workload that is one layer, repeated; else nothing is known."""
-    block = workload.blocks[0]
-    if len(workload.blocks) > 1 or block.repeat == 1 or not block.is_layer:
-        return ()
-
-    def size(name: str) -> float:
-        return block.tensor_of[name].bytes(workload.sizes)
-
-    return least_crossings(block, size, between=handed_bytes(block, workload.sizes, 1, None))
+        return (None,)
+    length = int(workload.sizes[stream])
+    for size in tiles or ():
+        if not 1 <= size <= length:
+            raise MappingError(f"a tile of {size} of the {length} of {stream!r}; it lies between 1 and {length}")
+    powers = [2**one for one in range(length.bit_length()) if 2**one < length]
+    return tuple(sorted(set(tiles if tiles is not None else (*powers, length))))

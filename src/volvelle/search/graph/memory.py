@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, inf, prod
+from math import inf
 
 from volvelle.mapping.fusion import Fusion
 from volvelle.mapping.sharding import ShardedBlock
-from volvelle.workload.elements import element_bytes
-from volvelle.workload.graph import Block, Role
+from volvelle.workload.graph import Block, Role, Tensor
 from volvelle.workload.operations import Operation, Phase
 from volvelle.workload.tensor_layout import PARTIAL, TensorLayout
 
@@ -46,8 +45,7 @@ def block_memory(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int)
     block = sharded.block
 
     def local(tensor: str, layout: TensorLayout) -> float:
-        dims = block.tensor_of[tensor].dims
-        return prod(ceil(sizes[dim] / degree) if dim == layout.dim else sizes[dim] for dim in dims)
+        return block.tensor_of[tensor].bytes(sizes, split=layout.dim, over=degree)
 
     settled: dict[str, TensorLayout] = {}
     for one in sharded.conversions:
@@ -61,9 +59,10 @@ def block_memory(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int)
     weights_of, parameters_of = dict[str, float](), dict[str, float]()
     for tensor in block.weights():
         if tensor.name in home and not tensor.tied_to:
-            elements, reader = local(tensor.name, sharded.layouts[tensor.name]), home[tensor.name]
+            layout, reader = sharded.layouts[tensor.name], home[tensor.name]
+            elements = tensor.elements(sizes, split=layout.dim, over=degree)
             parameters_of[reader] = parameters_of.get(reader, 0.0) + elements
-            weights_of[reader] = weights_of.get(reader, 0.0) + elements * element_bytes(tensor.element)
+            weights_of[reader] = weights_of.get(reader, 0.0) + local(tensor.name, layout)
     forward = {name for op in block.operations if op.phase is Phase.FORWARD for name in op.outputs} | set(block.inputs)
     kept = {
         name
@@ -74,11 +73,9 @@ def block_memory(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int)
     }
     saved_of: dict[str, float] = {}
     for name in sorted(kept):
-        size = local(name, sharded.layouts[name]) * element_bytes(block.tensor_of[name].element)
-        saved_of[home[name]] = saved_of.get(home[name], 0.0) + size
+        saved_of[home[name]] = saved_of.get(home[name], 0.0) + local(name, sharded.layouts[name])
     size_of = {
         name: local(name, settled.get(name, layout) if layout == PARTIAL else layout)
-        * element_bytes(block.tensor_of[name].element)
         for name, layout in sharded.layouts.items()
     }
     return BlockMemory(
@@ -90,6 +87,11 @@ def block_memory(sharded: ShardedBlock, sizes: Mapping[str, float], degree: int)
         saved_of=saved_of,
         size_of=size_of,
     )
+
+
+def known_as(tensor: Tensor, dims: tuple[str, ...], dim: str | None) -> str | None:
+    """What a tensor calls a dimension that an operation splits which knows its own as `dims`; None: it has none."""
+    return tensor.dims[dims.index(dim)] if dim in dims else None
 
 
 class OwnBytes:
@@ -120,18 +122,13 @@ class OwnBytes:
         for name, dims in zip(op.inputs, signature.inputs, strict=True):
             tensor = self.block.tensor_of[name]
             if tensor.role is Role.WEIGHT and not tensor.tied_to and self._first[name] is op:
-                share = self._share(name, dims, dim)
-                parameters, weights = parameters + share, weights + share * element_bytes(tensor.element)
+                parameters += tensor.elements(self.sizes, split=known_as(tensor, dims, dim), over=self.degree)
+                weights += tensor.bytes(self.sizes, split=known_as(tensor, dims, dim), over=self.degree)
         for name, dims in zip(op.outputs, signature.outputs, strict=True):
             if name in self._kept:
-                saved += self._share(name, dims, dim) * element_bytes(self.block.tensor_of[name].element)
+                tensor = self.block.tensor_of[name]
+                saved += tensor.bytes(self.sizes, split=known_as(tensor, dims, dim), over=self.degree)
         return parameters, weights, saved
-
-    def _share(self, tensor: str, dims: tuple[str, ...], dim: str | None) -> float:
-        return prod(
-            ceil(self.sizes[one] / self.degree) if known_as == dim else self.sizes[one]
-            for one, known_as in zip(self.block.tensor_of[tensor].dims, dims, strict=True)
-        )
 
 
 class MemoryLowerBound:

@@ -5,7 +5,7 @@ minimised exactly. Nothing here knows Megatron: its tensor parallelism is what c
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from volvelle.errors import MappingError, UnknownNameError
@@ -21,7 +21,6 @@ Objective = Literal["time", "bytes"]
 """Time: work and collectives. Bytes: those that collectives send, as DFModel has it, work only among equals."""
 TIES = 2000
 """Shardings of equal bytes among which the one of least work is sought."""
-EVEN = Weights()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +50,17 @@ class Sharder:
         objective: Objective = "time",
         splits: Mapping[str, str | None] | None = None,
         refused: Sequence[str] = (),
-        uneven: bool = False,
         boundary: TensorLayout | None = None,
     ) -> TimedSplits:
         """The splits that are allowed, with their times."""
-        allowed = self._allowed(degree, objective, splits or {}, refused, uneven=uneven, boundary=boundary)
+        allowed = self._allowed(degree, objective, splits or {}, refused, boundary)
         if objective == "bytes":
             costs = ShardingTimes(work=costs.work, exchange=_sent)
         return TimedSplits(self.tables, degree, costs, allowed)
 
-    def in_order(self, timed: TimedSplits, weights: Weights = EVEN, *, ties: int = 0) -> Iterator[Sharding]:
+    def in_order(self, timed: TimedSplits, *, ties: int = 0) -> Iterator[Sharding]:
         """Splits from the cheapest on; with `ties` work counts only among so many that are equally cheap."""
-        if ties:
-            weights = replace(weights, shares=tuple((0.0, *shares[1:]) for shares in weights.shares))
+        weights = Weights(shares=((0.0, 0.0, 1.0),)) if ties else Weights()
         held: list[tuple[float, tuple[int, ...]]] = []
         for cost, chosen in timed.eliminated(weights).assignments():
             if held and (cost > held[0][0] * (1.0 + 1e-12) or len(held) > ties):
@@ -86,8 +83,6 @@ class Sharder:
         objective: Objective,
         splits: Mapping[str, str | None],
         refused: Sequence[str],
-        *,
-        uneven: bool,
         boundary: TensorLayout | None,
     ) -> list[list[int]]:
         tables, block = self.tables, self.block
@@ -96,13 +91,10 @@ class Sharder:
                 free = [one for one in tables.names if one and leader_of(block.operation_of[one])]
                 raise UnknownNameError.among("operation whose split can be chosen", name, free)
 
-        def able(dim: str | None) -> bool:
-            return self.able(dim, degree, refused, uneven=uneven)
-
         found = []
         for name, options in zip(tables.names, tables.options, strict=True):
             if not name:
-                kept = [at for at, one in enumerate(tables.boundaries) if able(one.dim or None)]
+                kept = [at for at, one in enumerate(tables.boundaries) if self.able(one.dim or None, degree, refused)]
                 if boundary is not None:
                     kept = [at for at, one in enumerate(tables.boundaries) if one == boundary]
                     if not kept:
@@ -117,18 +109,22 @@ class Sharder:
                         f"operation {name!r} is to be split along {splits[name]!r}, but it can along: {known}"
                     )
             else:
-                kept = [at for at, one in enumerate(options) if one is None or (isinstance(one, str) and able(one))]
+                kept = [
+                    at
+                    for at, one in enumerate(options)
+                    if one is None or (isinstance(one, str) and self.able(one, degree, refused))
+                ]
                 if objective == "bytes" and degree > 1 and self._weighty(name):
                     kept = [at for at in kept if options[at] is not None] or kept
             found.append(kept)
         return found
 
-    def able(self, dim: str | None, degree: int, refused: Sequence[str] = (), *, uneven: bool = False) -> bool:
+    def able(self, dim: str | None, degree: int, refused: Sequence[str] = ()) -> bool:
         """Whether a dimension may be split over so many chips; None, not to split, always may."""
         if dim is None:
             return True
         size = self.sizes[dim]
-        return degree > 1 and dim not in refused and (uneven or (size >= degree and size % degree == 0))
+        return degree > 1 and dim not in refused and size >= degree and size % degree == 0
 
     def _weighty(self, name: str) -> bool:
         op = self.block.operation_of[name]

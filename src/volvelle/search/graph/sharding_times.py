@@ -1,11 +1,12 @@
 """What a choice of splits costs: the work of every operation, every conversion, and what a chip must hold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, inf, prod
+from math import inf
 
 from volvelle.estimators.dataflow.chip_graph import Exchange
-from volvelle.workload.operations import Operation, Unit
+from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.workload.operations import Operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +34,8 @@ class ShardingTimes:
     """Share of a gather that the backward pass repeats which counts: all of it, or what running beside work costs."""
     alone: Callable[[Operation, str | None], float | None] | None = None
     """Seconds of compute and memory of an operation that can share the chip with no other; None: it may share."""
-    overlapped: bool = False
-    """Collectives of an operation alone run behind its compute and memory."""
+    overlap: Overlap = Overlap.NONE
+    """What of work, memory and network runs at once."""
     held: Callable[[Operation, str | None], float] | None = None
     """Bytes that an operation makes a chip hold; infinite where that cannot be."""
     room: float = inf
@@ -53,16 +54,3 @@ class Weights:
     rent: float = 0.0
     """Seconds for every byte held beyond the room, paid back for every byte left: what does not fit costs more than it
     takes, what fits never more (a Lagrange multiplier)."""
-
-
-def arithmetic(
-    sizes: Mapping[str, float], degree: int, *, rate: float, vector_cost: float = 1.0
-) -> Callable[[Operation, str | None], float]:
-    """Seconds of an operation's arithmetic on one of `degree` chips, each of that many FLOP/s."""
-
-    def seconds(op: Operation, dim: str | None) -> float:
-        work = op.kind.work()
-        points = prod(ceil(sizes[one] / degree) if one == dim else sizes[one] for one in work.dims)
-        return points * work.per_point * (vector_cost if work.unit is Unit.VECTOR else 1.0) / rate
-
-    return seconds

@@ -59,7 +59,8 @@ class TensorTable:
 
     def count(self, chosen: Sequence[int]) -> NDArray[np.float64]:
         """The entry for the options of all variables, every reader counted."""
-        return _count(self.found, self.readers, chosen)
+        layouts = [one.source.layouts[chosen[one.source.variable]] for one in self.readers]
+        return _conversions(self.found.layouts[chosen[self.found.variable]], self.readers, layouts)
 
 
 def leader_of(op: Operation) -> str | None:
@@ -239,11 +240,6 @@ class BlockTables:
             counts=counts,
             whole=taken == len(readers),
         )
-
-
-def _count(found: Source, readers: Sequence[_Reader], chosen: Sequence[int]) -> NDArray[np.float64]:
-    layouts = [one.source.layouts[chosen[one.source.variable]] for one in readers]
-    return _conversions(found.layouts[chosen[found.variable]], readers, layouts)
 
 
 def _conversions(

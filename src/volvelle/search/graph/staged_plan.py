@@ -1,10 +1,9 @@
 """From solved blocks to stages: the chain of their partitions, where it is cut, and what each stage holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from math import ceil, prod
 
 from volvelle.estimators.dataflow.partition_time import FusionTime, fusion_time
 from volvelle.estimators.result import MemoryPart
@@ -20,12 +19,10 @@ from volvelle.search.graph.stages import (
     crossing_bytes,
     cut_chain,
     described,
+    handed_bytes,
     segments,
 )
-from volvelle.workload.elements import element_bytes
-from volvelle.workload.graph import Block, Workload
-from volvelle.workload.tensor_layout import TensorLayout
-from volvelle.workload.transforms import seed_of
+from volvelle.workload.graph import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +64,6 @@ class PlacedDegrees:
         group = self.degrees.group("pipeline")
         return self.network.hand_over(group, crossing.forward) + self.network.hand_over(group, crossing.backward)
 
-    def memory(self, solved: Solved) -> BlockMemory:
-        """Of one copy of a block."""
-        return block_memory(solved.sharding.sharded, self.workload.sizes, self.degrees.tensor)
-
     def least_hand_over(self, cuts: Sequence[Crossing]) -> float:
         """No cut hands over in less time, however the block is sharded; `cuts` are those of the block unsplit."""
         tensor = self.degrees.tensor
@@ -80,21 +73,6 @@ class PlacedDegrees:
             (self.hand_over(Crossing(forward=one.forward / tensor, backward=one.backward / tensor)) for one in cuts),
             default=0.0,
         )
-
-
-def handed_bytes(block: Block, sizes: Mapping[str, float], degree: int, boundary: TensorLayout | None) -> Crossing:
-    """What one chip hands from copy to copy of a block; unsplit without a `boundary`."""
-
-    def own(name: str) -> float:
-        tensor = block.tensor_of[name]
-        dim = boundary.dim if boundary is not None else ""
-        points = prod(ceil(sizes[one] / degree) if one == dim else sizes[one] for one in tensor.dims)
-        return float(points * element_bytes(tensor.element))
-
-    return Crossing(
-        forward=sum(own(name) for name in block.outputs),
-        backward=sum(own(name) for name in block.outputs if seed_of(name) in block.tensor_of),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +97,9 @@ class StagedPlan:
 
     @cached_property
     def memories(self) -> tuple[BlockMemory, ...]:
-        """Of every block."""
-        return tuple(self.placed.memory(one) for one in self.solved)
+        """Of one copy of every block."""
+        sizes, degree = self.placed.workload.sizes, self.placed.degrees.tensor
+        return tuple(block_memory(one.sharding.sharded, sizes, degree) for one in self.solved)
 
     @cached_property
     def _pieces(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -149,9 +128,8 @@ class StagedPlan:
             for part in parts[:-1]:
                 before += [name for place in part for name in solved.fusion.partitions[place]]
                 hands.append(self.placed.hand_over(crossing_bytes(sharded.block, size.__getitem__, before)))
-            whole = handed_bytes(
-                sharded.block, self.placed.workload.sizes, self.placed.degrees.tensor, solved.sharding.boundary
-            )
+            split, over = solved.sharding.boundary.dim, self.placed.degrees.tensor
+            whole = handed_bytes(sharded.block, self.placed.workload.sizes, split=split, over=over)
             inside.append([*hands, self.placed.hand_over(whole)])
         every = [
             hand
@@ -188,14 +166,9 @@ class StagedPlan:
         return tuple(found)
 
     @property
-    def slowest(self) -> float:
-        """Seconds a micro-batch of the slowest stage."""
-        return self.cut.slowest
-
-    @property
     def time(self) -> float:
         """Seconds a step."""
-        return (self.placed.micro_batches + self.placed.degrees.pipeline - 1) * self.slowest
+        return (self.placed.micro_batches + self.placed.degrees.pipeline - 1) * self.cut.slowest
 
     @property
     def memory_bytes(self) -> float:

@@ -5,7 +5,7 @@ partitions and the longer of the hand-overs before and after it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -58,9 +58,9 @@ def cut_chain(times: Sequence[float], hand_overs: Sequence[float], stages: int) 
     # Two stages or more take all items and a hand-over each; a single one takes all items.
     low = min(total, max(*times, total / stages + min(hand_overs, default=0.0)))
     best = described(times, hand_overs, (0,), low)
-    even = _even(times, hand_overs, stages)
-    if even is not None and even.slowest < best.slowest:
-        best = even
+    if count % stages == 0:
+        even = described(times, hand_overs, range(0, count, count // stages), low)
+        best = min(best, even, key=lambda one: one.slowest)
     high = best.slowest
     while high > low * (1.0 + _CLOSE):
         middle = (low + high) / 2
@@ -70,13 +70,7 @@ def cut_chain(times: Sequence[float], hand_overs: Sequence[float], stages: int) 
         else:
             best = min(best, described(times, hand_overs, tried, low), key=lambda one: one.slowest)
             high = min(middle, best.slowest)
-    return ChainCut(starts=best.starts, times=best.times, hand_overs=best.hand_overs, bound=min(low, best.slowest))
-
-
-def _even(times: Sequence[float], hand_overs: Sequence[float], stages: int) -> ChainCut | None:
-    if len(times) % stages:
-        return None
-    return described(times, hand_overs, tuple(range(0, len(times), len(times) // stages)), 0.0)
+    return replace(best, bound=min(low, best.slowest))
 
 
 def described(times: Sequence[float], hand_overs: Sequence[float], starts: Sequence[int], bound: float) -> ChainCut:
@@ -223,6 +217,15 @@ def crossing_bytes(block: Block, size_of: Callable[[str], float], before: Iterab
             if name.removesuffix(".grad") in inputs and name.endswith(".grad") and not here:
                 backward.add(name)
     return Crossing(forward=sum(map(size_of, sorted(forward))), backward=sum(map(size_of, sorted(backward))))
+
+
+def handed_bytes(block: Block, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> Crossing:
+    """What one chip hands from copy to copy of a block, with activations `split` over so many between them."""
+    size_of = {name: block.tensor_of[name].bytes(sizes, split=split, over=over) for name in block.outputs}
+    return Crossing(
+        forward=sum(size_of.values()),
+        backward=sum(size for name, size in size_of.items() if seed_of(name) in block.tensor_of),
+    )
 
 
 def least_crossings(block: Block, size_of: Callable[[str], float], *, between: Crossing) -> tuple[Crossing, ...]:

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from math import ceil, inf, prod
+from math import inf
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.estimators.dataflow.partition_time import TIME_OF
 from volvelle.search.graph.elimination import Correction, Elimination, Factor, OutOfTimeError
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.slots import Range, slots_of
 from volvelle.search.graph.split_tables import COLLECTIVES, BlockTables, TensorTable
 from volvelle.search.graph.through_dram import ThroughDram
-from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Role, Tensor
 from volvelle.workload.operations import Operation, Phase
-from volvelle.workload.tensor_layout import Collective, TensorLayout
+from volvelle.workload.tensor_layout import Collective
 
 Table = NDArray[np.float64]
 Talk = tuple[dict[Range, Table], Table, Table]
@@ -61,7 +61,11 @@ class TimedSplits:
         self.sums = [
             Factor(scope, table[np.ix_(*(self.allowed[one] for one in scope))]) for scope, table in tables.sums
         ]
-        self.talks = [(one, *self._talk(one, self._cells(one), self.allowed)) for one in tables.tensors]
+        whole = (range(4), range(len(COLLECTIVES)))
+        self.talks = [
+            (one, *self._talk(one, one.counts[np.ix_(*whole, *(self.allowed[at] for at in one.scope))], self.allowed))
+            for one in tables.tensors
+        ]
         """Tensors with (network by slots, own work of a maker alone, where the maker is alone)."""
 
     def eliminated(self, weights: Weights, *, strict: bool = True) -> Elimination:
@@ -181,7 +185,7 @@ class TimedSplits:
             cell = tuple(chosen[place] for place in one.scope)
             if by_itself.any() and by_itself[_inside(by_itself, cell)]:
                 work, talk = float(own[_inside(own, cell)]), sum(float(table[cell]) for table in network.values())
-                alone += max(work, talk) if self.costs.overlapped else work + talk
+                alone += max(work, talk) if self.costs.overlap is Overlap.ALL else work + talk
             else:
                 ranged += [(within, np.array([0.0, 0.0, table[cell]])) for within, table in network.items()]
         return alone, ranged
@@ -190,7 +194,7 @@ class TimedSplits:
         shares = np.array(weights.shares)
         return shares[within[0] : within[1] + 1] if len(shares) > 1 else shares
 
-    def least(self, chosen: Sequence[int], overlap: Overlap) -> float:
+    def least(self, chosen: Sequence[int]) -> float:
         """Seconds that these options take at least: what is alone, and the rest as if slots, or passes, were one."""
         alone, ranged = self._ranged(chosen)
         slots, passes = np.zeros((self.slots, 3)), np.zeros((2, 3))
@@ -199,14 +203,7 @@ class TimedSplits:
             if first == last:
                 slots[first] += times
 
-        def together(times: Table) -> Table:
-            if overlap is Overlap.ALL:
-                return np.asarray(times.max(axis=1))
-            if overlap is Overlap.MEMORY:
-                return np.asarray(times[:, 2] + times[:, :2].max(axis=1))
-            return np.asarray(times.sum(axis=1))
-
-        whole, parted = together(passes), together(slots)
+        whole, parted = (np.asarray(TIME_OF[self.costs.overlap](*times.T)) for times in (passes, slots))
         if not self.costs.sided:
             return alone + max(float(whole.sum()), float(parted.sum()))
         parted = np.array([parted[: self.backward].sum(), parted[self.backward :].sum()])
@@ -216,7 +213,7 @@ class TimedSplits:
 
     def _add(self, op: Operation) -> None:
         number, costs = self.tables.number[op.name], self.costs
-        mine = self._within(number, op)
+        mine = self._own[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
         for option, dim in enumerate(self._dims_of[op.name]):
             alone = self._alone_of[op.name][option]
             if alone is None:
@@ -227,28 +224,17 @@ class TimedSplits:
             if costs.held is not None:
                 self.held[number][option] += costs.held(op, dim)
 
-    def _side(self, op: Operation) -> int:
-        return int(self.costs.sided and op.phase is not Phase.FORWARD)
-
-    def _within(self, number: int, op: Operation) -> Table:
-        """Work and memory that a variable adds where an operation may run."""
-        return self._own[number].setdefault(self._slots[op.name], np.zeros((2, self.sizes[number])))
-
     @cached_property
     def backward(self) -> int:
         """The first slot of the backward pass."""
-        return min(
-            (self._slots[op.name][0] for op in self.tables.block.operations if self._side(op)), default=self.slots
-        )
+        late = [op.name for op in self.tables.block.operations if self.costs.sided and op.phase is not Phase.FORWARD]
+        return min((self._slots[name][0] for name in late), default=self.slots)
 
     def _settles(self, op: Operation) -> bool:
         """Whether its one result has a table, in which its work can be counted with its collectives."""
         return len(op.outputs) == 1 and op.outputs[0] in self.tables.tabulated
 
     # -- tensors -------------------------------------------------------------------------------------------------
-
-    def _cells(self, one: TensorTable) -> Table:
-        return one.counts[np.ix_(range(4), range(len(COLLECTIVES)), *(self.allowed[place] for place in one.scope))]
 
     def _talk(self, one: TensorTable, counts: Table, allowed: Sequence[Sequence[int]]) -> Talk:
         """Seconds of a tensor's collectives by slots; of its maker's work, and whether that is alone."""
@@ -260,7 +246,10 @@ class TimedSplits:
         if costs.replicas is not None and weight is not None and reader is not None:
             source = reader.source
             shares = [
-                costs.replicas(Collective.ALL_REDUCE, self._bytes(weight, source.layouts[at]))
+                costs.replicas(
+                    Collective.ALL_REDUCE,
+                    weight.bytes(self.tables.sizes, split=source.layouts[at].dim, over=self.degree),
+                )
                 for at in allowed[source.variable]
             ]
             within = next(iter(network))
@@ -287,7 +276,7 @@ class TimedSplits:
             shared += float(self._shares(weights, within)[:, 2].min()) * np.where(np.isinf(table), 0.0, table)
         if not alone.any():
             return np.asarray(shared)
-        together = np.maximum(own, whole) if self.costs.overlapped else own + whole
+        together = np.maximum(own, whole) if self.costs.overlap is Overlap.ALL else own + whole
         return np.asarray(np.where(alone > 0.0, together, shared))
 
     def _network(self, tensor: Tensor, counts: Table, maker: Operation | None) -> dict[Range, Table]:
@@ -312,11 +301,6 @@ class TimedSplits:
         name = gradient.name.removesuffix(".grad")
         weight = self.tables.block.tensor_of.get(name) if name != gradient.name else None
         return weight if weight is not None and weight.role is Role.WEIGHT else None
-
-    def _bytes(self, tensor: Tensor, layout: TensorLayout) -> float:
-        sizes = self.tables.sizes
-        points = prod(ceil(sizes[dim] / self.degree) if dim == layout.dim else sizes[dim] for dim in tensor.dims)
-        return points * element_bytes(tensor.element)
 
     def _correction(self, one: TensorTable, table: Table, weights: Weights) -> Correction:
         """What readers beyond the table add."""

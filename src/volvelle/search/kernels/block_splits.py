@@ -3,7 +3,6 @@
 import heapq
 from collections.abc import Iterator
 from itertools import count, product
-from math import inf
 
 from volvelle.errors import MappingError
 from volvelle.search.graph.sharding import Sharder
@@ -32,11 +31,6 @@ class BlockSplits:
             pinned = {op.name: dim for region, dim in zip(regions, chosen, strict=True) for op in times.regions[region]}
             least = times.least(pinned, lambda dim: sharder.able(dim, times.degree))
             heapq.heappush(self._heap, (least, next(self._numbers), None, self._stream(pinned)))
-
-    @property
-    def bound(self) -> float:
-        """No split that was not made takes less; none left: infinite."""
-        return self._heap[0][0] if self._heap else inf
 
     def at(self, number: int) -> Split | None:
         """The split of that number, counted from the best; None after the last."""

@@ -6,8 +6,8 @@ bound is less than the best time.
 """
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import ceil, inf
 from time import perf_counter
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import MappingError
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import EstimateTable, Violation
+from volvelle.estimators.result import Estimate, EstimateTable, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.axes import TENSOR
@@ -26,10 +26,11 @@ from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
 from volvelle.quantities import BYTES, show
 from volvelle.search.certificate import PROVEN, SearchCounts
+from volvelle.search.graph.answer import Axis, MappedBlock, MappedPlan, MappingAnswer
 from volvelle.search.graph.elimination import OutOfTimeError
+from volvelle.search.graph.network import placed
 from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
-from volvelle.search.kernels.answer import KernelBlock, KernelMapping, KernelPlan
 from volvelle.search.kernels.block_splits import BlockSplits
 from volvelle.search.kernels.least_memory import least_memory
 from volvelle.search.kernels.split_times import SplitTimes
@@ -47,15 +48,14 @@ def map_kernels(
     data: Sequence[int] = (),
     split: bool = True,
     time_limit: float = 60.0,
-    progress: Callable[[int], None] | None = None,
-) -> KernelMapping:
+) -> MappingAnswer:
     """The best mapping of a step: every layout of a space, its operations split in any way, or as Megatron does."""
     begun = perf_counter()
-    search = _Search(step, cluster, space, tuple(data), deadline=begun + time_limit, progress=progress)
+    search = _Search(step, cluster, space, tuple(data), begun + time_limit)
     search.start()
     if split:
         search.run()
-    return KernelMapping(
+    return MappingAnswer(
         workload=step.model.name,
         cluster=cluster.name,
         chips=cluster.accelerators,
@@ -82,19 +82,11 @@ class _Group:
 
 class _Search:
     def __init__(
-        self,
-        step: TrainingStep,
-        cluster: Cluster,
-        space: Space,
-        data: tuple[int, ...],
-        *,
-        deadline: float,
-        progress: Callable[[int], None] | None,
+        self, step: TrainingStep, cluster: Cluster, space: Space, data: tuple[int, ...], deadline: float
     ) -> None:
         self.step, self.cluster, self.space, self.deadline = step, cluster, space, deadline
         self.data = data
         """Numbers of replicas to consider; none: all."""
-        self.progress = progress or (lambda done: None)
         self.machine = SustainedRates.of(cluster, step.element)
         self.best: ParallelMapping | None = None
         self.time = inf
@@ -126,8 +118,7 @@ class _Search:
             return
         every = MappingTable.joined(tables)
         self._keep(ClosedForm().table(self.step, self.cluster, every))
-        self.counts = replace(self.counts, degrees=len(every))
-        self.progress(len(every))
+        self.counts.degrees = len(every)
         for structure, rows in every.structures():
             if structure.sequence_parallel:
                 continue  # any split includes that of positions
@@ -135,7 +126,7 @@ class _Search:
             held = least_memory(self.step, self.whole, structure, self.machine, part)
             self.least = min(self.least, float(np.min(held)))
             fits = np.flatnonzero(np.broadcast_to(held <= self.machine.holds, (len(part),)))
-            self.counts = replace(self.counts, full=self.counts.full + len(part) - len(fits))
+            self.counts.full += len(part) - len(fits)
             part = part.take(fits)
             degrees = np.stack([part.tensor, part.expert], axis=1)
             for number, pair in enumerate(np.unique(degrees, axis=0)):
@@ -170,7 +161,6 @@ class _Search:
                 block,
                 mapping,
                 self.machine,
-                inf,
                 state=state * ceil(block.repeat / stages),
                 room=float(np.max(self.machine.holds)),
                 deadline=self.deadline,
@@ -245,23 +235,26 @@ class _Search:
             if len(useful) and sharding is not None:
                 table = replace(group.rows.take(useful), sharding=sharding)
                 self._keep(ClosedForm().table(self.step, self.cluster, table))
-                self.counts = replace(self.counts, shardings=self.counts.shardings + 1)
+                self.counts.shardings += 1
             heapq.heapreplace(self.groups, replace(group, bound=max(group.bound, float(bounds.min()))))
         self.bound = self.time
 
-    def plan(self) -> KernelPlan | None:
+    def plan(self) -> MappedPlan | None:
         """The best mapping with its closed form."""
-        if self.best is None:
+        best = self.best
+        if best is None:
             return None
-        blocks = tuple(
-            KernelBlock(sharded=axis_shardings(self.whole, block, self.best.structure)[TENSOR])
-            for block in self.whole.blocks
-        )
-        return KernelPlan(
-            estimate=ClosedForm().estimate(self.step, self.cluster, self.best),
-            cluster=self.cluster,
-            blocks=blocks,
-            micro_batches=self.step.batch // (self.best.data * self.best.micro_batch),
+        estimate = ClosedForm().estimate(self.step, self.cluster, best)
+        # Ranks are numbered tensor, data, pipeline.
+        degree: dict[Axis, int] = {"tensor": best.tensor, "data": best.data, "pipeline": best.pipeline}
+        return MappedPlan(
+            **{one.name: getattr(estimate, one.name) for one in fields(Estimate)},
+            degrees=placed(self.cluster, degree, tuple(degree)),
+            blocks=tuple(
+                MappedBlock(sharded=axis_shardings(self.whole, block, best.structure)[TENSOR])
+                for block in self.whole.blocks
+            ),
+            micro_batches=self.step.batch // (best.data * best.micro_batch),
         )
 
     def violations(self) -> tuple[Violation, ...]:

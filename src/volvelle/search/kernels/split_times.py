@@ -36,14 +36,13 @@ class SplitTimes:
         block: Block,
         mapping: ParallelMapping,
         machine: SustainedRates,
-        micro_batches: float,
         *,
-        state: float = 0.0,
-        room: float = inf,
-        deadline: float = inf,
+        state: float,
+        room: float,
+        deadline: float,
     ) -> None:
         """With `state` the bytes that each parameter takes at least, of the `room` that a chip has."""
-        self.block, self.mapping, self.machine, self.micro_batches = block, mapping, machine, micro_batches
+        self.block, self.mapping, self.machine = block, mapping, machine
         self.state, self.room, self.deadline = state / mapping.expert, room, deadline
         self._own = OwnBytes(block, workload.sizes, mapping.tensor).table if room < inf else {}
         self.degree = mapping.tensor
@@ -61,7 +60,8 @@ class SplitTimes:
         exposed = float(np.max(machine.tensor_exposure))
         self._waited = exposed + (1.0 - exposed) * self._beside
         """Share of a collective's time that it costs; and of one beside work."""
-        self._expert = self._expert_time(shardings[EXPERT])
+        self.fixed = self._expert_time(shardings[EXPERT])
+        """Seconds that no choice of splits avoids: tokens sent to experts and back, each chip its share."""
         self._known: dict[tuple[str, str | None], float] = {}
 
     def costs(self) -> ShardingTimes:
@@ -69,7 +69,7 @@ class SplitTimes:
         return ShardingTimes(
             work=self.work,
             exchange=self.exchange,
-            micro_batches=self.micro_batches,
+            micro_batches=inf,
             repeated=self._beside / self._waited,
             held=self.held if self.room < inf else None,
             room=self.room,
@@ -79,11 +79,6 @@ class SplitTimes:
     def held(self, op: Operation, dim: str | None) -> float:
         """Bytes at least of the weights that an operation is the first to read."""
         return self.state * self._own[op.name][dim][0]
-
-    @property
-    def fixed(self) -> float:
-        """Seconds that no choice of splits avoids: tokens sent to experts and back, each chip its share."""
-        return self._expert
 
     @cached_property
     def regions(self) -> Mapping[str, tuple[Operation, ...]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import small_chip
+from tests.conftest import arithmetic, small_chip
 from volvelle import (
     REPLICATED,
     Block,
@@ -26,11 +26,11 @@ from volvelle import (
     with_backward,
 )
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
-from volvelle.search.graph.answer import GraphMapping
+from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations, placements
 from volvelle.search.graph.sharding import TIES, Sharder, Sharding
-from volvelle.search.graph.sharding_times import ShardingTimes, arithmetic
+from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.graph.stages import cut_chain, homes, segments
 from volvelle.workload.families.gpt_layer import GptLayer, gpt_layer, gpt_layer_training
 from volvelle.workload.tensor_layout import TensorLayout
@@ -156,16 +156,11 @@ def test_a_pinned_split_is_kept_and_what_cannot_be_split_is_refused() -> None:
         best_sharding(block, workload.sizes, 8, costs, splits={"ffn9": "ffn"})
 
 
-def test_what_the_degree_does_not_divide_is_split_only_if_allowed() -> None:
+def test_what_the_degree_does_not_divide_is_not_split() -> None:
     workload = gpt_layer(replace(GPT3, heads=12, head_dim=1024))
     block, costs = workload.blocks[0], ring(8, workload)
-    strict = best_sharding(block, workload.sizes, 8, costs, refused=("position", "key_position", "head_dim"))
-    loose = best_sharding(
-        block, workload.sizes, 8, costs, refused=("position", "key_position", "head_dim"), uneven=True
-    )
-    assert "heads" not in strict.sharded.dims.values()
-    assert "heads" in loose.sharded.dims.values()
-    assert loose.cost < strict.cost
+    found = best_sharding(block, workload.sizes, 8, costs, refused=("position", "key_position", "head_dim"))
+    assert "heads" not in found.sharded.dims.values()
 
 
 def test_shardings_in_order_differ_in_what_they_cost() -> None:
@@ -193,7 +188,7 @@ def layer(repeat: int) -> Workload:
     return Workload(name="layers", sizes=sizes, blocks=(b.build(outputs=(stream,), repeat=repeat),))
 
 
-def staged(workload: Workload, stages: int, **more: object) -> GraphMapping:
+def staged(workload: Workload, stages: int, **more: object) -> MappingAnswer:
     chip = OnChip(cores=4, width=4, height=4, clock=1e6, sram=20e3, dram_rate=1e9, utilisation=1.0)
     return map_graph(
         workload,
