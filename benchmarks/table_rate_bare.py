@@ -177,9 +177,6 @@ class _Bare:
         forward = forward + core + act * bt + (2 * drop + 2 * residual) * p + 2 * norm + 7 * self.launch
         backward = backward + core_back + act_back * bt + 2 * drop * p + 2 * norm_back + 5 * self.launch
 
-        forward = np.maximum(forward, self.dispatch * (14 if fused else 17))
-        backward = np.maximum(backward, self.dispatch * (18 if fused else 23))
-
         # -- layer: exchanges ------------------------------------------------------------------------------------
         if sequence:
             gather = self.gather(xb, inside, nodes, steps, setup)
@@ -189,6 +186,9 @@ class _Bare:
             moved = 4 * self.reduce(xb, inside, nodes, steps, setup)
             moved_again, again, once = 0.5 * moved, np.zeros_like(b), np.zeros_like(b)
             arrival = self.gather(xb, inside, nodes, steps, setup)
+        # The host prepares kernels while the chip works and while it waits for exchanges.
+        forward = np.maximum(forward, self.dispatch * (14 if fused else 17) - 0.5 * moved)
+        backward = np.maximum(backward, self.dispatch * (18 if fused else 23) - 0.5 * moved)
         each = forward + backward + moved + again - (1.0 - self.slowed) * np.minimum(again, backward)
         if recompute == 2:
             each = each + forward + moved_again
@@ -202,7 +202,9 @@ class _Bare:
         scatter = np.maximum(x * b / self.vector, (8 * s * b + 2 * x * b + 2 * v * h * share) / self.memory)
         scatter_places = np.maximum(x * p / self.vector, ((8 * s + 2 * x) * p + 2 * self.slots * h) / self.memory)
         ahead_back = scatter + scatter_places + drop * p + 3 * self.launch
-        ahead = np.maximum(ahead, 4 * self.dispatch) + np.maximum(ahead_back, 3 * self.dispatch)
+        ahead_forward, ahead_backward = (gather, gather) if sequence else (0.25 * moved, 0.0)
+        ahead = np.maximum(ahead, 4 * self.dispatch - ahead_forward)
+        ahead = ahead + np.maximum(ahead_back, 3 * self.dispatch - ahead_backward)
 
         # -- head ------------------------------------------------------------------------------------------------
         vt = 2 * s * v * bt
@@ -213,9 +215,14 @@ class _Bare:
         )
         loss = np.maximum(4 * s * v * bt / self.vector, (vt + 4 * s * b) / self.memory)
         loss_back = np.maximum(8 * s * v * bt / self.vector, (2 * vt + 4 * s * b) / self.memory)
-        behind_back = np.maximum(logits_back + weigh_head + loss_back + norm_back + 2 * self.launch, 4 * self.dispatch)
-        behind = np.maximum(norm + logits + loss + 2 * self.launch, 3 * self.dispatch) + behind_back
         small = 4 * s * b
+        if sequence:
+            behind_forward = gather + 2 * self.gather(small, inside, nodes, steps, setup)
+        else:
+            behind_forward = self.reduce(small, inside, nodes, steps, setup)
+        behind_back = logits_back + weigh_head + loss_back + norm_back + 2 * self.launch
+        behind_back = np.maximum(behind_back, 4 * self.dispatch - (gather if sequence else 0.25 * moved))
+        behind = np.maximum(norm + logits + loss + 2 * self.launch, 3 * self.dispatch - behind_forward) + behind_back
         if sequence:
             behind = behind + 2 * gather + np.maximum(gather - behind_back, 0.0)
             behind = behind + self.slowed * np.minimum(gather, behind_back)

@@ -296,6 +296,12 @@ def of_studies(found: dict[str, dict[str, Any]]) -> dict[str, str]:
                 f"row_{row['row_id']}_predicted": show(row["predicted"], SECONDS),
                 f"row_{row['row_id']}_error": f"{100 * row['error']:+.0f} %".replace("-", "−"),
             }
+    left_out = training["left_out"]
+    for name in ("rows", "releases", "sources"):
+        for measure in ("median", "mean"):
+            texts[f"left_out_{name}_{measure}"] = f"{100 * left_out[f'new_{name}'][f'{measure}_abs_error']:.1f} %"
+    texts["left_out_sources_medians"] = f"{100 * left_out['new_sources']['mean_of_medians']:.1f} %"
+    texts["left_out_constant"] = f"{100 * left_out['new_sources']['constant_share_mean_of_medians']:.1f} %"
     score = layouts["choice"]
     texts |= {
         "layouts_groups": str(score["groups"]),
@@ -314,6 +320,17 @@ def of_studies(found: dict[str, dict[str, Any]]) -> dict[str, str]:
         met = reached >= -target if target < 0 else reached <= target
         texts[f"{name}_verdict"] = "met" if met else "**not met**"
     return texts
+
+
+def left_out_table(sources: list[dict[str, Any]]) -> str:
+    """Every source left out of the fit, worst first, beside one constant share of peak."""
+    lines = ["| source left out | runs | median error | bias | one constant share of peak |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: |")
+    for one in sources:
+        constant = one["constant_share_median_abs_error"]
+        errors = f"{100 * one['median_abs_error']:.1f} % | {100 * one['bias']:+.1f} % | {100 * constant:.1f} %"
+        lines.append(f"| `{one['source']}` | {one['rows']} | {errors} |")
+    return "\n".join(lines) + "\n"
 
 
 def reproduced() -> tuple[dict[str, str], dict[str, str]]:
@@ -810,6 +827,7 @@ def pages() -> dict[Path, str]:
     for name, question in PLANS.items():
         quoted |= of_plan(name, json.loads(asked(f"{question} --json")))
     found[made / "validation-training.md"] = tidy(training["markdown"])
+    found[made / "left-out.md"] = left_out_table(training["document"]["left_out"]["by_source"])
     for name in QUESTIONS:
         quoted |= figures(name, answers[name])
         for section, text in sections(texts[name]).items():

@@ -113,7 +113,7 @@ def read_table(
     `needed` columns must be there, and at least one of the `measured` ones. Rows of a user's file that name no split
     are ``given``; a shipped row without split or source does not load.
     """
-    source = file or _shipped(name)
+    source = file or shipped_table(name)
     table = csv.DictReader(io.StringIO(table_text(source)))
     header = [column.strip() for column in table.fieldnames or ()]
     if "row_id" not in header:
@@ -143,7 +143,7 @@ def read_table(
     return MeasuredTable(rows=tuple(rows), unread=tuple(unread))
 
 
-def _shipped(name: str) -> Traversable:
+def shipped_table(name: str) -> Traversable:
     """A table of the package, packed or not."""
     folder = resources.files("volvelle.catalogue") / "data" / "measurements"
     packed = folder / f"{name}.csv.gz"

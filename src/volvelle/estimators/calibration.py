@@ -35,6 +35,11 @@ class FittedConstants:
     """Time a kernel takes beyond its work: starting and ending on all units."""
     host_dispatch_time: Seconds = field(default=0.0, metadata=_TIME)
     """Time the host takes to prepare a kernel, while the chip works on those before it."""
+    routing_dispatch: Number = field(default=0.0, metadata=_PLAIN)
+    """Time the host takes to bring tokens to experts in one pass of a layer, unless a dispatcher does it on the chip,
+    over that for a kernel."""
+    plain_dispatch: Number = field(default=1.0, metadata=_PLAIN)
+    """Time in which tokens reach experts by plain all-to-alls, sorted and counted around them, over the network's."""
     attention_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
     """Rate of a fused attention kernel over that of large matrix products."""
     attention_kv_half: Count = field(default=0.0, metadata=_PLAIN)
@@ -43,6 +48,8 @@ class FittedConstants:
     """Share of its units that communication takes while it runs beside computation."""
     tensor_exposure: Fraction = field(default=1.0, metadata=_SHARE)
     """Share of the tensor axis's exchanges that products beside them do not hide."""
+    hand_over_exposure: Fraction = field(default=1.0, metadata=_SHARE)
+    """Share of what stages hand over that computation beside it does not hide."""
     step_error: float | None = field(default=None, metadata=_PLAIN)
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     memory_error: float | None = field(default=None, metadata=_PLAIN)

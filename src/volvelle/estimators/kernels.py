@@ -86,8 +86,9 @@ class KernelTime:
 class KernelTimes:
     """Times of kernels; two that do the same work on the same sizes are timed once."""
 
-    def __init__(self, sizes: Sizes, machine: SustainedRates, *, alone: bool) -> None:
+    def __init__(self, sizes: Sizes, machine: SustainedRates, *, alone: bool, narrow_attention: Number = 0.0) -> None:
         self._sizes = sizes
+        self._narrow = narrow_attention > 0 if np.any(narrow_attention > 0) else None
         self._machine = machine
         self._alone = alone
         self._known: dict[Hashable, KernelTime] = {}
@@ -148,10 +149,10 @@ class KernelTimes:
         if kernel.matrix_work is None:
             work, rate = vector, machine.vector_rate
         else:
-            work, rate = (
-                value(kernel.matrix_work),
-                machine.wide_matrix_rate if kernel.keep_16bit else machine.matrix_rate,
-            )
+            work = value(kernel.matrix_work)
+            rate = machine.wide_matrix_rate if kernel.keep_16bit else machine.matrix_rate
+            if kernel.attention_core and self._narrow is not None:
+                rate = np.where(self._narrow, machine.matrix_rate, rate)
             if kernel.attention_core and kernel.product is None:
                 rate = rate * machine.attention_efficiency
                 if not is_plainly(machine.attention_kv_half, 0.0):

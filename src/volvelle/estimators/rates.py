@@ -12,7 +12,7 @@ from volvelle.laws.contention import contended_rate
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import Tier
 from volvelle.mapping.placement import members
-from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Seconds, is_plainly
+from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number, Seconds, is_plainly
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology
 from volvelle.workload.elements import element_bytes
@@ -66,10 +66,13 @@ class SustainedRates:
     gemm_k_half: Count
     kernel_launch_time: Seconds
     host_dispatch_time: Seconds
+    routing_dispatch: Number
+    plain_dispatch: Number
     attention_efficiency: Fraction
     attention_kv_half: Count
     communication_sm_share: Fraction
     tensor_exposure: Fraction
+    hand_over_exposure: Fraction
     host_rate: BytesPerSecond | None
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
@@ -99,10 +102,13 @@ class SustainedRates:
             gemm_k_half=fitted.gemm_k_half,
             kernel_launch_time=fitted.kernel_launch_time,
             host_dispatch_time=fitted.host_dispatch_time,
+            routing_dispatch=fitted.routing_dispatch,
+            plain_dispatch=fitted.plain_dispatch,
             attention_efficiency=fitted.attention_efficiency,
             attention_kv_half=fitted.attention_kv_half,
             communication_sm_share=fitted.communication_sm_share,
             tensor_exposure=fitted.tensor_exposure,
+            hand_over_exposure=fitted.hand_over_exposure,
             host_rate=cluster.host_rate,
             levels=tuple(
                 NetworkLevel(

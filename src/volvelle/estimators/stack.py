@@ -9,10 +9,14 @@ from volvelle.quantities import Number, is_plainly
 FACTORED = (
     "matrix_efficiency",
     "memory_efficiency",
+    "kernel_launch_time",
     "host_dispatch_time",
     "attention_efficiency",
     "communication_sm_share",
     "tensor_exposure",
+    "hand_over_exposure",
+    "routing_dispatch",
+    "plain_dispatch",
 )
 """Constants that software changes."""
 _AT_MOST = {
@@ -20,6 +24,7 @@ _AT_MOST = {
     "memory_efficiency": 0.98,
     "communication_sm_share": 1.0,
     "tensor_exposure": 1.0,
+    "hand_over_exposure": 1.0,
 }
 """Shares of something physical."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Fraction, Seconds
 
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
@@ -42,11 +42,12 @@ def streamed_time(moved: Bytes, window: Seconds, *, rate: BytesPerSecond) -> Sec
 
 
 @cites("pytorch-performance-guide", place="launches run ahead of the device")
-def host_bound_time(device: Seconds, kernels: Count, *, host_dispatch_time: Seconds) -> Seconds:
+def host_bound_time(device: Seconds, host: Seconds) -> Seconds:
     r"""What a host that prepares kernels too slowly adds to the device's time.
 
-    $$ t = \max(0,\; N\delta - t_d) $$
+    $$ t = \max(0,\; t_h - t_d) $$
 
-    Assumes the host runs ahead as long as it can: kernels longer than δ hide its work, shorter ones wait for it.
+    Assumes the host runs ahead as long as it can: long kernels hide its work, and so do exchanges that the chip waits
+    for; short ones wait for it.
     """
-    return np.maximum(kernels * host_dispatch_time - device, 0.0)
+    return np.maximum(host - device, 0.0)

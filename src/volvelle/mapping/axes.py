@@ -117,7 +117,7 @@ class Degrees(Generic[Whole]):
         splits=("experts",),
         otherwise="batch",
         boundary="batch",
-        hides_behind="the other direction",
+        hides_behind="another micro-batch",
         exchanges="tokens to experts and back",
         by=Collective.ALL_TO_ALL,
         rare=True,

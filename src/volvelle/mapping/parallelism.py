@@ -53,12 +53,30 @@ class Recompute(IntEnum):
         return self.name.lower()
 
 
+class Graphs(IntEnum):
+    """Which kernels the host has recorded and starts together, instead of one by one."""
+
+    NONE = 0
+    ROUTER = 1
+    """Those that choose experts."""
+    ATTENTION = 2
+    """All but the experts, whose sizes change from step to step."""
+    WHOLE = 3
+    """A whole step."""
+
+    @property
+    def word(self) -> str:
+        """As written on the command line."""
+        return self.name.lower()
+
+
 Truth = TypeVar("Truth")
 Mask = TypeVar("Mask")
 Order = TypeVar("Order")
 Again = TypeVar("Again")
-"""Kinds of fields beside whole numbers: truths, those that shape the structure, schedules and recomputation. Each is
-one value in a mapping, a column in a table, and several values in a space."""
+Recorded = TypeVar("Recorded")
+"""Kinds of fields beside whole numbers: truths, those that shape the structure, schedules, recomputation and graphs.
+Each is one value in a mapping, a column in a table, and several values in a space."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -95,7 +113,7 @@ class Structural(Generic[Mask, Again]):
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mask, Order, Again]):
+class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mask, Order, Again, Recorded]):
     """All fields of a mapping."""
 
     __slots__ = ()
@@ -104,6 +122,17 @@ class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mas
         False, says="A token crosses to a node once, however many experts it has there.", searched=(False,), rare=True
     )
     """A token goes to a unit of the network once and is handed on inside it, however many of its experts are there."""
+    expert_overlap: Truth = choice(
+        False, says="Tokens travel to experts behind another micro-batch's work.", searched=(False,), rare=True
+    )
+    """While tokens travel to experts and back, the chip works on another micro-batch."""
+    graphs: Recorded = choice(
+        Graphs.NONE, says="Kernels that the host starts together.", searched=(Graphs.NONE,), rare=True
+    )
+    narrow_attention: Truth = choice(
+        False, says="Attention in the narrow type of the other products.", searched=(False,), rare=True
+    )
+    """Attention cores multiply in the element type of the other products, not in 16 bits."""
     micro_batch: Whole = choice(1, says="Sequences at a time.", recorded=True)
     """Sequences a replica works on at a time."""
     interleave: Whole = choice(1, says="Pieces a stage is cut into.", recorded=True)
@@ -142,7 +171,7 @@ class Structure(Structural[bool, Recompute]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute]):
+class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute, Graphs]):
     """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     def __post_init__(self) -> None:
@@ -190,7 +219,7 @@ Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np.int8]]):
+class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np.int8], Column]):
     """Many mappings as columns of equal length."""
 
     def __len__(self) -> int:

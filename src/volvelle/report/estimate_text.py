@@ -7,12 +7,13 @@ from rich.text import Text
 
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
-from volvelle.mapping.parallelism import ParallelMapping, Recompute
+from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
+_GRAPHS = {Graphs.ROUTER: "routing", Graphs.ATTENTION: "all but experts", Graphs.WHOLE: "the whole step"}
 
 
 def print_estimate(answer: Answer, *, detail: bool = False) -> None:
@@ -64,6 +65,7 @@ def _headline(answer: Answer) -> Panel:
     )
     text.append(_money(answer))
     text.append(_ranges(answer))
+    text.append(_nearest(answer))
     title = "cannot run" if not estimate.feasible else "one training step"
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
 
@@ -75,9 +77,9 @@ def _layout(mapping: ParallelMapping) -> str:
     words = [" × ".join(f"{axis.name} {degree}{notes.get(axis, '')}" for axis, degree in taking)]
     if mapping.expert > 1:
         kept = " whole" if not mapping.expert_tensor_parallel else ""
-        words.append(
-            f"experts{kept} over {mapping.expert}" + (", tokens relayed" if mapping.hierarchical_dispatch else "")
-        )
+        relayed = ", tokens relayed" if mapping.hierarchical_dispatch else ""
+        behind = ", behind another micro-batch" if mapping.expert_overlap else ""
+        words.append(f"experts{kept} over {mapping.expert}{relayed}{behind}")
     if mapping.pipeline > 1:
         pieces = f" in {mapping.interleave} pieces" if mapping.interleave > 1 else ""
         words.append(f"{mapping.schedule.word}{pieces}")
@@ -93,6 +95,10 @@ def _layout(mapping: ParallelMapping) -> str:
         words.append("sequence parallel")
     if not mapping.overlap:
         words.append("no overlap")
+    if mapping.graphs is not Graphs.NONE:
+        words.append(f"graphs of {_GRAPHS[mapping.graphs]}")
+    if mapping.narrow_attention:
+        words.append("narrow attention")
     if mapping.offloaded:
         words.append(f"{' and '.join(mapping.offloaded)} in host memory")
     return ", ".join(words)
@@ -119,6 +125,14 @@ def _ranges(answer: Answer) -> str:
         if name in known
     ]
     return f"\n{100 * known['memory'].level:.0f} % ranges: {', '.join(told)}" if told else ""
+
+
+def _nearest(answer: Answer) -> str:
+    """Measured runs like it, and how far their predictions are off."""
+    runs = [
+        f"{run.model} on {run.chips} {run.accelerator} {run.error:+.0%} ({run.source})" for run in answer.nearest_runs
+    ]
+    return "\nmeasured runs like it: " + ("; ".join(runs) if runs else "none")
 
 
 def _violations(estimate: TrainingEstimate) -> Panel:

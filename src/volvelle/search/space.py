@@ -11,7 +11,7 @@ import numpy as np
 from volvelle.errors import MappingError
 from volvelle.estimators.training.checks import ENDS, PADDED, divisors
 from volvelle.mapping.axes import CONTEXT, DATA, PIPELINE, TAKING, TENSOR, Axis
-from volvelle.mapping.parallelism import CHOICES, Choices, MappingTable, Recompute, Schedule
+from volvelle.mapping.parallelism import CHOICES, Choices, Graphs, MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -29,7 +29,14 @@ def _searched_unless_given(space: type[Declared]) -> type[Declared]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 @_searched_unless_given
 class Space(
-    Choices[tuple[int, ...], tuple[bool, ...], tuple[bool, ...], tuple[Schedule, ...], tuple[Recompute, ...]],
+    Choices[
+        tuple[int, ...],
+        tuple[bool, ...],
+        tuple[bool, ...],
+        tuple[Schedule, ...],
+        tuple[Recompute, ...],
+        tuple[Graphs, ...],
+    ],
 ):
     """What may vary: of every field of a mapping the values to consider. Of degrees none means every one that divides.
 
@@ -162,7 +169,7 @@ def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: 
         return None
     free: dict[str, Sequence[Any]] = {choice.name: getattr(space, choice.name) or (choice.default,) for choice in _FREE}
     if degrees["expert"] == 1:
-        free["hierarchical_dispatch"] = (False,)
+        free |= {"hierarchical_dispatch": (False,), "expert_overlap": (False,)}
     varied = [name for name, values in free.items() if len(values) > 1]
     grid = np.meshgrid(
         micro_batches,

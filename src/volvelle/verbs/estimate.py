@@ -1,9 +1,10 @@
 """How long one training step takes, what fits, and where the time goes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.economics.step_cost import Costs, step_costs
@@ -15,6 +16,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
+from volvelle.mapping.lowering import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
@@ -104,6 +106,18 @@ class Answer:
         }
         asked = (self.step, self.cluster, self.estimate.mapping)
         return {name: ClosedForm(one).estimate(*asked).time for name, one in ours.items()}
+
+    @property
+    def nearest_runs(self) -> Sequence[Residual]:
+        """Measured runs that are most like it, nearest first, each with how far its prediction is off."""
+        return runs_like(
+            family=self.cluster.chip.family,
+            element=self.step.element,
+            stack=self.stack,
+            mixture=EXPERT_DIM in self.step.model.sizes,
+            parameters=self.parameters,
+            chips=self.estimate.chips,
+        )
 
     @property
     def ranges(self) -> Mapping[str, Range]:

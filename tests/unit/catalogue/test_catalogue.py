@@ -89,6 +89,9 @@ ENTRIES: Mapping[str, Entry] = {
             "attention_kv_half": number(500),
             "communication_sm_share": number("15 %"),
             "tensor_exposure": number("90 %"),
+            "hand_over_exposure": number("80 %"),
+            "routing_dispatch": number(5),
+            "plain_dispatch": number(1.5),
             "step_error": number(1.0),
             "memory_error": number(1.0),
         },
@@ -196,6 +199,11 @@ def steps() -> tuple[tuple[TrainingStep, ParallelMapping], ...]:
             ParallelMapping(tensor=2, data=1024, micro_batch=4, zero=0, sequence_parallel=False),
         ),
         (TrainingStep(model=transformer(experts), batch=4096), ParallelMapping(tensor=1, data=2048, expert=128)),
+        # Experts that the host brings tokens to slower than they work, in two stages.
+        (
+            TrainingStep(model=transformer(experts), batch=4096),
+            ParallelMapping(tensor=1, pipeline=2, data=1024, expert=1, zero=0),
+        ),
         *(
             (TrainingStep(model=dense, batch=4096, element=element), plain)
             for element in ("fp64", "fp32", "tf32", "fp8", "int8")

@@ -10,6 +10,7 @@ from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.applications.training.fit import FAMILIES, fit_training
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_findings
+from volvelle.applications.training.left_out import left_out_findings
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
@@ -48,6 +49,10 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
     def fitted(self, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
         """Constants of one family of chips."""
         return fit_training(options["family"], rows, catalogue)
+
+    def findings(self, validation: RowValidation) -> Iterable[Finding]:
+        """New rows, new releases, new sources."""
+        return left_out_findings(validation)
 
     def label(self, row: TrainingMeasurement, question: TrainingQuestion) -> str:
         """The model and its machine."""

@@ -103,7 +103,7 @@ def validate_layouts(
     found: dict[tuple[object, ...], list[ScoredRow]] = {}
     for run in validation.rows:
         if (groups is None or run.head.group in groups) and (wanted is None or run.head.split in wanted):
-            found.setdefault(_shared(run), []).append(run)
+            found.setdefault(alike_but_layout(_measurement(run)), []).append(run)
     # A layout timed twice is one.
     contests = [Contest(runs=tuple(runs)) for runs in found.values() if len({*map(_mapping, runs)}) >= _LEAST]
     return tuple(sorted(contests, key=lambda contest: -contest.regret))
@@ -194,7 +194,6 @@ def _numbers(score: LayoutScore) -> dict[str, object]:
     return {name: None if np.isnan(value) else value for name, value in values.items()}
 
 
-def _shared(run: ScoredRow) -> tuple[object, ...]:
+def alike_but_layout(row: TrainingMeasurement) -> tuple[object, ...]:
     """All that must be equal for two runs to differ only in their layout."""
-    row = _measurement(run)
     return row.head.group, *(getattr(row, name) for name in _SHARED)

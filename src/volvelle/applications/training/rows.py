@@ -12,6 +12,9 @@ cluster       by the accelerator's name: A100-SXM4-80GB → dgx-a100, …-40GB �
               Gaudi → …-cluster, TPU → …-pod, V100 → dgx-v100, Trainium 2 → trn2-ultra; where the network says so: EFA →
               aws-…, TCPX → gcp-…, JUWELS … → that machine. A stack of a PVC is refused: the catalogue has the module
 software      by the framework's name (`catalogue/data/stacks.yaml`); none that is known: the usual one of the chip
+recipe        Megatron-Bridge: its preset of the model, GPU and precision that is nearest in degrees and release
+              (`recipes`) says what brings tokens to experts and whether behind computation, which kernels the host
+              starts together, fp8 attention, FSDP and virtual stages, where the row does not
 network       "8x HDR200 per node", "1600Gb/node RoCE", … replace the link between nodes by the catalogue's InfiniBand
               or RoCE at the stated rate a chip; Omni-Path as EDR; TPU slices joined as if they were one torus
 element       fp16, bf16; FP8, MXFP8, FP8-CS … → fp8; NVFP4 → fp4; int8; weights stay 16-bit
@@ -26,7 +29,7 @@ gradients     classic with fp16: fp16; NeMo, Megatron-Bridge, MLPerf, InternEvo,
               as their recipes say; else fp32
 ZeRO          as stated, with the shard group where one is; HSDP and hpZ share out within a node; not stated: see era
 recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
-              stated: none
+              stated: none if that fits, since the run ran; else activations off-load (NeMo with FSDP), else full
 sequence      sequence parallelism as stated; not stated: modern yes, classic no. Ulysses: heads swapped for positions
 micro-batch   as stated, or batch / (replicas × accumulation); not stated: 1. MaxText and Paxml state the batch of a
               device and accumulate nothing: the whole share of a replica
@@ -42,14 +45,18 @@ from dataclasses import replace
 from functools import lru_cache
 from math import gcd
 
+import numpy as np
+
 from volvelle.applications.contract import Question
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
+from volvelle.applications.training.recipes import Recipe, recipe_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
-from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import FatTree
 from volvelle.workload.families.transformer import transformer
@@ -61,6 +68,10 @@ TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
 
 _WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
 _LAYER_A_PIECE = ("nemo", "megatron-core", "megatron-bridge", "mlperf")
+_OFFLOADING = ("nemo", "megatron-bridge")
+_RECOMPUTATION = "recomputation"
+_LEEWAY = 1.15
+"""How far over a chip's memory an estimate may be for a run that ran: about how far estimates of memory are off."""
 _SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", *_WHOLE_SHARE, "mlperf")
 
 # Built once a shape: estimators keep their plans by identity.
@@ -82,6 +93,8 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> Trainin
         cluster.chip.matrix_rate(element)
         batch = stated(row.global_batch, "global batch")
         step = TrainingStep(model=model, batch=batch, element=element, gradient_element=_gradient_element(row))
+        if _RECOMPUTATION in assumed:
+            mapping = _that_fits(row, step, mapping, cluster, assumed)
     except VolvelleError as error:
         return str(error)
     return Question(
@@ -116,17 +129,18 @@ def _gradient_element(row: TrainingMeasurement) -> str:
 
 
 def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
+    recipe = _recipe(row, assumed)
     tensor = stated(row.tensor, "tensor parallelism")
     pipeline = stated(row.pipeline, "pipeline parallelism")
     context = row.context or 1
     if row.ulysses is not None:
         context = row.ulysses
     data = _replicas(row, tensor * pipeline * context, assumed)
-    zero, shard = _zero(row, data * context, assumed)
+    zero, shard = _zero(row, data * context, assumed, fsdp=recipe.fsdp or False)
     micro_batch = _micro_batch(row, data, assumed)
     recompute, sure = row.stated_recompute
-    if not sure:
-        assumed.append("recomputation")
+    if not sure and recipe is _PLAIN:
+        assumed.append(_RECOMPUTATION)
     sequence_parallel = tensor > 1 and _sequence_parallel(row, assumed)
     whole = sequence_parallel and _whole_experts(row, data * context)
     return ParallelMapping(
@@ -136,16 +150,52 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         context=context,
         expert=_expert(row, data * context * (tensor if whole else 1), assumed),
         expert_tensor_parallel=not whole,
+        hierarchical_dispatch=bool(recipe.dispatcher),
+        expert_overlap=recipe.overlap or False,
+        graphs=recipe.graphs,
+        narrow_attention=recipe.narrow_attention or False,
         ulysses=row.ulysses is not None and context > 1,
         micro_batch=micro_batch,
-        interleave=_interleave(row, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
+        interleave=_interleave(row, recipe, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
         zero=zero,
         zero_group=shard,
         overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.head.notes),
         sequence_parallel=sequence_parallel,
         recompute=recompute,
+        offload_activations=bool(recipe.offload_layers),
         fused_attention=not is_classic(row),
     )
+
+
+_PLAIN = Recipe(release="", preset="", model="", gpu="", precision="")
+
+
+def _recipe(row: TrainingMeasurement, assumed: list[str]) -> Recipe:
+    """What its framework publishes for the run, or a recipe that sets nothing."""
+    found = recipe_of(row)
+    if found is None:
+        return _PLAIN
+    recipe, unsure = found
+    assumed += [unsure] if unsure else []
+    assumed += recipe.unpriced
+    return recipe
+
+
+def _that_fits(
+    row: TrainingMeasurement, step: TrainingStep, mapping: ParallelMapping, cluster: Cluster, assumed: list[str]
+) -> ParallelMapping:
+    """A run that ran had room: where nothing says what it kept of activations, as much as fits, or nothing does."""
+    candidates: list[ParallelMapping] = [mapping, replace(mapping, recompute=Recompute.FULL)]
+    if made_by(row, _OFFLOADING) and mapping.zero == 3:
+        candidates.insert(1, replace(mapping, offload_activations=True))
+    memory = ClosedForm().table(step, cluster, MappingTable.of(candidates)).memory_bytes
+    fitting = np.flatnonzero(memory <= _LEEWAY * float(np.min(cluster.chip.memory.capacity)))
+    if not len(fitting) or fitting[0] == 0:
+        return mapping
+    found = candidates[int(fitting[0])]
+    words = "activations off-load" if found.offload_activations else "full recomputation"
+    assumed.append(f"{words}: it would not have fitted")
+    return found
 
 
 def _replicas(row: TrainingMeasurement, others: int, assumed: list[str]) -> int:
@@ -174,9 +224,11 @@ def _expert(row: TrainingMeasurement, holders: int, assumed: list[str]) -> int:
     return found
 
 
-def _interleave(row: TrainingMeasurement, pipeline: int, at_once: int, assumed: list[str]) -> int:
+def _interleave(row: TrainingMeasurement, recipe: Recipe, pipeline: int, at_once: int, assumed: list[str]) -> int:
     if row.interleave is not None:
         return row.interleave
+    if recipe.pipeline == pipeline:
+        return recipe.interleave or 1
     if made_by(row, _LAYER_A_PIECE):
         micro_batches, layers = stated(row.global_batch, "the global batch") // at_once, stated(row.layers, "layers")
         if micro_batches % pipeline == 0 and layers >= pipeline:
@@ -202,8 +254,10 @@ def _micro_batch(row: TrainingMeasurement, data: int, assumed: list[str]) -> int
     return 1
 
 
-def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str]) -> tuple[int, int]:
+def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str], *, fsdp: bool) -> tuple[int, int]:
     stage, shard = row.stated_sharding
+    if stage is None and fsdp:
+        stage = 3
     if stage is None:
         stage = 0 if is_classic(row) else 1
         assumed.append(f"ZeRO stage {stage}")

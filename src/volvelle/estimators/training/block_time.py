@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
+from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import DISPATCH, REPEATED, REPEATED_HIDDEN, SLOWED, Line
 from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
 from volvelle.laws.nested_collectives import (
@@ -17,7 +18,7 @@ from volvelle.laws.nested_collectives import (
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
 from volvelle.laws.roofline import kernel_time
 from volvelle.mapping.actions import Exchange, Kernel
-from volvelle.mapping.axes import CONTEXT, CUTTING, TENSOR, Axis
+from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.symbols import Term
 from volvelle.quantities import Fraction, Number, Seconds, is_plainly
@@ -37,7 +38,7 @@ class BlockTime:
 
     Exchanges of the tensor axis block, as far as no product beside them hides them, but for gathers that the backward
     pass repeats, which run behind its arithmetic. Exchanges of the other axes run behind what their declarations name
-    (`overlaps`), where `beside` says for which mappings that is the whole block (DualPipe).
+    (`overlaps`), where `beside` says for which mappings that is the whole block (another micro-batch).
     """
 
     def __init__(
@@ -48,29 +49,15 @@ class BlockTime:
         tiers: Mapping[Axis, Sequence[Tier]],
         *,
         beside: Number = 0.0,
-        host_dispatch_time: Seconds = 0.0,
+        host: HostTimes | None = None,
+        plain_dispatch: Number = 1.0,
         communication_sm_share: Fraction = 0.0,
         tensor_exposure: Fraction = 1.0,
     ) -> None:
         self.plan = plan
         self.kernels = list(zip(plan.kernels, kernels, strict=True))
-        timed: dict[tuple[Axis, Collective, Term], Number] = {}
-        self.exchanges: list[tuple[Exchange, Number]] = []
-        for exchange in plan.exchanges:
-            if exchange.axis in tiers:
-                key = (exchange.axis, exchange.collective, exchange.size)
-                if key not in timed:
-                    timed[key] = NESTED[exchange.collective](sizes(exchange.size), tiers[exchange.axis])
-                self.exchanges.append((exchange, timed[key]))
-
+        self.exchanges = _timed_exchanges(plan, sizes, tiers, plain_dispatch)
         work = {phase: self._work(phase) for phase in Phase}
-        self.waiting: Number = 0.0
-        if not is_plainly(host_dispatch_time, 0.0):
-            for phase in Phase:
-                count = float(sum(kernel.phase is phase for kernel in plan.kernels))
-                idle = host_bound_time(work[phase], count, host_dispatch_time=host_dispatch_time)
-                work[phase] = work[phase] + idle
-                self.waiting = self.waiting + idle
         self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.of_weight)
         self.per_step = counted(time for exchange, time in self.exchanges if exchange.per_step)
         blocking = {phase: self._exchanged(phase, TENSOR, repeated=False) for phase in Phase}
@@ -93,6 +80,14 @@ class BlockTime:
                 later[phase] = later[phase] + moved - hidden
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
                 self.behind[axis] = self.behind[axis] + hidden
+        self.waiting: Number = 0.0
+        if host is not None:
+            # While the host is behind, exchanges that the chip waits for run in its gaps.
+            for phase in Phase:
+                device = work[phase] + blocking[phase] + later[phase]
+                idle = host_bound_time(device, host.prepares(plan, phase))
+                work[phase] = work[phase] + idle
+                self.waiting = self.waiting + idle
         repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
         self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
         self.repeated_exposed: Number = repeated - self.repeated_hidden
@@ -175,6 +170,23 @@ class BlockTime:
             times = found.setdefault(_kernel_line(self.plan, kernel), {})
             times[resource] = times.get(resource, 0.0) + time
         return {line: " and ".join(sorted(times, key=lambda name: -times[name])) for line, times in found.items()}
+
+
+def _timed_exchanges(
+    plan: LoweredBlock, sizes: Sizes, tiers: Mapping[Axis, Sequence[Tier]], plain_dispatch: Number
+) -> list[tuple[Exchange, Number]]:
+    """Exchanges over axes that are used, each with its seconds; equal ones are timed once."""
+    timed: dict[tuple[Axis, Collective, Term], Number] = {}
+    found: list[tuple[Exchange, Number]] = []
+    for exchange in plan.exchanges:
+        if exchange.axis in tiers:
+            key = (exchange.axis, exchange.collective, exchange.size)
+            if key not in timed:
+                timed[key] = NESTED[exchange.collective](sizes(exchange.size), tiers[exchange.axis])
+                if exchange.axis is EXPERT and not is_plainly(plain_dispatch, 1.0):
+                    timed[key] = timed[key] * plain_dispatch
+            found.append((exchange, timed[key]))
+    return found
 
 
 def _kernel_line(plan: LoweredBlock, kernel: Kernel) -> Line:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import KernelTimes, Sizes
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.block_time import BlockTime
+from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import Line
 from volvelle.estimators.training.stages import OfBlocks
 from volvelle.laws.nested_collectives import Tier, nested_all_gather_time
@@ -23,13 +24,16 @@ from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.symbols import MICRO_BATCH, Term
-from volvelle.quantities import Count, Number, Seconds
+from volvelle.quantities import Count, Number, Seconds, is_plainly
 from volvelle.workload.tensor_layout import Collective
 
 READ = (
     MICRO_BATCH,
     "schedule",
     "hierarchical_dispatch",
+    "expert_overlap",
+    "graphs",
+    "narrow_attention",
     *dict.fromkeys(other.name for axis in CUTTING for other in (axis, *inside(axis))),
 )
 """The choices that a block's time and sizes depend on, beside those that shape its structure."""
@@ -45,12 +49,17 @@ class Blocks:
         self._table = table
         self._sizes = Sizes(table)
         self._rows: NDArray[np.intp] | None = None
-        kernels = KernelTimes(self._sizes, machine, alone=alone)
+        kernels = KernelTimes(self._sizes, machine, alone=alone, narrow_attention=table.narrow_attention)
         self.axes = _axes(model.blocks, machine, table)
         """What the groups of each axis have of the network."""
-        dual = table.schedule == Schedule.DUAL_PIPE
-        beside: Number = np.where(dual, 1.0, 0.0) if np.any(dual) else 0.0
+        another = (table.schedule == Schedule.DUAL_PIPE) | (table.expert_overlap > 0)
+        beside: Number = np.where(another, 1.0, 0.0) if np.any(another) else 0.0
         works = model.works(casts=machine.cast is not None)
+        host = HostTimes.of(machine, table)
+        relayed = table.hierarchical_dispatch > 0
+        plain: Number = machine.plain_dispatch
+        if np.any(relayed) and not is_plainly(plain, 1.0):
+            plain = np.where(relayed, 1.0, plain)
         self.times = {
             block.name: BlockTime(
                 block,
@@ -58,7 +67,8 @@ class Blocks:
                 self._sizes,
                 self.axes,
                 beside=beside,
-                host_dispatch_time=machine.host_dispatch_time,
+                host=host,
+                plain_dispatch=plain,
                 communication_sm_share=machine.communication_sm_share,
                 tensor_exposure=machine.tensor_exposure,
             )

@@ -14,7 +14,7 @@ class BlockWork:
     attention_core: Seconds
     """Of the region between projections; nothing where positions are swapped for heads, which is waited for."""
     beside: Number
-    """1 for mappings that work on another micro-batch in the other direction meanwhile (DualPipe), else 0."""
+    """1 for mappings that work on another micro-batch meanwhile (DualPipe: in the other direction), else 0."""
 
 
 def _nothing(work: BlockWork) -> Seconds:
@@ -25,13 +25,13 @@ def _attention_core(work: BlockWork) -> Seconds:
     return work.attention_core
 
 
-def _other_direction(work: BlockWork) -> Seconds:
+def _other_micro_batch(work: BlockWork) -> Seconds:
     return work.whole * work.beside
 
 
 OVERLAPS: Mapping[str, Callable[[BlockWork], Seconds]] = {
     "nothing": _nothing,
     "attention core": _attention_core,
-    "the other direction": _other_direction,
+    "another micro-batch": _other_micro_batch,
 }
 """Name → seconds that exchanges may hide behind."""

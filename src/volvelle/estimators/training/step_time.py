@@ -149,14 +149,14 @@ def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
 def _hand_over(
     blocks: Blocks, machine: SustainedRates, tiers: Sequence[Tier], table: MappingTable, micro_batches: Number
 ) -> Seconds:
-    """Activations forward and gradients backward, over the outermost dimension that neighbours span."""
+    """Activations forward and gradients backward, over the outermost dimension that neighbours span, if waited for."""
     part, gathered = blocks.handed_over()
     once: Number = 0.0
     for level, tier in zip(machine.levels, tiers, strict=True):
         found = level.setup + point_to_point_time(part, rate=level.rate, latency=level.latency)
         once = np.where(tier.chips > 1.0, found, once)
     once = once + gathered
-    transfers = 2.0 * (micro_batches * table.interleave + table.pipeline - 1.0)
+    transfers = 2.0 * (micro_batches * table.interleave + table.pipeline - 1.0) * machine.hand_over_exposure
     return np.where(table.pipeline > 1.0, transfers * once, 0.0)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from volvelle.errors import MappingError
 from volvelle.mapping.axes import CONTEXT, DATA, EXPERT, PIPELINE, TENSOR
-from volvelle.mapping.parallelism import ParallelMapping, Recompute
+from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
@@ -27,11 +27,17 @@ class Framework:
         """Refuse ways to route tokens and share sequences that only Megatron-LM has settings for."""
         if mapping.hierarchical_dispatch:
             raise self.cannot("tokens that cross to a node once", "turn hierarchical_dispatch off, or use Megatron-LM")
+        if mapping.expert_overlap:
+            raise self.cannot("tokens that travel behind computation", "turn expert_overlap off, or use Megatron-LM")
         if mapping.ulysses and mapping.context > 1:
             raise self.cannot("positions swapped for heads", "turn ulysses off, or use Megatron-LM")
 
     def check_axes(self, mapping: ParallelMapping) -> None:
-        """Refuse axes that no writer of launch files knows."""
+        """Refuse axes and settings that no writer of launch files knows."""
+        if mapping.graphs is not Graphs.NONE:
+            raise self.cannot("recorded graphs by options that last", "set graphs to none, and switch them on by hand")
+        if mapping.narrow_attention:
+            raise self.cannot("attention in a narrow type by options that last", "turn narrow_attention off")
         for axis, degree in mapping.shown:
             if axis not in (TENSOR, PIPELINE, DATA, CONTEXT, EXPERT):
                 raise self.cannot(f"{axis.name} parallelism of {degree}", f"set {axis.name} to 1")

@@ -137,6 +137,7 @@ def _experts(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -
         "--expert-model-parallel-size": mapping.expert,
         "--expert-tensor-parallel-size": mapping.tensor if mapping.expert_tensor_parallel else 1,
         "--moe-enable-deepep": mapping.hierarchical_dispatch,
+        "--overlap-moe-expert-parallel-comm": mapping.expert_overlap,
         "--moe-shared-expert-intermediate-size": experts.shared_ffn or False,
         "--moe-layer-freq": dense > 0 and f"([0]*{dense}+[1]*{shape.layers - dense})",
         "--moe-grouped-gemm": step.element in ("bf16", "fp8", "fp4") and shape.linear_bias != "all",

@@ -44,6 +44,18 @@ class LawEntry(Document):
     place: str
 
 
+class NearRunEntry(Document):
+    """A measured run like the one asked about."""
+
+    row_id: str
+    model: str
+    accelerator: str
+    chips: int
+    error: float
+    """Of its prediction, relative to what was measured."""
+    source: str
+
+
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
@@ -58,6 +70,8 @@ class EstimateDocument(Document):
     """The software it is about; empty: as the chip's constants say."""
     other_stacks: dict[str, float]
     """Other software that was timed on such chips → seconds of the same step."""
+    nearest_runs: list[NearRunEntry]
+    """Measured runs that are most like it, nearest first."""
     mapping: LayoutEntry = at("estimate.mapping")  # type: ignore[valid-type]
     feasible: bool = at("estimate.feasible")
     seconds: float = at("estimate.time")

@@ -1,0 +1,87 @@
+"""Three numbers that are never pooled: new rows of software that was fitted, new releases of it, new sources.
+
+The first and the last come from the fit of software stacks with runs, or whole sources, left out in turn
+(`catalogue.residuals`); releases are held-out rows, scored when it runs.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.scores import Finding, RowValidation, score
+from volvelle.catalogue.residuals import Residual, residuals
+
+NEWER_RELEASES = ("megatron-bridge-26.04.01",)
+"""Held-out groups that are later releases of software that was fitted."""
+
+
+def left_out_findings(validation: RowValidation) -> Iterator[Finding]:
+    """The three numbers, and every source by itself against one constant share of peak, worst first."""
+    shipped = {run.row_id for run in residuals()}
+    if not any(row.head.split == "calibration" and row.head.row_id in shipped for row in validation.rows):
+        return  # a file of one's own
+    runs = residuals()
+    rows = _scored(np.array([run.new_row for run in runs]))
+    newer = score(row for row in validation.rows if row.head.group in NEWER_RELEASES and row.head.split == "heldout")
+    sources = _scored(np.array([run.new_source for run in runs]))
+    tables = sorted(_by_source(runs), key=lambda entry: -float(entry["median_abs_error"]))
+    ours, constant = (float(np.mean([float(one[name]) for one in tables])) for name in ("median_abs_error", _CONSTANT))
+    value = {
+        "new_rows": rows,
+        "new_releases": newer.numbers(),
+        "new_sources": {**sources, "mean_of_medians": ours, "constant_share_mean_of_medians": constant},
+        "by_source": tables,
+    }
+    yield Finding(
+        key="left_out",
+        value=value,
+        lines=(
+            f"New rows of fitted software: {_words(rows)} (a fifth left out in turn)",
+            f"New release of fitted software: {_words(newer.numbers())}",
+            f"New sources: {_words(sources)} (each left out in turn); mean of the sources' medians {ours:.1%}, "
+            f"with one constant share of peak {constant:.1%}",
+        ),
+        title="sources left out of the fit, worst first",
+        words=("source",),
+        numbers=("runs", "median error", "bias", "one constant share of peak"),
+        cells=tuple(
+            (
+                str(one["source"]),
+                str(one["rows"]),
+                f"{one['median_abs_error']:.1%}",
+                f"{one['bias']:+.1%}",
+                f"{one[_CONSTANT]:.1%}",
+            )
+            for one in tables
+        ),
+    )
+
+
+_CONSTANT = "constant_share_median_abs_error"
+
+
+def _by_source(runs: Sequence[Residual]) -> Iterator[dict[str, str | float]]:
+    """Scores of each source left out; beside them those of one share of peak, the median of all others' medians."""
+    source = np.array([run.source for run in runs])
+    errors = np.array([run.new_source for run in runs])
+    shares = np.array([run.utilisation for run in runs])
+    medians = {name: float(np.median(shares[source == name])) for name in sorted(set(source.tolist()))}
+    for name in medians:
+        own = source == name
+        constant = shares[own] / np.median([share for other, share in medians.items() if other != name]) - 1.0
+        yield {"source": name, **_scored(errors[own]), _CONSTANT: float(np.median(np.abs(constant)))}
+
+
+def _scored(errors: NDArray[np.float64]) -> dict[str, float]:
+    """As scores of rows, from ln(measured / predicted)."""
+    relative = np.exp(-errors) - 1.0
+    found = {"median_abs_error": np.median(np.abs(relative)), "mean_abs_error": np.mean(np.abs(relative))}
+    return {"rows": len(errors), **{name: float(one) for name, one in found.items()}, "bias": float(relative.mean())}
+
+
+def _words(numbers: dict[str, float]) -> str:
+    return (
+        f"median error {numbers['median_abs_error']:.1%}, mean {numbers['mean_abs_error']:.1%}, "
+        f"bias {numbers['bias']:+.1%}, {numbers['rows']:.0f} rows"
+    )

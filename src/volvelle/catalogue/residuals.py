@@ -1,0 +1,84 @@
+"""How far predictions of measured training runs are off: as fitted, with each run left out, with its source left out.
+
+Written by ``scripts/fit_stacks.py`` from calibration rows alone (``data/measurements/residuals.csv.gz``).
+"""
+
+import csv
+import gzip
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+from math import exp, log
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residual:
+    """A measured run, and ln(measured / predicted) three times."""
+
+    row_id: str
+    source: str
+    """The publication it is from."""
+    model: str
+    accelerator: str
+    chips: int
+    family: str
+    """Of the chip."""
+    element: str
+    stack: str
+    mixture: bool
+    parameters: float
+    utilisation: float
+    """Of the dense peak, as measured."""
+    fitted: float
+    new_row: float
+    """With a fifth of all runs, this one among them, left out of the fit."""
+    new_source: float
+    """With all runs of its source left out."""
+
+    @property
+    def error(self) -> float:
+        """Of the prediction, relative to what was measured."""
+        return exp(-self.fitted) - 1.0
+
+
+RESIDUAL_COLUMNS = tuple(part.name for part in fields(Residual))
+_NUMBERS = ("parameters", "utilisation", "fitted", "new_row", "new_source")
+
+
+@cache
+def residuals() -> tuple[Residual, ...]:
+    """Of all calibration runs."""
+    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "residuals.csv.gz"
+    found = []
+    for row in csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines()):
+        kinds: dict[str, Any] = {**row, "chips": int(row["chips"]), "mixture": row["mixture"] == "1"}
+        found.append(Residual(**kinds | {name: float(row[name]) for name in _NUMBERS}))
+    return tuple(found)
+
+
+_FAR = 4.0
+"""A distance from which on a run says nothing of another."""
+
+
+def runs_like(
+    *, family: str, element: str, stack: str, mixture: bool, parameters: float, chips: int, most: int = 3
+) -> Sequence[Residual]:
+    """Measured runs that are most like one, nearest first; one of each model and source.
+
+    A factor e in parameters counts 1, one in chips a half; another family of chips 2, dense against experts 2, another
+    element type 1, other software 1.
+    """
+
+    def distance(run: Residual) -> float:
+        other = 2.0 * (run.family != family) + 2.0 * (run.mixture != mixture)
+        other += (run.element != element) + (run.stack != stack)
+        return other + abs(log(run.parameters / parameters)) + abs(log(run.chips / chips)) / 2.0
+
+    nearest: dict[tuple[str, str], tuple[float, Residual]] = {}
+    for run in residuals():
+        key, far = (run.source, run.model), distance(run)
+        if far < _FAR and (key not in nearest or far < nearest[key][0]):
+            nearest[key] = far, run
+    return [run for _, run in sorted(nearest.values(), key=lambda pair: pair[0])[:most]]
