@@ -79,6 +79,7 @@ QUESTIONS = {
     "llama-paper-once": LLAMA_PAPER + " --zero 1",
     "llama-paper-pieces": LLAMA_PAPER + " --zero 2 --interleave 8",
     "deepseek-paper": DEEPSEEK_PAPER + " --recompute full",
+    "deepseek-paper-light": DEEPSEEK_PAPER + " --recompute light",
     "deepseek-paper-kept": DEEPSEEK_PAPER,
     "rack": "estimate qwen3-30b-a3b --on gb200-nvl72/8 --ep 8 --seq 4096 --batch 512 --micro-batch 4 --element fp8",
     **{

@@ -15,14 +15,17 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_410
-"""Lines of the package at most, but for what was added since; 40 000 is where it is going. It went up twice: by 330 for
-a bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere."""
+MOST_LINES = 47_750
+"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up twice, by
+330 for a bound that proves dataflow mappings to a percent and by 80 for what software stacks change elsewhere, and down
+by 660."""
 ADDED = {
     "applications/kernels": 1000,
     "laws/kernels": 300,
-    "applications/training/stack_fit.py": 310,
+    "applications/training/stack_fit.py": 315,
     "applications/training/recipes.py": 160,
+    "applications/training/left_out.py": 90,
+    "catalogue/residuals.py": 85,
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 80,
     "estimators/stack.py": 70,

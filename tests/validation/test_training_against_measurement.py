@@ -28,7 +28,7 @@ BARS = {
     ("heldout_secondary", "megatron-sc21-table2"): ("mean_abs_error", 0.030),
     ("heldout", "korthikanti22-table5"): ("mean_abs_error", 0.088),
     ("heldout", "vtrain-multi"): ("mean_abs_error", 0.104),
-    ("heldout", "megatron-bridge-26.04.01"): ("mean_abs_error", 0.122),
+    ("heldout", "megatron-bridge-26.04.01"): ("mean_abs_error", 0.123),
 }
 HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.100, 0.163
 CALIBRATION_MEDIAN = 0.057

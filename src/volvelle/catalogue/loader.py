@@ -147,13 +147,13 @@ class Catalogue:
         software = software_stack(stack) if stack else default_stack(self.chip_file(chip).family)
         return Calibrations(entries=tuple(entries), stack=software.name if software else "", software=software)
 
-    def calibrated(self, cluster: Cluster) -> Cluster:
-        """A machine described elsewhere, with what the catalogue knows of its chip."""
-        return calibrated(cluster, self.calibrations(cluster.chip.name))
+    def calibrated(self, cluster: Cluster, *, stack: str = "") -> Cluster:
+        """A machine described elsewhere, with what the catalogue knows of its chip and of the software on it."""
+        return calibrated(cluster, self.calibrations(cluster.chip.name, stack=stack))
 
-    def with_chip(self, cluster: Cluster, name: str) -> Cluster:
+    def with_chip(self, cluster: Cluster, name: str, *, stack: str = "") -> Cluster:
         """The machine with another chip, and with what runs on that one taught."""
-        return self.calibrated(replace(cluster, chip=self.chip(name)))
+        return self.calibrated(replace(cluster, chip=self.chip(name)), stack=stack)
 
     def link(self, name: str) -> Link:
         """A link."""

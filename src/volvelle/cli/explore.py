@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--invert", metavar="TEXT", help='Find the best design that meets a requirement: "days<=30 and usd minimal".'
 )
+@click.option("--stack", default="", help="Software that trains, like fsdp. [default: what STUDY says]")
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -48,6 +49,7 @@ def explore(
     fresh: bool,
     chunk: int | None,
     invert: str | None,
+    stack: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -59,7 +61,7 @@ def explore(
     from volvelle.report.explore.text import print_study  # noqa: PLC0415 - keeps start-up short
     from volvelle.verbs.explore import outlook, sweep  # noqa: PLC0415
 
-    ahead = outlook(study_file, workers=workers, compiled=compiled, catalogue=folder)
+    ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, catalogue=folder)
     if not as_json:
         print_study(ahead)
     if dry_run:

@@ -40,7 +40,8 @@ class Stack:
     factors: Mapping[tuple[str, str, str], Number] = field(default_factory=dict)
     """(family of chips, element type, constant) → factor; an empty family or type stands for any."""
     errors: Mapping[str, float] = field(default_factory=dict)
-    """Family → how far whole steps were off, one standard deviation as a factor; those of new rows."""
+    """Family → how far whole steps were off, one standard deviation as a factor; an empty one: where it was timed
+    seldom or never."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
@@ -58,8 +59,9 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        if family in self.errors:
-            found["step_error"] = self.errors[family]
+        error = self.errors.get(family, self.errors.get(""))
+        if error is not None:
+            found["step_error"] = error
         return found
 
 

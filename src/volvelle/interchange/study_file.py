@@ -182,6 +182,8 @@ class StudyForm(_Closed):
     workloads: tuple[WorkloadForm, ...] = ()
     system: str
     """A cluster of the catalogue; or ``published/dfmodel``, whose points come with their own workloads."""
+    stack: str = ""
+    """Software that trains; empty: the usual one of each chip. It may be an axis too."""
     axes: dict[str, AxisForm] = Field(min_length=1)
     set: dict[str, str | float] = {}
     """Fields computed from others at every point."""

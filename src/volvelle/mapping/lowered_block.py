@@ -23,6 +23,8 @@ class LoweredBlock:
     """Those of the tasks."""
     saved: tuple[Term, ...]
     """Bytes kept for the backward pass."""
+    saved_for_products: tuple[Term, ...]
+    """Of these, what only products read again: kept in their type where that is narrower."""
     working: tuple[Term, ...]
     """Bytes that live again while one repetition is recomputed."""
     weights: tuple[Term, ...]

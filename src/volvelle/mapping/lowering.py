@@ -18,7 +18,8 @@ from volvelle.mapping.actions import Exchange, Kernel, Transfer
 from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.parallelism import Recompute, Structure
-from volvelle.mapping.program import Lifetime, ProgramBuilder, Task, saved_values, working_values
+from volvelle.mapping.program import Lifetime, ProgramBuilder, Task, saved_for_products, saved_values, working_values
+from volvelle.mapping.recomputation import made_inside, run_again
 from volvelle.mapping.sharding import END, Conversion, ShardedBlock, by_dimension, shard
 from volvelle.mapping.symbols import MICRO_BATCH, ONE, Term, merged, powers, share
 from volvelle.workload.elements import element_bytes
@@ -89,18 +90,12 @@ class BlockLowering:
         self.forward = [op for op in self.block.operations if op.phase is Phase.FORWARD]
         self.backward = [op for op in self.block.operations if op.phase is Phase.BACKWARD]
         self.fused_regions = {op.region for op in self.forward if op.region} if structure.fused_attention else set()
-        self.recomputed = self._recomputed(structure)
+        ahead = self.forward if self.backward else []
+        self.recomputed = run_again(ahead, structure.recompute, repeats=block.repeat > 1, fused=self.fused_regions)
+        light = self.recomputed if structure.recompute is Recompute.LIGHT else []
+        self.light = {name: op for op in light for name in op.outputs}
+        self.remade = made_inside(self.forward, self.recomputed) | set(self.light)
         self.recomputes_all = bool(self.backward) and self.recomputed == self.forward
-
-    def _recomputed(self, structure: Structure) -> list[Operation]:
-        """Forward operations that run again: a whole repeated block, or the regions that are not fused."""
-        if not self.backward:
-            return []
-        if structure.recompute is Recompute.FULL and self.block.repeat > 1:
-            return self.forward
-        if structure.recompute is Recompute.SELECTIVE:
-            return [op for op in self.forward if op.region and op.region not in self.fused_regions]
-        return []
 
     def lowered(self) -> LoweredBlock:
         """The whole block."""
@@ -116,6 +111,7 @@ class BlockLowering:
             kernels=tuple(action for action in actions if isinstance(action, Kernel)),
             exchanges=tuple(action for action in actions if isinstance(action, Exchange)),
             saved=merged([value.size for value in saved_values(tasks, lifetimes)]),
+            saved_for_products=merged([value.size for value in saved_for_products(tasks, lifetimes)]),
             working=self._working([value.size for value in working_values(tasks, lifetimes)]),
             weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
@@ -133,7 +129,7 @@ class BlockLowering:
         if not self.backward:
             ends = [self._grouped([*op.inputs, *op.outputs]) for op in self.forward]
             return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
-        return merged(remade) if self.recomputes_all else ()
+        return merged(remade) if self.recomputes_all or self.light else ()
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
@@ -196,12 +192,23 @@ class BlockLowering:
             fused = op.region in self.fused_regions
             if fused and op.region in begun:
                 continue
-            if phase is Phase.BACKWARD and op.region not in begun and not self.recomputes_all:
+            if phase is Phase.BACKWARD and op.region not in begun and not (self.recomputes_all or self.light):
                 again = [forward for forward in self.recomputed if forward.region == op.region]
                 self._run(builder, again, Phase.RECOMPUTE)
             begun.add(op.region)
             together = [other for other in operations if other.region == op.region] if fused else [op]
+            if phase is Phase.BACKWARD and self.light:
+                read = [name for other in together for name in other.inputs]
+                self._remake(builder, [*read, *(self._ends(op.region, together, phase)[0] if fused else ())])
             self._task(builder, together, phase, fused=fused)
+
+    def _remake(self, builder: ProgramBuilder, names: Iterable[str]) -> None:
+        """Make again what was not kept, and before it what that is made from."""
+        for name in names:
+            op = self.light.get(name)
+            if op is not None and not builder.has(name, "", Phase.RECOMPUTE):
+                self._remake(builder, op.inputs)
+                self._task(builder, [op], Phase.RECOMPUTE, fused=False)
 
     def _task(self, builder: ProgramBuilder, together: Sequence[Operation], phase: Phase, *, fused: bool) -> None:
         """Operations of one kernel, behind the collectives that bring what they read into the layout they need."""
@@ -219,7 +226,7 @@ class BlockLowering:
         elif not op.fused:
             action = replace(self.kernel(op, as_if), phase=phase)
         if phase is Phase.RECOMPUTE and not self.recomputes_all:
-            writes = [name for name in writes if name in self._interior]  # all else was kept
+            writes = [name for name in writes if name in self.remade]  # all else was kept
         builder.add(
             action,
             phase,
@@ -261,14 +268,6 @@ class BlockLowering:
         for changes in between.values():
             changes.sort(key=lambda change: _BY_GROWTH.index(change[1].collective))
         return between
-
-    @cached_property
-    def _interior(self) -> set[str]:
-        """Tensors made inside a region that is recomputed by itself, and needed nowhere else forward."""
-        alone = {op.region for op in self.recomputed if op.region}
-        made = {name for op in self.forward if op.region in alone for name in op.outputs}
-        used_outside = {name for op in self.forward if op.region not in alone for name in op.inputs}
-        return made - used_outside
 
     # -- kernels -------------------------------------------------------------------------------------------
 

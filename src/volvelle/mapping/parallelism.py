@@ -46,6 +46,8 @@ class Recompute(IntEnum):
     """Those of the attention core."""
     FULL = 2
     """Everything but each layer's input."""
+    LIGHT = 3
+    """What is cheap for the memory it frees: norms, activation functions, and what is made from low ranks."""
 
     @property
     def word(self) -> str:
@@ -101,7 +103,7 @@ class Structural(Generic[Mask, Again]):
         Recompute.SELECTIVE,
         says="Activations computed again in the backward pass.",
         structural=True,
-        searched=tuple(Recompute),
+        searched=(Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL),
         recorded=True,
     )
     sequence_parallel: Mask = choice(True, says="Split positions too.", structural=True, searched=(True, False))

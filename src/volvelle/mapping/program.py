@@ -8,7 +8,7 @@ kernels, a replay on chips and networks.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from volvelle.mapping.actions import Action
+from volvelle.mapping.actions import Action, Exchange, Kernel
 from volvelle.mapping.symbols import Term
 from volvelle.workload.operations import Phase
 
@@ -108,6 +108,25 @@ def saved_values(tasks: Sequence[Task], lifetimes: Sequence[Lifetime]) -> list[L
         if value.born is Phase.FORWARD and _last_phase(tasks, value) is not Phase.FORWARD:
             kept.setdefault(value.tensor, value)
     return list(kept.values())
+
+
+def saved_for_products(tasks: Sequence[Task], lifetimes: Sequence[Lifetime]) -> list[Lifetime]:
+    """Those of the saved values that only products read again: such as are kept in the type of the products."""
+    others = {
+        lifetimes[value].tensor
+        for task in tasks
+        if task.phase is not Phase.FORWARD and not _multiplies(task.action)
+        for value in task.reads
+        if lifetimes[value].born is Phase.FORWARD
+    }
+    return [value for value in saved_values(tasks, lifetimes) if value.tensor not in others]
+
+
+def _multiplies(action: Action | None) -> bool:
+    """Whether it is a product that may be narrow, or brings something to one."""
+    if isinstance(action, Kernel):
+        return action.product is not None and not action.keep_16bit
+    return isinstance(action, Exchange)
 
 
 def working_values(tasks: Sequence[Task], lifetimes: Sequence[Lifetime]) -> list[Lifetime]:

@@ -45,6 +45,11 @@ def _headline(answer: Answer) -> Panel:
         told = ", ".join(f"{name} {time / estimate.time - 1:+.0%}" for name, time in others)
         text.append("software", style="bold")
         text.append(f"  {answer.stack}{f'; with {told}' if told else ''}\n")
+        if not answer.stack_timed:
+            family = answer.cluster.chip.family
+            text.append(
+                f"note: {answer.stack} was not timed on {family} chips; what is known of both counts\n", "yellow"
+            )
     text.append("layout", style="bold")
     text.append(f"  {_layout(mapping)}\n\n")
     text.append(f"{show(estimate.time, SECONDS)}/step", style="bold green" if estimate.feasible else "bold red")

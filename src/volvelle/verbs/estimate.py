@@ -98,6 +98,11 @@ class Answer:
         return calibrations_of(self.cluster).stack
 
     @property
+    def stack_timed(self) -> bool:
+        """Whether that software was timed on such chips; if not, what is known of both counts, less surely."""
+        return not self.stack or self.stack in stacks_run_on(self.cluster.chip.family)
+
+    @property
     def other_stacks(self) -> Mapping[str, float]:
         """Other software that was timed on such chips → seconds of the same step."""
         others = (name for name in stacks_run_on(self.cluster.chip.family) if self.stack and name != self.stack)

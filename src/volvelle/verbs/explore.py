@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from volvelle.studies.answers.answers import Answers, answer
@@ -52,12 +52,22 @@ class Sweep:
 
 
 def outlook(
-    study: Study, *, workers: int | None = None, compiled: bool = False, catalogue: Path | None = None
+    study: Study,
+    *,
+    workers: int | None = None,
+    compiled: bool = False,
+    stack: str = "",
+    catalogue: Path | None = None,
 ) -> Outlook:
-    """The size of a study and the time it will take on so many processes (all cores), from a few of its points."""
+    """The size of a study and the time it will take on so many processes (all cores), from a few of its points.
+
+    `stack` is the software that trains, by default what the study says.
+    """
     if not isinstance(study, DesignStudy):
         source = Path(study) if isinstance(study, str) else study
         study = read_study(source, folders=(catalogue,) if catalogue else ())
+    if stack:
+        study = replace(study, form=study.form.model_copy(update={"stack": stack}))
     expected = forecast(study, compiled=compiled)
     return Outlook(study=study, forecast=expected, cores=workers or cores(), compiled=compiled)
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
-from volvelle.estimators.calibration import calibrated
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.shape import Transformer
 
@@ -26,7 +25,7 @@ def cluster_of(given: Machine, catalogue: Catalogue, *, stack: str = "") -> Clus
     """A cluster, by name or as it is; with what a software stack makes of its chips, where one is named."""
     if not isinstance(given, Cluster):
         return catalogue.cluster(given, stack=stack)
-    return calibrated(given, catalogue.calibrations(given.chip.name, stack=stack)) if stack else given
+    return catalogue.calibrated(given, stack=stack) if stack else given
 
 
 def model_of(given: Model, catalogue: Catalogue) -> Transformer:

@@ -47,3 +47,14 @@ def test_a_faster_chip_is_never_slower_in_any_stack(catalogue: Catalogue, stack:
         for name in ("h100-96gb-cluster/8", "dgx-h100/8", "dgx-h200/8")
     ]
     assert times == sorted(times, reverse=True)
+
+
+def test_software_that_nobody_timed_on_a_chip_says_so_and_is_less_sure(catalogue: Catalogue) -> None:
+    question = {"on": "dgx-b200/8", "batch": 64, "zero": 3, "catalogue": catalogue}
+    timed, untimed = (volvelle.estimate("llama3-8b", stack=name, **question) for name in ("nemo", "internevo"))  # type: ignore[arg-type]
+    assert timed.stack_timed
+    assert not untimed.stack_timed
+    error = software_stack("internevo").errors[""]
+    assert untimed.fitted.step_error == error > 1.0
+    ampere = volvelle.estimate("llama3-8b", stack="internevo", **{**question, "on": "dgx-a100/8"})  # type: ignore[arg-type]
+    assert ampere.fitted.step_error == software_stack("internevo").errors["ampere"]

@@ -22,6 +22,7 @@ from volvelle.estimators.calibration import CONSTANTS, with_constants
 from volvelle.mapping.axes import EXPERT
 from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Schedule
+from volvelle.mapping.program import saved_for_products, saved_values
 from volvelle.mapping.sharding import by_dimension, shard
 from volvelle.workload.families.shape import Experts, LatentAttention
 from volvelle.workload.operations import Phase
@@ -295,3 +296,43 @@ def test_attention_over_longer_sequences_runs_nearer_to_its_rate() -> None:
         return sum(line.time for line in found.contributions if "attention core" in line.name)
 
     assert core(8192, 1000.0) / core(8192, 0.0) < core(1024, 1000.0) / core(1024, 0.0)
+
+
+@pytest.mark.parametrize("shape", [small_llama(), small_gpt()])
+def test_light_recomputation_frees_memory_for_little_time(shape: Transformer) -> None:
+    layout = ParallelMapping(tensor=2, data=4, fused_attention=True)
+    none, light, full = (
+        estimated(shape, replace(layout, recompute=kind)) for kind in (Recompute.NONE, Recompute.LIGHT, Recompute.FULL)
+    )
+    assert none.time < light.time < full.time
+    assert none.memory_bytes > light.memory_bytes > full.memory_bytes
+
+
+def test_what_is_computed_again_is_not_kept_and_is_there_before_it_is_read() -> None:
+    workload = with_backward(transformer(small_llama()))
+    structure = ParallelMapping(tensor=2, data=4, recompute=Recompute.LIGHT).structure
+    block = lower(workload, workload.block("layer"), structure)
+    kept = {value.tensor for value in saved_values(block.tasks, block.lifetimes)}
+    again = {name for task in block.tasks if task.phase is Phase.RECOMPUTE for name in task.operations}
+    assert {"attention_norm", "mlp_norm", "activation"} <= again
+    assert not kept & again
+    for place, task in enumerate(block.tasks):
+        assert all(before < place for before in task.after)
+
+
+def test_what_only_products_read_again_is_kept_in_their_type() -> None:
+    workload = with_backward(transformer(small_llama()))
+    block = lower(workload, workload.block("layer"), ParallelMapping(tensor=2, data=4).structure)
+    names = {value.tensor for value in saved_for_products(block.tasks, block.lifetimes)}
+    assert "attention_norm" in names  # inputs of projections
+    assert not {"mlp_gate", "mlp_up", "x"} & names  # the activation and the norm read them too
+    wide, narrow = (
+        ClosedForm().estimate(
+            TrainingStep(model=transformer(small_llama()), batch=64, element=element),
+            small_cluster(chip=small_chip(matrix_rates={"bf16": 300e12, "fp8": 600e12})),
+            ParallelMapping(tensor=2, data=4, recompute=Recompute.NONE),
+        )
+        for element in ("bf16", "fp8")
+    )
+    assert memory(narrow, "activations") < memory(wide, "activations")
+    assert memory(narrow, "weights") == memory(wide, "weights")

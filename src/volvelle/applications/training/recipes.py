@@ -29,6 +29,8 @@ _PRECISIONS: Mapping[str, tuple[str, ...]] = {
 }
 """What tables of results call a precision → what presets call it."""
 _COMPARED = ("chips", "global_batch", "tensor", "pipeline", "interleave", "context", "expert", "micro_batch")
+_LIGHT = {"layernorm", "moe_act", "mla_up_proj"}
+"""Modules that are cheap to compute again for the memory they free."""
 _RELEASES = 2
 """What one of them that differs is worth."""
 _FURTHEST = 3
@@ -79,9 +81,15 @@ class Recipe:
         return Graphs.ATTENTION if "attn" in modules else Graphs.ROUTER if "moe_router" in modules else Graphs.NONE
 
     @property
+    def light(self) -> bool:
+        """Whether what is cheap for its memory is computed again."""
+        return bool(_LIGHT & set(self.recompute.split(";")))
+
+    @property
     def unpriced(self) -> tuple[str, ...]:
         """Settings that no law prices, in words."""
-        found = [f"recomputes {self.recompute.replace(';', ', ')}"] if self.recompute else []
+        modules = [name for name in self.recompute.split(";") if name and name not in _LIGHT]
+        found = [f"recomputes {', '.join(modules)}"] if modules else []
         found += [f"recomputes {self.recompute_layers} layers"] if self.recompute_layers else []
         return (*found, *(["activations of all layers off-load"] if self.offload_layers else []))
 

@@ -139,6 +139,8 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
     zero, shard = _zero(row, data * context, assumed, fsdp=recipe.fsdp or False)
     micro_batch = _micro_batch(row, data, assumed)
     recompute, sure = row.stated_recompute
+    if not sure and recipe.light:
+        recompute = Recompute.LIGHT
     if not sure and recipe is _PLAIN:
         assumed.append(_RECOMPUTATION)
     sequence_parallel = tensor > 1 and _sequence_parallel(row, assumed)

@@ -114,6 +114,9 @@ def step_time(
     if not is_plainly(machine.communication_sm_share, 0.0):
         totals[SLOWED] = overlap_slowdown_time(hidden, share=machine.communication_sm_share)
     saved = blocks.size(lambda block: block.saved)
+    if machine.cast is not None:
+        narrower = blocks.size(lambda block: block.saved_for_products if block.repeat > 1 else ())
+        saved = {name: kept - narrower[name] * (1.0 - machine.cast) for name, kept in saved.items()}
     offloaded = table.offload_weights + table.offload_activations
     if np.any(offloaded > 0):
         totals[HOST] = _stream(saved, held.most, stages, slowest.time, workload, machine, table, micro_batches)

@@ -36,6 +36,8 @@ class Framework:
         """Refuse axes and settings that no writer of launch files knows."""
         if mapping.graphs is not Graphs.NONE:
             raise self.cannot("recorded graphs by options that last", "set graphs to none, and switch them on by hand")
+        if mapping.recompute is Recompute.LIGHT:
+            raise self.cannot("light recomputation by options that last", "set recompute to none, selective or full")
         if mapping.narrow_attention:
             raise self.cannot("attention in a narrow type by options that last", "turn narrow_attention off")
         for axis, degree in mapping.shown:

@@ -68,6 +68,8 @@ class EstimateDocument(Document):
     accelerators: int = at("cluster.accelerators")
     stack: str
     """The software it is about; empty: as the chip's constants say."""
+    stack_timed: bool
+    """Whether that software was timed on such chips."""
     other_stacks: dict[str, float]
     """Other software that was timed on such chips → seconds of the same step."""
     nearest_runs: list[NearRunEntry]

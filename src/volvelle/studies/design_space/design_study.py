@@ -72,7 +72,7 @@ class DesignStudy:
 
     def machine(self, values: Mapping[str, object]) -> Cluster:
         """The machine with some structural fields."""
-        return machine(self.catalogue, self.form.system, values)
+        return machine(self.catalogue, self.form.system, values, stack=self.form.stack)
 
     @cached_property
     def structural(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology, FatTree, FullyConnected, Ring, Switch, Torus
 from volvelle.system.topologies.torus import nearly_cubic
 
-_WHOLE = ("system", "chip", "accelerators")
+_WHOLE = ("system", "chip", "accelerators", "stack")
 SOLD = frozenset(_WHOLE)
 """Fields that make another machine of the catalogue; the others make a variant nobody sells."""
 _PARTS = ("size", "link", "topology")
@@ -37,16 +37,17 @@ def structural_names(cluster: Cluster) -> tuple[str, ...]:
     )
 
 
-def machine(catalogue: Catalogue, system: str, values: Mapping[str, object]) -> Cluster:
-    """A machine with some of these fields, others as in the catalogue."""
+def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, stack: str = "") -> Cluster:
+    """A machine with some of these fields, others as in the catalogue, and with software, or the usual one."""
+    stack = str(values.get("stack", stack))
     template, slash, count = str(values.get("system", system)).partition("/")
     if not slash and "/" in system:
         count = system.partition("/")[2]
     if "accelerators" in values:
         count = str(_whole(values["accelerators"], "accelerators"))
-    cluster = catalogue.cluster(f"{template}/{count}" if count else template)
+    cluster = catalogue.cluster(f"{template}/{count}" if count else template, stack=stack)
     if "chip" in values:
-        cluster = catalogue.with_chip(cluster, str(values["chip"]))
+        cluster = catalogue.with_chip(cluster, str(values["chip"]), stack=stack)
     parts: dict[str, dict[int, object]] = {name: {} for name in _PARTS}
     for path, value in values.items():
         room, _, name = path.rpartition(".")

@@ -45,7 +45,7 @@ def test_what_is_derived_from_declarations_equals_what_a_person_wrote_by_hand(ca
 
 @pytest.mark.parametrize("tensor", [1, 8])
 @pytest.mark.parametrize("sequence", [False, True])
-@pytest.mark.parametrize("recompute", list(Recompute))
+@pytest.mark.parametrize("recompute", [Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL])
 def test_saved_activations_are_those_of_korthikanti_table_2(tensor: int, sequence: bool, recompute: Recompute) -> None:
     """Korthikanti et al. 2023, table 2: bytes a layer and micro-batch for a GPT with dropout in 16 bits."""
     shape = small_gpt()

@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -17,7 +18,7 @@ from volvelle import Catalogue, Recompute, TrainingStep, Transformer, transforme
 from volvelle import ParallelMapping as Layout
 from volvelle.errors import MappingError
 from volvelle.interchange.launch import deepspeed, fsdp, megatron, torchtitan
-from volvelle.mapping.parallelism import Schedule
+from volvelle.mapping.parallelism import Graphs, Schedule
 
 RECORDS = ROOT / "src" / "volvelle" / "interchange" / "launch" / "data"
 EMITTERS: Mapping[str, Callable[[Transformer, TrainingStep, Layout], str]] = {
@@ -27,6 +28,8 @@ EMITTERS: Mapping[str, Callable[[Transformer, TrainingStep, Layout], str]] = {
     "accelerate": fsdp.emit,
 }
 CATALOGUE = Catalogue()
+SETTABLE = [Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL]
+"""Recomputation that frameworks have settings for which last."""
 
 
 def yaml(text: str):  # type: ignore[no-untyped-def]
@@ -194,7 +197,7 @@ ABLE: dict[str, dict[str, list[object]]] = {
         "zero": [0, 1, 2, 3],
         "zero_group": [0, 4],
         "overlap": [True, False],
-        "recompute": list(Recompute),
+        "recompute": SETTABLE,
         "recompute_every": [1, 2],
         "fused_attention": [True, False],
     },
@@ -205,14 +208,14 @@ ABLE: dict[str, dict[str, list[object]]] = {
         "context": [1, 2],
         "zero": [2, 3],
         "zero_group": [0, 4],
-        "recompute": list(Recompute),
+        "recompute": SETTABLE,
     },
     "deepspeed": {
         "tensor": [1, 2, 4],
         "sequence_parallel": [False],
         "zero": [1, 2, 3],
         "overlap": [True, False],
-        "recompute": list(Recompute),
+        "recompute": SETTABLE,
         "recompute_every": [1, 2],
         "offload_optimiser": [True, False],
     },
@@ -222,7 +225,7 @@ ABLE: dict[str, dict[str, list[object]]] = {
         "context": [1, 2],
         "zero": [2, 3],
         "zero_group": [0, 4],
-        "recompute": list(Recompute),
+        "recompute": SETTABLE,
     },
 }
 """What each framework has settings for, all of it together."""
@@ -273,6 +276,23 @@ def test_any_layout_is_written_for_as_many_ranks_as_it_has_or_refused_in_the_fra
 
 
 # -- single settings -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("framework", EMITTERS)
+@pytest.mark.parametrize(
+    "changes", [{"graphs": Graphs.WHOLE}, {"narrow_attention": True}, {"recompute": Recompute.LIGHT}], ids=str
+)
+def test_what_has_no_option_that_lasts_is_refused_and_not_dropped(framework: str, changes: dict[str, Any]) -> None:
+    shape = shape_of("llama3-8b")
+    with pytest.raises(MappingError, match="cannot express"):
+        EMITTERS[framework](shape, step_of(shape), replace(Layout(data=8), **changes))
+
+
+def test_tokens_behind_computation_are_megatrons_alone() -> None:
+    shape, layout = shape_of("deepseek-v3"), Layout(data=64, expert=32, expert_overlap=True)
+    assert emitted("megatron", shape, step_of(shape), layout)["overlap_moe_expert_parallel_comm"]
+    with pytest.raises(MappingError, match="behind computation"):
+        torchtitan.emit(shape, step_of(shape), replace(layout, zero=3))
 
 
 def test_megatron_gets_the_sizes_of_a_model_with_experts_and_latents() -> None:

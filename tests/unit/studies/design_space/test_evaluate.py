@@ -200,3 +200,21 @@ def test_words_in_quotes_are_left_as_they_are() -> None:
 def test_what_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(DescriptionError):
         Expression(text)
+
+
+def test_software_is_a_setting_of_a_study_or_an_axis_of_it() -> None:
+    asked: dict[str, Any] = {
+        **QUICK,
+        "system": "dgx-h100/512",
+        "axes": {"accelerators": [512]},
+        "mapping": {"policy": "fixed", "tensor": 8, "pipeline": 8, "micro_batch": 1},
+    }
+    names = ("nemo", "fsdp", "torchtitan")
+    alone = [Evaluator(study=study(asked, stack=name)).rows(0, 1).columns["days"][0] for name in names]
+    axis = Evaluator(study=study(asked, axes={"stack": list(names)})).rows(0, 3)
+    assert axis.columns["days"].tolist() == pytest.approx(alone)
+    assert len(set(alone)) == len(names)
+    usual = Evaluator(study=study(asked)).rows(0, 1).columns["days"][0]
+    assert usual == alone[0]
+    with pytest.raises(DescriptionError, match="software stack"):
+        Evaluator(study=study(asked, stack="nemoo")).rows(0, 1)
