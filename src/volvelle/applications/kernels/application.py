@@ -17,7 +17,8 @@ from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
 
-RANDOM_OPERANDS = ("trtllm", "sglang", "nccl")
+_LIBRARY = "nccl"
+RANDOM_OPERANDS = ("trtllm", "sglang", _LIBRARY)
 """Software that was measured on random numbers; zeros take less power and run faster than training will."""
 WORKSTATIONS = ("l40s", "rtx_pro_6000_server")
 """Cards without NVLink, whose kernels follow the laws less well."""
@@ -73,8 +74,10 @@ class SingleKernels(Application[KernelMeasurement, KernelWork, str, KernelConsta
             system, element, backend = row.within.values()
             if row.head.split in ("heldout", "given") and backend in RANDOM_OPERANDS:
                 where = "workstation chips" if system in WORKSTATIONS else "datacentre chips"
-                of = tables.setdefault(where, {}).setdefault(row.head.group, {})
-                of.setdefault(f"{system} {element} {backend}", []).append(abs(row.error))
+                # Of collectives the library's also by themselves, without those that engines write for short messages.
+                for kind in (row.head.group, *([f"{row.head.group}, NCCL"] if backend == _LIBRARY else [])):
+                    of = tables.setdefault(where, {}).setdefault(kind, {})
+                    of.setdefault(f"{system} {element} {backend}", []).append(abs(row.error))
         medians = {
             where: {kind: {name: float(np.median(one)) for name, one in of.items()} for kind, of in kinds.items()}
             for where, kinds in sorted(tables.items())
