@@ -11,11 +11,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle import Catalogue
 from volvelle.applications.measured_table import calibration_rows
+from volvelle.applications.training.left_out import left_out_numbers
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.stack_fit import StackFit, errors_of, factors_of, fit_stacks, scored, stack_runs
+from volvelle.applications.training.stack_fit import StackFit, errors_of, factors_of, fit_stacks, stack_runs
 from volvelle.catalogue.residuals import RESIDUAL_COLUMNS
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.lowering import EXPERT_DIM
@@ -54,17 +56,24 @@ def main() -> None:
         table.writerow((stack, family, "", "step_error", f"{factor:.4g}", runs))
     TARGET.write_text(out.getvalue(), "utf-8")
     write_residuals(fit)
-    report = {}
+    report: dict[str, object] = {}
     for name, errors in (("fitted", fit.errors), ("new rows", fit.new_rows), ("new sources", fit.new_sources)):
-        report[name] = scored(errors, lambda run: True, fit.runs)
-        print(f"{name:12s} median {report[name][0]:.3f} mean {report[name][1]:.3f} bias {report[name][2]:+.3f}")
-    medians = {}
-    for source in sorted({run.source for run in fit.runs}):
-        found = scored(fit.new_sources, lambda run, source=source: run.source == source, fit.runs)
-        medians[source] = found[0]
-        print(f"  without {source:28s} {found[3]:4d} runs: median {found[0]:.3f} bias {found[2]:+.3f}")
-    report["mean of medians over sources"] = float(np.mean(list(medians.values())))
+        report[name] = told(f"{name:12s}", errors)
+    sources = np.array([run.source for run in fit.runs])
+    medians = [
+        told(f"  without {source:28s}", fit.new_sources[sources == source])["median_abs_error"]
+        for source in np.unique(sources)
+    ]
+    report["mean of medians over sources"] = float(np.mean(medians))
     print(json.dumps(report))
+
+
+def told(name: str, errors: NDArray[np.float64]) -> dict[str, float]:
+    """Scores of ln(measured / predicted), printed."""
+    found = left_out_numbers(errors)
+    told = f"{found['rows']:4d} runs: median {found['median_abs_error']:.3f} mean {found['mean_abs_error']:.3f}"
+    print(f"{name} {told} bias {found['bias']:+.3f}")
+    return found
 
 
 if __name__ == "__main__":

@@ -1,15 +1,20 @@
 """How far off memory is, and whether a fit run again finds better constants. The bars may only be lowered."""
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests.conftest import ROOT
 from volvelle import Catalogue
 from volvelle.applications.measured_table import CalibrationRows, calibration_rows
 from volvelle.applications.memory.application import MEMORY
 from volvelle.applications.training.fit import BOUNDS, fit_training, training_cases, training_losses
 from volvelle.applications.training.measurements import training_measurements
+from volvelle.applications.training.stack_fit import HELD
 from volvelle.applications.validation import validate
 
 MEMORY_MEAN = 0.053
@@ -44,3 +49,11 @@ def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
     cases = training_cases(family, rows, catalogue)
     best = training_losses(cases, {constant.name: np.array([constant.fitted]) for constant in fit.constants})
     assert float(training_losses(cases, held)[0]) <= 1.05 * float(best[0])
+
+
+def test_what_small_kernels_cost_classic_megatron_is_what_the_joint_fit_finds() -> None:
+    script = ROOT / "scripts" / "fit_classic.py"
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    found = json.loads(run.stdout.splitlines()[-1])
+    for constant in ("kernel_launch_time", "host_dispatch_time"):
+        assert HELD[constant, "classic"] == found[constant]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.applications.measured_table import Headed, RowHead, Split, UnreadRow
 from volvelle.estimators.result import Estimate
@@ -184,6 +185,15 @@ class RowValidation:
         return dict(sorted(counts.items(), key=lambda item: -sum(item[1].values())))
 
 
+def error_numbers(errors: NDArray[np.float64]) -> dict[str, float]:
+    """Median and mean of relative errors, and their mean with sign."""
+    return {
+        "median_abs_error": float(np.median(np.abs(errors))),
+        "mean_abs_error": float(np.mean(np.abs(errors))),
+        "bias": float(np.mean(errors)),
+    }
+
+
 def score(
     rows: Iterable[ScoredRow],
     *,
@@ -199,9 +209,7 @@ def score(
     return RowScore(
         rows=len(scored),
         skipped=skipped,
-        median_abs_error=float(np.median(np.abs(errors))),
-        mean_abs_error=float(np.mean(np.abs(errors))),
-        bias=float(np.mean(errors)),
+        **error_numbers(errors),
         coverage=float(np.mean(inside)) if inside else float("nan"),
         split=split,
         group=group,

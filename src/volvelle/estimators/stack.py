@@ -59,9 +59,10 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        error = self.errors.get(family, self.errors.get(""))
-        if error is not None:
-            found["step_error"] = error
+        if family in self.errors:
+            found["step_error"] = self.errors[family]
+        elif "" in self.errors:  # as unsure as anywhere else, and as the chip's own runs
+            found["step_error"] = max(*self.errors.values(), values.get("step_error") or 1.0)
         return found
 
 

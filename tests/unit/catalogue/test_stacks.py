@@ -54,7 +54,7 @@ def test_software_that_nobody_timed_on_a_chip_says_so_and_is_less_sure(catalogue
     timed, untimed = (volvelle.estimate("llama3-8b", stack=name, **question) for name in ("nemo", "internevo"))  # type: ignore[arg-type]
     assert timed.stack_timed
     assert not untimed.stack_timed
-    error = software_stack("internevo").errors[""]
-    assert untimed.fitted.step_error == error > 1.0
+    for error in software_stack("internevo").errors.values():
+        assert untimed.fitted.step_error >= error > 1.0  # type: ignore[operator]
     ampere = volvelle.estimate("llama3-8b", stack="internevo", **{**question, "on": "dgx-a100/8"})  # type: ignore[arg-type]
     assert ampere.fitted.step_error == software_stack("internevo").errors["ampere"]

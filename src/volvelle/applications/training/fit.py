@@ -13,7 +13,7 @@ from volvelle.applications.fit import Column, least_within
 from volvelle.applications.fitted_constants import Fit, searched_fit
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
-from volvelle.applications.training.rows import TrainingQuestion, training_question
+from volvelle.applications.training.rows import TrainingQuestion, priced_together, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import calibrated, calibrations_of
@@ -89,10 +89,7 @@ def training_cases(family: str, rows: CalibrationRows[TrainingMeasurement], cata
         asked = training_question(run, catalogue)
         if isinstance(asked, str) or run.seconds is None or families.get(asked.system.chip.name) != family:
             continue
-        step = asked.work
-        links = tuple((each.link.name, float(np.max(each.link.rate))) for each in asked.system.dimensions)
-        key = (id(step.model), step.batch, step.element, step.gradient_element, asked.system.name, links)
-        found[key].append((asked, run.seconds, run.head.group))
+        found[priced_together(asked)].append((asked, run.seconds, run.head.group))
         sizes[run.head.group] += 1
     if not found:
         raise DescriptionError(f"no calibration run is on a chip of the family {family!r}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.scores import Finding, RowValidation, score
+from volvelle.applications.scores import Finding, RowValidation, error_numbers, score
 from volvelle.catalogue.residuals import Residual, residuals
 
 NEWER_RELEASES = ("megatron-bridge-26.04.01",)
@@ -18,13 +18,13 @@ NEWER_RELEASES = ("megatron-bridge-26.04.01",)
 
 def left_out_findings(validation: RowValidation) -> Iterator[Finding]:
     """The three numbers, and every source by itself against one constant share of peak, worst first."""
-    shipped = {run.row_id for run in residuals()}
+    runs = residuals()
+    shipped = {run.row_id for run in runs}
     if not any(row.head.split == "calibration" and row.head.row_id in shipped for row in validation.rows):
         return  # a file of one's own
-    runs = residuals()
-    rows = _scored(np.array([run.new_row for run in runs]))
+    rows = left_out_numbers(np.array([run.new_row for run in runs]))
     newer = score(row for row in validation.rows if row.head.group in NEWER_RELEASES and row.head.split == "heldout")
-    sources = _scored(np.array([run.new_source for run in runs]))
+    sources = left_out_numbers(np.array([run.new_source for run in runs]))
     tables = sorted(_by_source(runs), key=lambda entry: -float(entry["median_abs_error"]))
     ours, constant = (float(np.mean([float(one[name]) for one in tables])) for name in ("median_abs_error", _CONSTANT))
     value = {
@@ -70,14 +70,12 @@ def _by_source(runs: Sequence[Residual]) -> Iterator[dict[str, str | float]]:
     for name in medians:
         own = source == name
         constant = shares[own] / np.median([share for other, share in medians.items() if other != name]) - 1.0
-        yield {"source": name, **_scored(errors[own]), _CONSTANT: float(np.median(np.abs(constant)))}
+        yield {"source": name, **left_out_numbers(errors[own]), _CONSTANT: float(np.median(np.abs(constant)))}
 
 
-def _scored(errors: NDArray[np.float64]) -> dict[str, float]:
+def left_out_numbers(errors: NDArray[np.float64]) -> dict[str, float]:
     """As scores of rows, from ln(measured / predicted)."""
-    relative = np.exp(-errors) - 1.0
-    found = {"median_abs_error": np.median(np.abs(relative)), "mean_abs_error": np.mean(np.abs(relative))}
-    return {"rows": len(errors), **{name: float(one) for name, one in found.items()}, "bias": float(relative.mean())}
+    return {"rows": len(errors), **error_numbers(np.exp(-errors) - 1.0)}
 
 
 def _words(numbers: dict[str, float]) -> str:

@@ -8,7 +8,7 @@ number of chips and release; a degree counts as two releases.
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,13 +28,14 @@ _PRECISIONS: Mapping[str, tuple[str, ...]] = {
     "mxfp8": ("fp8_mx",),
 }
 """What tables of results call a precision → what presets call it."""
-_COMPARED = ("chips", "global_batch", "tensor", "pipeline", "interleave", "context", "expert", "micro_batch")
 _LIGHT = {"layernorm", "moe_act", "mla_up_proj"}
 """Modules that are cheap to compute again for the memory they free."""
+_COMPARED = ("chips", "global_batch", "tensor", "pipeline", "interleave", "context", "expert", "micro_batch")
+"""Settings by which a preset is told from others of its model, GPU and precision."""
 _RELEASES = 2
-"""What one of them that differs is worth."""
+"""Releases between that one such setting that differs is worth."""
 _FURTHEST = 3
-"""Of these at most so many may differ."""
+"""Of such settings at most so many may differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +96,12 @@ class Recipe:
 
 
 @cache
-def _recipes() -> Mapping[tuple[str, str], tuple[Recipe, ...]]:
+def _recipes() -> Mapping[tuple[str, str], Sequence[Recipe]]:
     """All of them by model and GPU."""
-    found: dict[tuple[str, str], tuple[Recipe, ...]] = {}
+    found: dict[tuple[str, str], list[Recipe]] = {}
     for row in csv.DictReader(io.StringIO(table_text(shipped_table("recipes")))):
         recipe = Recipe(**fields_from(Recipe, row))
-        key = (_letters(recipe.model), recipe.gpu)
-        found[key] = (*found.get(key, ()), recipe)
+        found.setdefault((_letters(recipe.model), recipe.gpu), []).append(recipe)
     return found
 
 
@@ -124,18 +124,13 @@ def recipe_of(row: TrainingMeasurement) -> tuple[Recipe, str] | None:
         return None
     names = _PRECISIONS.get(row.precision.lower(), ())
     known = _recipes().get((_letters(row.model), row.accelerator.lower().partition("-")[0]), ())
-    ranked = sorted(
-        (
-            (_RELEASES * _differing(row, recipe) + _apart(recipe, release), place)
-            for place, recipe in enumerate(known)
-            if recipe.precision in names
-        ),
+    recipe = min(
+        (one for one in known if one.precision in names),
+        key=lambda one: _RELEASES * _differing(row, one) + _apart(one, release),
+        default=None,
     )
-    if not ranked:
-        return None
-    recipe = known[ranked[0][1]]
-    differing = _differing(row, recipe)
-    if differing > _FURTHEST:
+    differing = _differing(row, recipe) if recipe else 0
+    if recipe is None or differing > _FURTHEST:
         return None
     unsure = [] if release in recipe.release.split("/") else [f"release {recipe.release}"]
     unsure += ["other degrees or batch"] if differing else []

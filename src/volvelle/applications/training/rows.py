@@ -102,6 +102,13 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> Trainin
     )
 
 
+def priced_together(asked: TrainingQuestion) -> tuple[object, ...]:
+    """All that must be equal for two questions to be rows of one table: step and machine, but not layout."""
+    step, system = asked.work, asked.system
+    links = tuple((each.link.name, float(np.max(each.link.rate)), each.size) for each in system.dimensions)
+    return id(step.model), step.batch, step.element, step.gradient_element, system.name, links
+
+
 def _refuse(row: TrainingMeasurement) -> None:
     if row.head.split == "excluded":
         raise UnstatedError(f"excluded: {row.head.excluded_because or 'not usable'}")

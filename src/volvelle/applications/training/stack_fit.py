@@ -8,7 +8,7 @@ overshoot; the slope of a run in a constant is what share of its step the consta
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
-from volvelle.applications.training.rows import TrainingQuestion, training_question
+from volvelle.applications.training.rows import TrainingQuestion, priced_together, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.stacks import stack_called, stack_entries
 from volvelle.estimators.calibration import calibrated, calibrations_of
@@ -158,10 +158,7 @@ class _Fit:
         self.measured = np.log([run.seconds for run in runs])
         cases = defaultdict[tuple[object, ...], list[int]](list)
         for place, run in enumerate(runs):
-            step, system = run.question.work, run.question.system
-            links = tuple((each.link.name, float(np.max(each.link.rate)), each.size) for each in system.dimensions)
-            key = (id(step.model), step.batch, step.element, step.gradient_element, system.name, links)
-            cases[key].append(place)
+            cases[priced_together(run.question)].append(place)
         self.cases = [np.array(places) for places in cases.values()]
         self.effects: dict[Effect, int] = {}
         variances: list[float] = []
@@ -299,15 +296,3 @@ def errors_of(fit: StackFit, *, fewest: int = 6, share: float = 0.8) -> list[tup
     reached = np.cumsum([1.0 / sizes[fit.runs[place].source] for place in order]) / len(sizes)
     anywhere = exp(float(errors[order[np.searchsorted(reached, share)]]) / deviations)
     return found + [(stack, "", anywhere, 0) for stack in stack_entries()]
-
-
-def scored(errors: Table, chosen: Callable[[Run], bool], runs: Sequence[Run]) -> tuple[float, float, float, int]:
-    """Median and mean of relative errors, their median with sign, and how many."""
-    kept = np.array([chosen(run) for run in runs])
-    relative = np.exp(-errors[kept]) - 1.0
-    return (
-        float(np.median(np.abs(relative))),
-        float(np.mean(np.abs(relative))),
-        float(np.median(relative)),
-        int(kept.sum()),
-    )
