@@ -111,7 +111,7 @@ def _qwen_experts(c: ConfigFields, *, shared: int) -> Experts:
     )
 
 
-def _mixtral_experts(c: ConfigFields) -> Experts:
+def mixtral_experts(c: ConfigFields) -> Experts:
     return Experts(
         count=c.whole("num_local_experts", "num_experts"),
         chosen=c.whole("num_experts_per_tok", "experts_per_token"),
@@ -289,7 +289,7 @@ def _mpt(c: ConfigFields) -> Transformer:
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "llama": _llama,
     "mistral": lambda c: llama_like(c, kv_default=8),
-    "mixtral": lambda c: llama_like(c, kv_default=8, experts=_mixtral_experts(c)),
+    "mixtral": lambda c: llama_like(c, kv_default=8, experts=mixtral_experts(c)),
     "qwen2": lambda c: replace(llama_like(c, kv_default=32), linear_bias="qkv"),
     "qwen2_moe": _qwen2_moe,
     "qwen3": lambda c: _qwen3(c, kv_default=32),
@@ -298,11 +298,7 @@ FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "deepseek_v2": _deepseek_latent,
     "deepseek_v3": _deepseek_latent,
     "gemma": lambda c: gemma(c, kv_default=16),
-    "gemma2": lambda c: replace(gemma(c, kv_default=4), norms_per_layer=4),
     "phi3": llama_like,
-    "gpt_oss": lambda c: replace(
-        llama_like(c, kv_default=8, head_default=64, experts=_mixtral_experts(c)), linear_bias="all"
-    ),
     "gpt2": _gpt2,
     "gpt_bigcode": _gpt2,
     "gptj": _gptj,

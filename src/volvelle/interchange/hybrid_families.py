@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import ceil
 
 from volvelle.interchange.config_fields import ConfigFields
-from volvelle.interchange.decoder_families import gemma, llama_like
+from volvelle.interchange.decoder_families import gemma, llama_like, mixtral_experts
 from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2, Transformer
 
 _SPANS = {
@@ -30,6 +30,26 @@ def _pattern(mixers: Sequence[str], feeds: Sequence[str]) -> tuple[LayerKind, ..
 
 def _every(count: int, period: int, offset: int, there: str, elsewhere: str) -> list[str]:
     return [there if layer % max(period, 1) == offset else elsewhere for layer in range(count)]
+
+
+def _alternating(c: ConfigFields, shape: Transformer, feed: str, *, window: int) -> Transformer:
+    """Every other layer, from the first on, attends within a window, unless the file says which."""
+    spans = c.words("layer_types", _SPANS, shape.layers)
+    spans = spans or _every(shape.layers, 2, 1, "attention", "local attention")
+    if "local attention" not in spans:
+        return shape
+    return replace(
+        shape, pattern=_pattern(spans, [feed] * shape.layers), window=c.whole("sliding_window", default=window)
+    )
+
+
+def _gemma2(c: ConfigFields) -> Transformer:
+    return _alternating(c, replace(gemma(c, kv_default=4), norms_per_layer=4), "mlp", window=4096)
+
+
+def _gpt_oss(c: ConfigFields) -> Transformer:
+    shape = llama_like(c, kv_default=8, head_default=64, experts=mixtral_experts(c))
+    return _alternating(c, replace(shape, linear_bias="all"), "experts", window=128)
 
 
 def _gemma3_text(c: ConfigFields) -> Transformer:
@@ -150,8 +170,10 @@ def _nemotron_h(c: ConfigFields) -> Transformer:
 
 
 HYBRID_FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
+    "gemma2": _gemma2,
     "gemma3": _gemma3,
     "gemma3_text": _gemma3_text,
+    "gpt_oss": _gpt_oss,
     "llama4": _llama4,
     "jamba": _jamba,
     "nemotron_h": _nemotron_h,

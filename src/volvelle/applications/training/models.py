@@ -8,7 +8,7 @@ from typing import Any
 
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.errors import VolvelleError
-from volvelle.workload.families.shape import Experts, LatentAttention, Transformer
+from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Transformer
 
 
 class UnstatedError(VolvelleError):
@@ -45,6 +45,7 @@ def made_by(row: TrainingMeasurement, names: tuple[str, ...]) -> bool:
 _GPT: dict[str, Any] = {"linear_bias": "all", "positions": "learned", "tied_embeddings": True}
 _LLAMA: dict[str, Any] = {"activation": "swiglu", "norm": "rmsnorm", "norm_bias": False}
 _ROTARY = {"linear_bias": "none", "positions": "rotary", "tied_embeddings": False}
+_WINDOWED = (LayerKind.parse("local attention + experts"), LayerKind.parse("attention + experts"))
 _BY_NAME: tuple[tuple[str, dict[str, Any]], ...] = (
     ("nemotron", {**_ROTARY, "activation": "relu"}),
     ("maxtext", {**_ROTARY, "norm": "rmsnorm", "norm_bias": False}),
@@ -53,7 +54,7 @@ _BY_NAME: tuple[tuple[str, dict[str, Any]], ...] = (
     ("qwen2", {"linear_bias": "qkv"}),
     ("qwen3", {"qk_norm": True}),
     ("internlm", {"linear_bias": "qkv"}),
-    ("gpt-oss", {"linear_bias": "all"}),
+    ("gpt-oss", {"linear_bias": "all", "pattern": _WINDOWED, "window": 128}),
 )
 _BLOOM = {"positions": "alibi", "embedding_norm": True, "dropout": False}
 _LATENT = LatentAttention(query_rank=1536, kv_rank=512, rotary_dim=64, value_dim=128)
@@ -82,7 +83,7 @@ def model_shape(row: TrainingMeasurement, assumed: list[str]) -> Transformer:
         fields["position_slots"] = sequence
     experts, latent = _experts(row, assumed)
     if "gpt-oss" in name:
-        assumed.append("full attention in place of sliding windows")
+        assumed.append("plain attention in place of one with sinks")
     return Transformer(
         name=row.model or f"{row.layers} layers of {hidden}",
         layers=stated(row.layers, "layers"),

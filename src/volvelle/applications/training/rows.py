@@ -27,14 +27,17 @@ era           *classic*: Megatron-LM, Megatron-DeepSpeed, metaseq on V100 or A10
               MegaScale and Jülich ran it: fused attention, no dropout, gradients exchanged during it, ZeRO-1
 gradients     classic with fp16: fp16; NeMo, Megatron-Bridge, MLPerf, InternEvo, MaxText, Paxml, Composer "PURE": bf16,
               as their recipes say; else fp32
-ZeRO          as stated, with the shard group where one is; HSDP and hpZ share out within a node; not stated: see era
+ZeRO          as stated, with the shard group where one is; HSDP and hpZ share out within a node; not stated: see era.
+              FSDP in a pipeline gathers weights and scatters gradients once a step, as ZeRO-1
 recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
               stated: none if that fits, since the run ran; else activations off-load (NeMo with FSDP), else full
 sequence      sequence parallelism as stated; not stated: modern yes, classic no. Ulysses: heads swapped for positions
 micro-batch   as stated, or batch / (replicas × accumulation); not stated: 1. MaxText and Paxml state the batch of a
-              device and accumulate nothing: the whole share of a replica
+              device and accumulate nothing: the whole share of a replica. Torchtitan in a pipeline, not stated: as many
+              as stages, its default
 stages        virtual ones as stated; not stated: NeMo, Megatron-Core, MLPerf a layer each where micro-batches come in
-              multiples of the stages, as near as all their calibration runs that state it; else none
+              multiples of the stages, as near as all their calibration runs that state it; "interleaved" in the
+              notes: two; else none
 experts       whole on tensor ranks where said ("ETP=1") or where replicas alone are too few, else split over them;
               expert parallelism not stated: none
 replicas      where degrees and chips disagree, what the chips leave after the other degrees
@@ -67,6 +70,7 @@ TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
 
 
 _WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
+_AS_MANY_AS_STAGES = ("torchtitan",)
 _LAYER_A_PIECE = ("nemo", "megatron-core", "megatron-bridge", "mlperf")
 _OFFLOADING = ("nemo", "megatron-bridge")
 _RECOMPUTATION = "recomputation"
@@ -144,7 +148,10 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         context = row.ulysses
     data = _replicas(row, tensor * pipeline * context, assumed)
     zero, shard = _zero(row, data * context, assumed, fsdp=recipe.fsdp or False)
-    micro_batch = _micro_batch(row, data, assumed)
+    if zero == 3 and pipeline > 1:
+        zero = 1
+        assumed.append("weights stay gathered over a pipeline's micro-batches")
+    micro_batch = _micro_batch(row, data, pipeline, assumed)
     recompute, sure = row.stated_recompute
     if not sure and recipe.light:
         recompute = Recompute.LIGHT
@@ -243,12 +250,15 @@ def _interleave(row: TrainingMeasurement, recipe: Recipe, pipeline: int, at_once
         if micro_batches % pipeline == 0 and layers >= pipeline:
             assumed.append("a layer a virtual stage")
             return layers // pipeline
+    if "interleaved" in row.head.notes.lower():
+        assumed.append("two virtual stages")
+        return 2
     if "deepspeed" not in row.framework.lower():
         assumed.append("no virtual stages")
     return 1
 
 
-def _micro_batch(row: TrainingMeasurement, data: int, assumed: list[str]) -> int:
+def _micro_batch(row: TrainingMeasurement, data: int, pipeline: int, assumed: list[str]) -> int:
     batch = stated(row.global_batch, "the global batch")
     if made_by(row, _WHOLE_SHARE):
         share = max(batch // data, 1)
@@ -259,6 +269,9 @@ def _micro_batch(row: TrainingMeasurement, data: int, assumed: list[str]) -> int
         return row.micro_batch
     if row.accumulation is not None and batch % (data * row.accumulation) == 0:
         return batch // (data * row.accumulation)
+    if made_by(row, _AS_MANY_AS_STAGES) and pipeline > 1 and batch % (data * pipeline) == 0:
+        assumed.append("as many micro-batches as stages")
+        return batch // (data * pipeline)
     assumed.append("micro-batch of 1")
     return 1
 
