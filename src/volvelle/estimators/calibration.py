@@ -27,6 +27,9 @@ class FittedConstants:
 
     matrix_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
     """Sustained fraction of the dense peak on large matrix products."""
+    sustained_clock: Fraction = field(default=1.0, metadata=_SHARE)
+    """Share of that which power leaves when products run back to back for minutes, as in training; already in
+    `matrix_efficiency` there."""
     memory_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
     """Sustained fraction of the peak rate of memory."""
     gemm_k_half: Count = field(default=0.0, metadata=_PLAIN)
@@ -137,6 +140,8 @@ class Calibrations:
     """Software that is meant; empty: any."""
     software: Stack | None = None
     """How far it lets chips get; None: as the entries say."""
+    lone: bool = False
+    """Products do not run back to back for long: of what is no training step."""
     chosen: Mapping[str, Number] = field(default_factory=dict)
     """Constants that hold whatever the entries say: an axis of a study, a candidate of a fit."""
 
@@ -153,6 +158,8 @@ class Calibrations:
         for entry in reversed(ranked):
             values |= entry.constants
             figures |= {name: entry.figures[name] for name in entry.constants if name in entry.figures}
+        if "sustained_clock" in values and not self.lone:
+            values["matrix_efficiency"] = values.get("matrix_efficiency", 1.0) * values["sustained_clock"]
         if self.software is not None:
             values = self.software.applied(values, _IDEAL, chip.family, element)
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
@@ -207,7 +214,7 @@ def fitted_constants(
     Without `software` those of the chip whatever trains on it: of what is no training step.
     """
     calibration = calibrations_of(cluster) if calibration is None else calibration
-    return (calibration if software else replace(calibration, software=None)).constants(cluster.chip, element)
+    return (calibration if software else replace(calibration, software=None, lone=True)).constants(cluster.chip, element)
 
 
 def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:

@@ -140,6 +140,7 @@ class Answer:
         wanted: list[tuple[str, Figure | None, Quantity | None]] = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
             ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
+            ("chip: what power leaves of it at length", fitted.get("sustained_clock"), FRACTION),
             ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
             ("chip: SM share taken by communication", fitted.get("communication_sm_share"), FRACTION),
             ("chip: tensor exchanges that nothing hides", fitted.get("tensor_exposure"), FRACTION),

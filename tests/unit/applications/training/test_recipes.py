@@ -58,7 +58,7 @@ def test_most_rows_have_a_recipe_and_other_frameworks_none(rows: dict[str, Train
 
 def test_what_a_row_states_itself_counts_first(rows: dict[str, TrainingMeasurement]) -> None:
     row = run(rows, " 26.02", "qwen3-235b-a22b", "GB200")
-    assert layout(replace(row, sharding="FSDP8"))[0].zero == 3
+    assert layout(replace(row, sharding="FSDP8"))[0].zero_group == 8
     assert layout(replace(row, interleave=2))[0].interleave == 2
 
 

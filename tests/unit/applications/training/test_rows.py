@@ -132,8 +132,22 @@ def test_elastic_fabric_adapters_choose_the_cloud_that_has_them(catalogue: Catal
     ],
 )
 def test_sharding_is_read_from_its_words(catalogue: Catalogue, words: str, zero: int, shard: int) -> None:
-    mapping = asked(catalogue, replace(MODERN, sharding=words)).decision
+    mapping = asked(catalogue, replace(MODERN, sharding=words, pipeline=1, data=8)).decision
     assert (mapping.zero, mapping.zero_group) == (zero, shard)
+
+
+def test_fsdp_in_a_pipeline_gathers_weights_once_a_step(catalogue: Catalogue) -> None:
+    found = asked(catalogue, replace(MODERN, sharding="FSDP"))
+    assert found.decision.zero == 1
+    assert "weights stay gathered over a pipeline's micro-batches" in found.assumed
+
+
+def test_torchtitan_has_as_many_micro_batches_as_stages_unless_it_says(catalogue: Catalogue) -> None:
+    row = replace(MODERN, framework="torchtitan", micro_batch=None, accumulation=None)
+    found = asked(catalogue, replace(row, head=replace(row.head, notes="Interleaved 1F1B"), interleave=None))
+    layout = found.decision
+    assert found.work.batch // (layout.data * layout.micro_batch) == layout.pipeline
+    assert layout.interleave == 2
 
 
 @pytest.mark.parametrize(

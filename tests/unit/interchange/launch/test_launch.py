@@ -410,7 +410,7 @@ def test_a_name_with_line_breaks_stays_inside_its_comment(framework: str) -> Non
         ("megatron", "llama3-8b", Layout(data=2, expert=2), {}, "without experts"),
         ("megatron", "mixtral-8x7b", Layout(data=3, expert=3), {"batch": 3}, "8 experts over 3"),
         ("megatron", "mixtral-8x7b", Layout(tensor=2, data=2, sequence_parallel=False), {}, "without sequence"),
-        ("megatron", "gemma2-9b", Layout(data=2), {}, "4 norms a layer"),
+        ("megatron", "gemma2-9b", Layout(data=2), {}, "layers of several kinds"),
         ("megatron", "gemma-2b", Layout(data=2), {}, "activation geglu"),
         ("megatron", "falcon-7b", Layout(data=2), {}, "side by side"),
         ("megatron", "jamba-1.5-large", Layout(data=2), {}, "layers of several kinds"),
