@@ -25,8 +25,6 @@ class Alias(BaseModel):
     """Word of a network, or of a way of travelling → the machine that has it."""
     family: str | None = None
     """Of a device that is no chip of the catalogue."""
-    without_cluster: str = ""
-    """Why there is no machine."""
 
     def cluster_over(self, words: str) -> str | None:
         """The machine by the words of its network; the usual one where they name no other."""

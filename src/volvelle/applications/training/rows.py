@@ -10,7 +10,7 @@ setting       how it is decided
 cluster       by the accelerator's name: A100-SXM4-80GB → dgx-a100, …-40GB → dgx-a100-40gb, H100, H200, H800, H20, B200,
               B300 → dgx-…, GB200 and GB300 → …-nvl72, GH200 → alps, MI250X-GCD → frontier, MI300X … → …-cluster,
               Gaudi → …-cluster, TPU → …-pod, V100 → dgx-v100, Trainium 2 → trn2-ultra; where the network says so: EFA →
-              aws-…, TCPX → gcp-…, JUWELS … → that machine. A stack of a PVC is refused: the catalogue has the module
+              aws-…, TCPX → gcp-…, JUWELS … → that machine; a stack of a PVC → aurora-stacks
 software      by the framework's name (`catalogue/data/stacks.yaml`); none that is known: the usual one of the chip
 recipe        Megatron-Bridge: its preset of the model, GPU and precision that is nearest in degrees and release
               (`recipes`) says what brings tokens to experts and whether behind computation, which kernels the host
@@ -350,7 +350,7 @@ def _template(row: TrainingMeasurement, catalogue: Catalogue) -> str:
     alias = accelerator_alias(name)
     cluster = None if alias is None else alias.cluster_over(row.network)
     if cluster is None:
-        raise UnstatedError((alias and alias.without_cluster) or f"the catalogue has no cluster of {row.accelerator!r}")
+        raise UnstatedError(f"the catalogue has no cluster of {row.accelerator!r}")
     return cluster
 
 

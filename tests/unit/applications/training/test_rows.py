@@ -234,7 +234,6 @@ def test_gated_models_are_llamas_and_others_are_gpts(catalogue: Catalogue) -> No
         ({"head": replace(GPT.head, notes="LoRA")}, "LoRA"),
         ({"head": replace(GPT.head, split="excluded", excluded_because="digitised")}, "excluded: digitised"),
         ({"accelerator": "abacus"}, "no cluster of 'abacus'"),
-        ({"accelerator": "PVC-Max1550-tile(1 of 2 stacks)"}, "whole PVC module"),
         ({"tensor": 48}, "do not make 64 accelerators"),
         ({"precision": "NVFP4"}, "no dense matrix rate for fp4"),
         ({"recompute": "sometimes"}, "recomputation 'sometimes' is not known"),
