@@ -19,7 +19,7 @@ BARS = {
     "one token": 0.103,
     "latent prompt": 0.053,
     "latent token": 0.092,
-    "experts": 0.172,
+    "experts": 0.089,
     "in a node": 0.131,
     "in a node, NCCL": 0.086,
 }
@@ -67,3 +67,15 @@ def test_a_chip_without_measurements_takes_its_familys_constants_and_is_less_sur
     taken = constants_for(replace(known, chip="h20"), families)
     assert "h100-sxm" in taken.taken_from
     assert taken.error >= kernel_constants()[known].error
+
+
+def test_a_version_that_nobody_timed_takes_the_constants_of_the_newest_that_somebody_did() -> None:
+    older, newer = (
+        KernelKey("experts", "h100-sxm", "bfloat16", "", "sglang", f"sglang_fused_moe_triton {version}")
+        for version in ("0.5.10", "0.5.14")
+    )
+    for version in (" 9.9", ""):
+        taken = constants_for(replace(newer, kernel=f"sglang_fused_moe_triton{version}"), {"h100-sxm": "hopper"})
+        assert taken.values == kernel_constants()[newer].values
+        assert taken.taken_from == "sglang sglang_fused_moe_triton 0.5.14"
+    assert kernel_constants()[older].values["carried"] > 0.7 > kernel_constants()[newer].values["carried"]

@@ -91,6 +91,8 @@ def key_of(row: KernelMeasurement, family: Family) -> KernelKey:
     kernel = row.kernel
     if row.operation == "generation_attention":  # libraries have another kernel for queries that share keys
         kernel += " shared keys" if (row.heads or 0) > (row.kv_heads or 0) else " own keys"
+    if row.operation == "moe" and row.version:  # under one name SGLang 0.5.10 works on rows that 0.5.14 drops
+        kernel += f" {row.version}"
     return KernelKey(
         f"{family.name}{operation}", CHIPS[row.system], row.element, row.cache_element, row.backend, kernel
     )
