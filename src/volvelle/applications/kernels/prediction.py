@@ -104,8 +104,8 @@ def _one_chip(catalogue: Catalogue, chip: str) -> tuple[Cluster, Mapping[str, st
     return whole, {name: catalogue.chip(name).family for name in CHIPS.values()}
 
 
-def kernel_question(row: KernelMeasurement, catalogue: Catalogue) -> KernelQuestion | str:
-    """What a row asks, or why it asks nothing."""
+def kernel_question(row: KernelMeasurement, catalogue: Catalogue, *, unseen: bool = False) -> KernelQuestion | str:
+    """What a row asks, or why it asks nothing; of a chip that counts as `unseen`, by its family's constants."""
     reason = why_unusable(row)
     if reason is not None:
         return reason
@@ -113,7 +113,7 @@ def kernel_question(row: KernelMeasurement, catalogue: Catalogue) -> KernelQuest
     assert family is not None, "a row without is unusable"
     key = key_of(row, family)
     system, families = _one_chip(catalogue, key.chip)
-    constants = constants_for(key, families)
+    constants = constants_for(key, families, unseen=unseen)
     sizes = {size: float(row_size(row, size) or 0.0) for size in family.sizes}
     return Question(
         candidates=((KernelWork(family=family, key=key, sizes=sizes), row.kernel),),
