@@ -1,6 +1,6 @@
 """Distils the public tables of measured kernels: constants from all calibration rows, and a compact validation set.
 
-    python scripts/distil_kernels.py FOLDER [--only rows]
+    python scripts/distil_kernels.py FOLDER [--only rows] [--family experts]
 
 FOLDER holds the tables (`gemm.csv.gz`, `attention_prefill.csv.gz`, …) and `split.csv.gz`, which tells calibration rows
 from held-out ones. Written are `calibrations/kernels.csv.gz` and `measurements/kernels.csv.gz` of the catalogue.
@@ -23,7 +23,7 @@ from volvelle.catalogue import Catalogue
 
 TABLES = ("gemm", "attention_prefill", "attention_decode", "mla", "moe", "collectives_small")
 COLUMNS = (
-    *("row_id", "split", "group", "op", "system", "backend", "dtype", "kv_cache_dtype", "kernel", "flag"),
+    *("row_id", "split", "group", "op", "system", "backend", "version", "dtype", "kv_cache_dtype", "kernel", "flag"),
     *("m", "n", "k", "batch", "query", "kv", "heads", "kv_heads", "head_dim", "window"),
     *("tokens", "hidden", "inter", "topk", "experts", "tp", "ep", "distribution", "gpus", "bytes"),
     *("microseconds", "source"),
@@ -39,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", choices=("rows", "constants"), help="write one of the two files")
+    parser.add_argument("--family", default="", help="fit the constants of one kind of kernel and keep all others")
     given = parser.parse_args()
     folder = given.folder
     split = {(row["file"], row["id"]): row["split"] for row in rows_of(folder / "split.csv.gz")}
@@ -62,7 +63,10 @@ def main() -> None:
     if given.only != "constants":
         written(DATA / "measurements" / "kernels.csv.gz", kept)
     if given.only != "rows":
-        written(DATA / "calibrations" / "kernels.csv.gz", constants(tables))
+        file = DATA / "calibrations" / "kernels.csv.gz"
+        fitted = {key: table for key, table in tables.items() if given.family in ("", key.family)}
+        others = [line for line in rows_of(file) if line["family"] != given.family] if given.family else []
+        written(file, sorted([*others, *constants(fitted)], key=lambda line: str(line["family"])))
 
 
 def constants(tables: Tables) -> list[dict[str, object]]:

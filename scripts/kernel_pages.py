@@ -9,7 +9,7 @@ from volvelle.report.sheet import Sheet, markdown_of
 def kernel_pages() -> dict[str, str]:
     """Fragments of the page by file name."""
     scored = validate(KERNELS)
-    (by_kind,) = KERNELS.findings(scored)
+    by_kind, left_out = KERNELS.findings(scored)
     sheet = Sheet(
         title=by_kind.title,
         columns=(*by_kind.words, *by_kind.numbers),
@@ -17,4 +17,9 @@ def kernel_pages() -> dict[str, str]:
         numbers=frozenset(by_kind.numbers),
     )
     groups = validation_markdown(KERNELS, scored)
-    return {"kernels-by-kind.md": markdown_of(sheet), "validation-kernels.md": f"{groups}\n"}
+    unseen = "".join(f"{line[0].upper()}{line[1:]}.\n" for line in left_out.lines)
+    return {
+        "kernels-by-kind.md": markdown_of(sheet),
+        "kernels-left-out.md": unseen,
+        "validation-kernels.md": f"{groups}\n",
+    }

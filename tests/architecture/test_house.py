@@ -20,8 +20,8 @@ MOST_LINES = 47_750
 330 for a bound that proves dataflow mappings to a percent and by 80 for what software stacks change elsewhere, and down
 by 660."""
 ADDED = {
-    "applications/kernels": 1000,
-    "laws/kernels": 300,
+    "applications/kernels": 1100,
+    "laws/kernels": 370,
     "applications/training/stack_fit.py": 315,
     "applications/training/recipes.py": 160,
     "applications/training/left_out.py": 90,

@@ -10,6 +10,7 @@ from volvelle.applications.contract import Application
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.kernels.constants import KernelConstants
 from volvelle.applications.kernels.fit import fit_kernels
+from volvelle.applications.kernels.left_out import chip_left_out
 from volvelle.applications.kernels.measurements import SIZES, KernelMeasurement, kernel_measurements
 from volvelle.applications.kernels.prediction import KernelQuestion, KernelTime, KernelWork, kernel_question
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
@@ -68,12 +69,18 @@ class SingleKernels(Application[KernelMeasurement, KernelWork, str, KernelConsta
         return {"op": row.operation, "kernel": row.kernel, **sizes}
 
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
-        """For every kind of kernel the plain mean of its tables' medians, on operands that are random."""
+        """For every kind of kernel the plain mean of its tables' medians, on operands that are random.
+
+        And for products the same with every chip's own constants left out.
+        """
         tables: dict[str, dict[str, dict[str, list[float]]]] = {}
+        products: list[KernelMeasurement] = []
         for row in validation.rows:
             system, element, backend = row.within.values()
             if row.head.split in ("heldout", "given") and backend in RANDOM_OPERANDS:
                 where = "workstation chips" if system in WORKSTATIONS else "datacentre chips"
+                if row.head.group == "products" and isinstance(row.row, KernelMeasurement):
+                    products.append(row.row)
                 # Of collectives the library's also by themselves, without those that engines write for short messages.
                 for kind in (row.head.group, *([f"{row.head.group}, NCCL"] if backend == _LIBRARY else [])):
                     of = tables.setdefault(where, {}).setdefault(kind, {})
@@ -112,6 +119,7 @@ class SingleKernels(Application[KernelMeasurement, KernelWork, str, KernelConsta
                 for kind, of in kinds.items()
             ),
         )
+        yield from chip_left_out("products", products, Catalogue())
 
 
 KERNELS = SingleKernels()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -54,18 +55,20 @@ def kernel_constants() -> Mapping[KernelKey, KernelConstants]:
     return {key: KernelConstants(values=values, error=errors[key]) for key, values in found.items()}
 
 
-def constants_for(asked: KernelKey, families: Mapping[str, str]) -> KernelConstants:
+def constants_for(asked: KernelKey, families: Mapping[str, str], *, unseen: bool = False) -> KernelConstants:
     """Those of the very software; of the chip, whatever ran; or of its family, and then less sure.
 
-    `families` tells the family of every chip.
+    `families` tells the family of every chip; `unseen` asks as if the chip had never been measured.
     """
     known = kernel_constants()
+    if unseen:
+        known = {key: constants for key, constants in known.items() if key.chip != asked.chip}
     if asked in known:
         return known[asked]
     alike = [key for key in known if (key.family, key.element) == (asked.family, asked.element)]
     on_chip = [key for key in alike if key.chip == asked.chip]
     if on_chip:
-        nearest = min(on_chip, key=lambda key: (_unlike(key, asked), key))
+        nearest = min(on_chip, key=lambda key: (_unlike(key, asked), _newest_first(key), key))
         near = known[nearest]
         return KernelConstants(
             values=near.values, error=max(near.error, SAME_CHIP), taken_from=f"{nearest.backend} {nearest.kernel}"
@@ -83,10 +86,23 @@ def constants_for(asked: KernelKey, families: Mapping[str, str]) -> KernelConsta
         name: float(np.exp(np.mean([np.log(near.values[name]) for near in nearest_kin])))
         for name in nearest_kin[0].values
     }
-    return KernelConstants(values=values, error=SAME_FAMILY, taken_from=", ".join(sorted({key.chip for key in kin})))
+    error = max(SAME_FAMILY, *(near.error for near in nearest_kin))
+    return KernelConstants(values=values, error=error, taken_from=", ".join(sorted({key.chip for key in kin})))
 
 
-def _unlike(key: KernelKey, asked: KernelKey) -> tuple[bool, bool, int, bool]:
-    """How far software is from what was asked."""
+def _unlike(key: KernelKey, asked: KernelKey) -> tuple[bool, bool, int, bool, bool]:
+    """How far software is from what was asked; another version of a kernel is nearer than another kernel."""
     order = PREFERRED.index(key.backend) if key.backend in PREFERRED else len(PREFERRED)
-    return key.cache_element != asked.cache_element, key.backend != asked.backend, order, key.kernel != asked.kernel
+    named = key.kernel.partition(" ")[0] != asked.kernel.partition(" ")[0]
+    return (
+        key.cache_element != asked.cache_element,
+        key.backend != asked.backend,
+        order,
+        named,
+        key.kernel != asked.kernel,
+    )
+
+
+def _newest_first(key: KernelKey) -> list[int]:
+    """Order of the versions of a kernel."""
+    return [-int(part) for part in re.findall(r"\d+", key.kernel.partition(" ")[2])]

@@ -12,7 +12,16 @@ from volvelle.laws.kernels.attention import (
     one_token_time,
     prompt_attention_time,
 )
-from volvelle.laws.kernels.experts import busiest_rank_rows, experts_time, grouped_product_time, touched_experts
+from volvelle.laws.kernels.experts import (
+    busiest_rank_rows,
+    carried_rows,
+    experts_time,
+    grouped_product_time,
+    padded_rows,
+    rows_by_expert,
+    sorting_time,
+    touched_experts,
+)
 from volvelle.laws.kernels.node_collectives import node_collective_time
 from volvelle.laws.kernels.products import (
     cast_passes_time,
@@ -32,8 +41,8 @@ ACCESS = 0.8
 """Share of the memory's rate that attention over a prompt gets; not told apart from its other constants."""
 HEADS_OF_A_TILE = 16.0
 """Queries that share a head of keys are padded to so many."""
-SKEWS = {"balanced": 0.0, "power_law_1.01": 1.0, "power_law_1.2": 1.4}
-"""How unevenly tokens fall on ranks, by what the source calls it."""
+SKEWS = {"balanced": 0.0, "power_law_1.01": 1.01, "power_law_1.2": 1.2}
+"""Exponent of the power law by which tokens fall on experts, by what the source calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,34 +207,40 @@ def _decode(
 
 
 def _experts(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+    tokens, chosen, hidden, skew = (sizes[name] for name in ("tokens", "topk", "hidden", "skew"))
     local, inner = sizes["experts"] / sizes["ep"], sizes["inter"] / sizes["tp"]
-    rows = busiest_rank_rows(sizes["tokens"], sizes["topk"], sizes["ep"], skew=sizes["skew"])
-    touched = np.maximum(touched_experts(local, rows, skew=sizes["skew"]), 1e-3)
-    memory = kernels.memory_rate * by["memory_efficiency"]
+    rows = busiest_rank_rows(tokens, chosen, sizes["experts"], sizes["ep"], skew=skew)
+    each = rows_by_expert(rows, local, tokens, skew=skew)
+    more = carried_rows(rows, tokens, chosen, carried=by["carried"])
+    padded = padded_rows(local, each, more, least_rows=by["least_rows"])
     arithmetic = sum(
-        grouped_product_time(
-            touched,
-            rows / touched,
-            columns,
-            depth,
-            rate=kernels.peak * by["matrix_efficiency"],
-            least_rows=by["least_rows"],
-            half=by["gemm_k_half"],
-            units=kernels.units,
-            tile=by["tile"],
+        np.asarray(
+            grouped_product_time(
+                padded,
+                columns,
+                depth,
+                rate=kernels.peak * by["matrix_efficiency"],
+                half=by["gemm_k_half"],
+                units=kernels.units,
+                tile=by["tile"],
+            )
         )
-        for columns, depth in ((2.0 * inner, sizes["hidden"]), (sizes["hidden"], inner))
+        for columns, depth in ((2.0 * inner, hidden), (hidden, inner))
     )
-    weights = 3.0 * touched * sizes["hidden"] * inner * OPERAND_BYTES[kernels.element]
-    between = 2.0 * rows * (2.0 * sizes["hidden"] + 3.0 * inner)
+    weights = 3.0 * touched_experts(local, each) * hidden * inner * OPERAND_BYTES[kernels.element]
+    between = 2.0 * (rows + more) * (2.0 * hidden + 3.0 * inner)
     return np.asarray(
         experts_time(
             arithmetic,
             weights + between,
-            2.0 * rows * sizes["hidden"],
-            memory_rate=memory,
+            2.0 * (rows + more) * hidden,
+            2.0 * tokens * chosen * hidden,
+            memory_rate=kernels.memory_rate * by["memory_efficiency"],
             passes=by["passes"],
-            start=by["kernel_launch_time"],
+            slot_passes=by["slot_passes"],
+            around=sorting_time(
+                tokens, start=by["kernel_launch_time"], sorting=by["sorting_time"], half=by["sorting_half"]
+            ),
         )
     )
 
@@ -330,10 +345,14 @@ FAMILIES = (
             "matrix_efficiency": Constant(0.6, 0.03, 1.0),
             "least_rows": Constant(80.0, 1.0, 600.0),
             "gemm_k_half": Constant(60.0, 1.0, 3000.0),
-            "kernel_launch_time": Constant(3e-5, 1e-6, 3e-4),
-            "memory_efficiency": Constant(0.9, 0.3, 1.3),
+            "kernel_launch_time": Constant(2e-5, 1e-6, 3e-4),
+            "memory_efficiency": Constant(0.85, 0.3, 1.0),
             "passes": Constant(4.0, 0.05, 30.0),
-            "tile": Constant(3000.0, 64.0, 60000.0),
+            "slot_passes": Constant(1.0, 1e-3, 60.0),
+            "carried": Constant(0.1, 1e-3, 1.0),
+            "sorting_time": Constant(1e-5, 1e-8, 1e-3),
+            "sorting_half": Constant(64.0, 1.0, 4000.0),
+            "tile": Constant(3000.0, 64.0, 1e5),
         },
         time=_experts,
         law=experts_time.__name__,

@@ -21,6 +21,7 @@ class KernelMeasurement:
     """The chip, as the source calls it."""
     backend: str
     """The software whose kernel ran."""
+    version: str
     element: str = column("dtype", needed=True)
     """Of the operands."""
     cache_element: str = column("kv_cache_dtype")

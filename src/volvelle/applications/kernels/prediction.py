@@ -91,6 +91,8 @@ def key_of(row: KernelMeasurement, family: Family) -> KernelKey:
     kernel = row.kernel
     if row.operation == "generation_attention":  # libraries have another kernel for queries that share keys
         kernel += " shared keys" if (row.heads or 0) > (row.kv_heads or 0) else " own keys"
+    if row.operation == "moe" and row.version:  # under one name SGLang 0.5.10 works on rows that 0.5.14 drops
+        kernel += f" {row.version}"
     return KernelKey(
         f"{family.name}{operation}", CHIPS[row.system], row.element, row.cache_element, row.backend, kernel
     )
@@ -102,8 +104,8 @@ def _one_chip(catalogue: Catalogue, chip: str) -> tuple[Cluster, Mapping[str, st
     return whole, {name: catalogue.chip(name).family for name in CHIPS.values()}
 
 
-def kernel_question(row: KernelMeasurement, catalogue: Catalogue) -> KernelQuestion | str:
-    """What a row asks, or why it asks nothing."""
+def kernel_question(row: KernelMeasurement, catalogue: Catalogue, *, unseen: bool = False) -> KernelQuestion | str:
+    """What a row asks, or why it asks nothing; of a chip that counts as `unseen`, by its family's constants."""
     reason = why_unusable(row)
     if reason is not None:
         return reason
@@ -111,7 +113,7 @@ def kernel_question(row: KernelMeasurement, catalogue: Catalogue) -> KernelQuest
     assert family is not None, "a row without is unusable"
     key = key_of(row, family)
     system, families = _one_chip(catalogue, key.chip)
-    constants = constants_for(key, families)
+    constants = constants_for(key, families, unseen=unseen)
     sizes = {size: float(row_size(row, size) or 0.0) for size in family.sizes}
     return Question(
         candidates=((KernelWork(family=family, key=key, sizes=sizes), row.kernel),),
