@@ -15,10 +15,10 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 47_750
-"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up twice, by
-330 for a bound that proves dataflow mappings to a percent and by 80 for what software stacks change elsewhere, and down
-by 660."""
+MOST_LINES = 47_790
+"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up three times,
+by 330 for a bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere and by 40
+for windows of gpt-oss and Gemma 2 and rules of measured runs, and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,

@@ -28,10 +28,10 @@ BARS = {
     ("heldout_secondary", "megatron-sc21-table2"): ("mean_abs_error", 0.030),
     ("heldout", "korthikanti22-table5"): ("mean_abs_error", 0.088),
     ("heldout", "vtrain-multi"): ("mean_abs_error", 0.104),
-    ("heldout", "megatron-bridge-26.04.01"): ("mean_abs_error", 0.123),
+    ("heldout", "megatron-bridge-26.04.01"): ("mean_abs_error", 0.094),
 }
-HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.100, 0.163
-CALIBRATION_MEDIAN = 0.057
+HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.099, 0.179  # of 96 rows 0.095 and 0.157; twelve on Aurora were skipped
+CALIBRATION_MEDIAN = 0.053
 MEAN_REGRET, LARGEST_REGRET, RANK_CORRELATION = 0.027, 0.174, 0.94
 LONG_TABLE = """\
 row_id,source_group,model,n_layers,hidden,n_heads,ffn_hidden,glu,vocab,seq_len,accel,n_accel,TP,PP,DP,micro_batch,\

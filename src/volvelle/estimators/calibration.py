@@ -214,7 +214,9 @@ def fitted_constants(
     Without `software` those of the chip whatever trains on it: of what is no training step.
     """
     calibration = calibrations_of(cluster) if calibration is None else calibration
-    return (calibration if software else replace(calibration, software=None, lone=True)).constants(cluster.chip, element)
+    return (calibration if software else replace(calibration, software=None, lone=True)).constants(
+        cluster.chip, element
+    )
 
 
 def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:

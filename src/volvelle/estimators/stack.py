@@ -61,8 +61,8 @@ class Stack:
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
         if family in self.errors:
             found["step_error"] = self.errors[family]
-        elif "" in self.errors:  # as unsure as anywhere else, and as the chip's own runs
-            found["step_error"] = max(*self.errors.values(), values.get("step_error") or 1.0)
+        elif values.get("step_error") is not None:  # as unsure as anywhere else, and as the chip's own runs
+            found["step_error"] = max([*self.errors.values(), values["step_error"]])
         return found
 
 

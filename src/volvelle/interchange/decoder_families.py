@@ -112,6 +112,7 @@ def _qwen_experts(c: ConfigFields, *, shared: int) -> Experts:
 
 
 def mixtral_experts(c: ConfigFields) -> Experts:
+    """Experts by the names that Mixtral gave their counts."""
     return Experts(
         count=c.whole("num_local_experts", "num_experts"),
         chosen=c.whole("num_experts_per_tok", "experts_per_token"),

@@ -50,7 +50,7 @@ def test_a_faster_chip_is_never_slower_in_any_stack(catalogue: Catalogue, stack:
 
 
 def test_software_that_nobody_timed_on_a_chip_says_so_and_is_less_sure(catalogue: Catalogue) -> None:
-    question = {"on": "dgx-b200/8", "batch": 64, "zero": 3, "catalogue": catalogue}
+    question = {"on": "dgx-h100/8", "batch": 64, "zero": 3, "catalogue": catalogue}
     timed, untimed = (volvelle.estimate("llama3-8b", stack=name, **question) for name in ("nemo", "internevo"))  # type: ignore[arg-type]
     assert timed.stack_timed
     assert not untimed.stack_timed
@@ -58,3 +58,12 @@ def test_software_that_nobody_timed_on_a_chip_says_so_and_is_less_sure(catalogue
         assert untimed.fitted.step_error >= error > 1.0  # type: ignore[operator]
     ampere = volvelle.estimate("llama3-8b", stack="internevo", **{**question, "on": "dgx-a100/8"})  # type: ignore[arg-type]
     assert ampere.fitted.step_error == software_stack("internevo").errors["ampere"]
+
+
+def test_where_neither_software_nor_chip_was_timed_the_error_is_that_of_no_validation(catalogue: Catalogue) -> None:
+    answer = volvelle.estimate(
+        "llama3-8b", on="aurora-stacks/12", batch=96, stack="megatron-deepspeed", zero=3, catalogue=catalogue
+    )
+    assert answer.fitted.step_error is None
+    span = answer.estimate.ranges["time"]
+    assert span.high / span.low > 1.35**2
