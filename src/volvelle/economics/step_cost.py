@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.uncertainty import Samples
 from volvelle.laws.energy import run_energy
@@ -19,15 +20,18 @@ _YEAR = 31_557_600.0
 class CostAssumptions:
     """What no catalogue can know of one's own machine; stated with every figure."""
 
-    life: Seconds = 4 * _YEAR
-    use: Fraction = 0.8
+    life: Seconds = number(LIFE, 4 * _YEAR)
+    use: Fraction = number(SHARE, 0.8)
     """Share of its life in which the machine is used."""
-    overhead: Fraction = 0.5
+    overhead: Fraction = number(EXTRA, 0.5)
     """Price of hosts and network over that of the chips."""
-    energy_price: Number = 0.10 / 3.6e6
+    energy_price: Number = number(ENERGY_PRICE, 0.10 / 3.6e6)
     """Dollars a joule."""
-    load: Fraction = 0.85
+    load: Fraction = number(SHARE, 0.85)
     """Mean power of a busy chip over its rated power."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "cost assumptions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any
 
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
+from volvelle.domains import EXPERT_LOAD, SEED, SEQUENCES, WIDTH, within_domains
 from volvelle.economics.step_cost import Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
@@ -191,16 +192,17 @@ class Answer:
         return f"{first} {reference.year}"
 
 
+@within_domains
 def estimate(
     model: Model | Workload,
     *,
     on: Machine,
-    batch: int,
+    batch: Annotated[int, SEQUENCES],
     mapping: ParallelMapping | None = None,
-    sequence: int | None = None,
+    sequence: Annotated[int | None, WIDTH] = None,
     element: str = "bf16",
-    expert_load: float = 1.0,
-    seed: int = 0,
+    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
+    seed: Annotated[int, SEED] = 0,
     stack: str = "",
     catalogue: Folder = None,
     **choices: Any,

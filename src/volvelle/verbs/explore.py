@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+from volvelle.domains import PROCESSES, SEQUENCES, within_domains
 from volvelle.studies.answers.answers import Answers, answer
 from volvelle.studies.answers.invert import Inversion, invert
 from volvelle.studies.design_space.design_study import DesignStudy, read_study
@@ -51,10 +53,11 @@ class Sweep:
         return invert(self.results, self.study, requirement)
 
 
+@within_domains
 def outlook(
     study: Study,
     *,
-    workers: int | None = None,
+    workers: Annotated[int | None, PROCESSES] = None,
     compiled: bool = False,
     stack: str = "",
     catalogue: Path | None = None,
@@ -72,13 +75,14 @@ def outlook(
     return Outlook(study=study, forecast=expected, cores=workers or cores(), compiled=compiled)
 
 
+@within_domains
 def sweep(
     ahead: Outlook,
     *,
     out: Path,
     ray: str | None = None,
     fresh: bool = False,
-    chunk: int | None = None,
+    chunk: Annotated[int | None, SEQUENCES] = None,
     advance: Callable[[int], None] = lambda rows: None,
     told: Callable[[str], None] = lambda text: None,
 ) -> Sweep:
@@ -102,11 +106,12 @@ def sweep(
     return Sweep(study=study, results=results, rows=rows, seconds=time.perf_counter() - begun)
 
 
+@within_domains
 def explore(
     study: Study,
     *,
     out: Path | str | None = None,
-    workers: int | None = None,
+    workers: Annotated[int | None, PROCESSES] = None,
     ray: str | None = None,
     compiled: bool = False,
     fresh: bool = False,
