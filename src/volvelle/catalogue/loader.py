@@ -172,7 +172,7 @@ class Catalogue:
                 f"{ACCELERATORS}"
             )
         file = self.cluster_file(template)
-        return build_cluster(
+        cluster = build_cluster(
             file,
             count=int(count) if slash else file.default_count,
             chip=self.chip(file.chip),
@@ -180,6 +180,10 @@ class Catalogue:
             calibrations=self.calibrations(file.chip, stack=stack),
             sources=self.sources,
         )
+        if slash:
+            return cluster
+        asked = f"no number of accelerators is given: {cluster.accelerators} are taken; ask for another by {template}/N"
+        return replace(cluster, notes=(asked, *cluster.notes))
 
     def model(self, name: str) -> Transformer:
         """A model's architecture."""

@@ -63,8 +63,14 @@ def explore(
     after an interruption, or to ask again: finished points are not computed twice.
     """
     from volvelle.report.explore.text import print_study  # noqa: PLC0415 - keeps start-up short
+    from volvelle.studies.answers.invert import requirement_of  # noqa: PLC0415 - keeps start-up short
+    from volvelle.studies.sweep.query import check_engines  # noqa: PLC0415 - keeps start-up short
     from volvelle.verbs.explore import outlook, sweep  # noqa: PLC0415
 
+    if invert is not None:
+        requirement_of(invert)
+    if not dry_run:
+        check_engines()
     ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, catalogue=folder)
     if not as_json:
         print_study(ahead)
@@ -91,6 +97,8 @@ def explore(
         with _bar(ahead.forecast.rows, quiet=as_json) as advance:
             done = sweep(ahead, out=results, ray=ray_address, fresh=fresh, chunk=chunk, advance=count, told=tell)
     except KeyboardInterrupt:
+        if not kept:
+            raise
         of = f"{kept:,} of {ahead.forecast.rows:,} points are done and kept in {str(results)!r}"
         raise Interrupted(f"{of}; the same command goes on from there") from None
     if done.rows and not as_json:

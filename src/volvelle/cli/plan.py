@@ -54,6 +54,9 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
         ranked = verb(model, framework=framework, progress=progress, **question)
     if framework is not None:
         written = launch(ranked, framework)
+        if as_json:
+            click.echo(json_text("plan", {"framework": framework, "flags": written.flags, "note": written.note}))
+            return
         if written.note:
             click.echo(f"note: {written.note}", err=True)
         click.echo(written.flags)

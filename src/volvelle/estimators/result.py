@@ -119,6 +119,11 @@ class Estimate(Generic[Work, Decision]):
         return not self.violations
 
     @property
+    def could_exist(self) -> bool:
+        """Whether nothing but memory forbids it: where counts do not divide there is no such run, nor a speed of it."""
+        return all(violation.name == "memory" for violation in self.violations)
+
+    @property
     def rate(self) -> float:
         """Counted FLOP a second, of the whole machine."""
         return self.work / self.time

@@ -252,6 +252,7 @@ def _checked(written: Mapping[str, object], where: str) -> StudyForm:
         place = ".".join(str(part) for part in first["loc"] if not _BRANCH.search(str(part)))
         said = first["msg"].removeprefix("Value error, ")
         found = first.get("input")
-        shown = "" if isinstance(found, Mapping) or first["type"] == "missing" else f" (found {brief(found)})"
+        told = isinstance(found, Mapping) or said.startswith("it is ")
+        shown = "" if told or first["type"] == "missing" else f" (found {brief(found)})"
         more = f"; and {error.error_count() - 1} more" if error.error_count() > 1 else ""
         raise DescriptionError(f"{where}: {place or 'the study'}: {said}{shown}{more}") from None
