@@ -1,6 +1,7 @@
 """The command ``volvelle``, one file a verb. It decides nothing; it asks, and shows what is answered."""
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -52,6 +53,12 @@ def _volvelle() -> None:
     """
 
 
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Answer a question as the command does, in this process; gives the exit status."""
+    words = None if arguments is None else list(arguments)
+    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False))
+
+
 def main() -> None:
     """Entry point of the command."""
-    sys.exit(exit_status(lambda: _volvelle(standalone_mode=False)))
+    sys.exit(run())

@@ -59,13 +59,15 @@ def step_costs(
     given = assumptions or CostAssumptions()
     chip = system.chip
     missing = tuple(f"{chip.name}: {name}" for name in ("power", "price") if getattr(chip, name) is None)
-    power, energy, dollars = (None if value is None else float(value) for value in _costs(estimate.time, system, given))
+    names = ("power", "energy", "dollars")
+    central = [None if value is None else float(value) for value in _costs(estimate.time, system, given)]
+    power, energy, dollars = central
     ranges = {}
     if samples is not None:
-        columns = _costs(samples.time, samples.system, given)
-        for name, column in zip(("power", "energy", "dollars"), columns, strict=True):
-            if column is not None:
-                ranges[name] = samples.cost_range(name, np.broadcast_to(column, samples.time.shape))
+        for name, column, value in zip(names, _costs(samples.time, samples.system, given), central, strict=True):
+            if column is not None and value is not None:
+                sampled = samples.cost_range(name, np.broadcast_to(column, samples.time.shape))
+                ranges[name] = sampled.holding(value)
     return Costs(energy=energy, dollars=dollars, assumptions=given, missing=missing, power=power, ranges=ranges)
 
 

@@ -63,6 +63,10 @@ class Range:
     varied: tuple[str, ...]
     """Which inputs were varied."""
 
+    def holding(self, value: float) -> "Range":
+        """The range with the figure itself inside, also where all that is uncertain lies to one side of it."""
+        return replace(self, low=min(self.low, value), high=max(self.high, value))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangedFigure:

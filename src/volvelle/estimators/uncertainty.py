@@ -318,16 +318,21 @@ class UnderUncertainty(TrainingEstimator):
         fitted = fitted_constants(system, workload.element)
         known = fitted.step_error
         error = model_error_column(known or self.unvalidated, samples=self.samples, seed=self.seed)
-        held = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
+        held_error = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
         samples = Samples(
             system=variants,
             time=table.time * error,
-            memory=table.memory_bytes * held,
+            memory=table.memory_bytes * held_error,
             level=self.level,
             inputs=tuple(varied),
             model="the model, by calibration runs" if known else "the model, not calibrated on this family",
         )
-        ranges = samples.ranges()
+        own = {
+            "time": central.time,
+            "memory": central.memory_bytes,
+            "headroom": central.capacity - central.memory_bytes,
+        }
+        ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
         return replace(central, ranges=ranges), samples
 
 

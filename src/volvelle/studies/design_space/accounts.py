@@ -67,7 +67,7 @@ class Accounts:
                 self.cost_breakdown(cluster, cluster)
             except OutsideDomainError as error:
                 raise OutsideDomainError(
-                    f"{cluster.name}: {error}. In a study, leave it out, or set costs: {{model: list}} and its chip.price"
+                    f"{cluster.name}: {error}. In a study, leave it out, or set costs: {{model: list}}, chip.price"
                 ) from None
 
     def cost_breakdown(self, cluster: Cluster, anchor: Cluster) -> CostBreakdown:
