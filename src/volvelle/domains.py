@@ -192,6 +192,7 @@ WIDTH = _whole(1, 10**9)
 """Of a dimension of tensors: tokens of a sequence, heads, channels, words."""
 NO_WIDTH = _whole(0, 10**9)
 TABLE_ROWS = _whole(1, 10**12)
+TABLES = _whole(1, 10**5)
 DENSE_LAYERS = _whole(1, 1000)
 """Of a recommendation model."""
 GRAPH_SIZE = NumberDomain(1e-6, 1e12)

@@ -1,10 +1,8 @@
 """Asks questions by chance, each in a worker that may be killed, and tells what nobody should ever see."""
 
 import argparse
-import io
 import json
 import multiprocessing
-import os
 import resource
 import signal
 import sys
@@ -13,7 +11,6 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection, wait
@@ -21,8 +18,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from tests.everyday.asking import surroundings
 from tests.everyday.judgement import absurdities
-from tests.everyday.questions import Question, question
+from tests.everyday.questions import question
 
 SECONDS = 10.0
 """Of computing that a question may take."""
@@ -53,26 +51,6 @@ def _ring(signum: int, frame: FrameType | None) -> None:
     raise _TooLong
 
 
-@contextmanager
-def _surroundings(asked: Question, folder: Path) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    """Streams, environment and folder of a question."""
-    streams, before, here = (sys.stdout, sys.stderr), dict(os.environ), Path.cwd()
-    out, err = io.BytesIO(), io.BytesIO()
-    sys.stdout = io.TextIOWrapper(out, encoding=asked.encoding, write_through=True)
-    sys.stderr = io.TextIOWrapper(err, encoding=asked.encoding, write_through=True)
-    os.environ.update(asked.environment)
-    os.chdir(folder)
-    try:
-        yield out, err
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.detach()
-        sys.stdout, sys.stderr = streams
-        os.environ.clear()
-        os.environ.update(before)
-        os.chdir(here)
-
-
 def ask(seed: int) -> list[Finding]:
     """Ask the question of a seed in this process; gives what is wrong with the answer."""
     from volvelle.cli import run  # noqa: PLC0415 - loaded in the worker
@@ -80,7 +58,7 @@ def ask(seed: int) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="volvelle-fuzz-") as name:
         asked = question(seed, Path(name))
         kind, status = "", -1
-        with _surroundings(asked, Path(name)) as (out, err):
+        with surroundings(Path(name), asked.environment, asked.encoding) as (out, err):
             signal.signal(signal.SIGPROF, _ring)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:

@@ -9,12 +9,14 @@ _SIGNED = frozenset(
     {
         *("error", "gain", "headroom", "up", "down", "price", "per_million", "change", "slack", "logit", "intercept"),
         *("bias", "residual", "low_error", "high_error", "median_error", "mean_error", "worst_error", "elasticities"),
-        *("objective_change", "difference", "swing", "seed", "exponent", "slope"),
+        *("objective_change", "steps", "difference", "swing", "seed", "exponent", "slope"),
     }
 )
 """Keys of figures that may be negative."""
 _CLOSE = 1e-6
 _WRONG = re.compile(r"(?<![\w.-])[-+]?(nan|inf)(?![\w.-])")
+_QUOTING = re.compile("; it (must|may)|there is no |cites ")
+"""Refusals of rows, which show what was found."""
 _MFU = re.compile(r"([\d.,]+) % of peak")
 
 
@@ -42,7 +44,7 @@ def _no_constant(word: str) -> None:
 
 
 def _in_text(arguments: tuple[str, ...], out: str) -> list[str]:
-    shown = out
+    shown = "\n".join(line for line in out.splitlines() if not _QUOTING.search(line))
     for word in arguments:  # what was asked is repeated
         shown = shown.replace(word, "") if word else shown
     found = [f"text has {match.group()!r}" for match in _WRONG.finditer(shown)][:1]

@@ -112,7 +112,7 @@ def mangled(text: str, chance: random.Random) -> bytes:
         lambda: b"[" * chance.choice((60, 5000, 50_000)),
         lambda: b'{"a":' * 3000,
         lambda: b"- " * 3000,
-        _bomb,
+        bomb,
         lambda: b"a: &a [*a, *a]\n" + raw,
         lambda: raw.replace(b":", b"", 1),
         lambda: raw.replace(b"1", b"9" * 5000, 1),
@@ -122,7 +122,7 @@ def mangled(text: str, chance: random.Random) -> bytes:
     return chance.choice(ways)()
 
 
-def _bomb() -> bytes:
+def bomb() -> bytes:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 10)]
     return "\n".join([*lines, "name: *a9", "sizes: *a9", "axes: *a9"]).encode()

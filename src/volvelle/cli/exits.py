@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from volvelle.errors import VolvelleError, renamed
+from volvelle.errors import VolvelleError, brief, renamed
 
 ANSWERED, CANNOT_RUN, NO_SENSE, DEFECT = 0, 1, 2, 3
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -69,7 +69,7 @@ def exit_status(command: Callable[[], object]) -> int:
         return _refused("there is not enough memory for this question; ask for less at once")
     except OSError as error:
         _silence(sys.stdout)
-        where = f"{str(error.filename)!r}" if error.filename else "the output"
+        where = brief(str(error.filename)) if error.filename else "the output"
         return _refused(f"{where} cannot be read or written: {error.strerror or error}")
     except Exception as error:
         return _defect(error)

@@ -131,7 +131,7 @@ def _outputs(stated: object, kernels: Mapping[str, KernelLine], where: str) -> t
     if not isinstance(names, list) or not names:
         raise DescriptionError(f"{where}: outputs is {brief(stated)}; name the kernels whose results leave the graph")
     for name in names:
-        if name not in kernels:
+        if not isinstance(name, str) or name not in kernels:
             raise GraphError(f"{where}: outputs: {UnknownNameError.among('kernel', str(name), kernels)}")
         if names.count(name) > 1:
             raise GraphError(f"{where}: outputs names {name!r} twice; name each once")

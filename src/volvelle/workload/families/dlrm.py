@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from volvelle.domains import DENSE_LAYERS, TABLE_ROWS, WIDTH, check_fields, number
+from volvelle.domains import DENSE_LAYERS, TABLE_ROWS, TABLES, WIDTH, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.elements import element_bytes
@@ -23,7 +23,7 @@ from volvelle.workload.signature import Signature
 class EmbeddingTables:
     """Tables of one shape."""
 
-    count: int = number(WIDTH)
+    count: int = number(TABLES)
     rows: int = number(TABLE_ROWS)
     width: int = number(WIDTH)
     pooling: int = number(WIDTH, 1)
