@@ -85,6 +85,8 @@ def ask(seed: int) -> list[Finding]:
         return [finding("memory", said)]
     if len(said) > LONGEST:
         return [finding("message", f"{len(said)} characters: {said[:100]}")]
+    if asked.environment.get("COLUMNS", "80") in ("1", "20", "40") and "--json" not in asked.arguments:
+        return []  # words are cut anywhere: Narayanan ends in nan
     return [finding("absurd", what) for what in absurdities(asked.arguments, status, shown)]
 
 

@@ -15,6 +15,8 @@ _SIGNED = frozenset(
 """Keys of figures that may be negative."""
 _CLOSE = 1e-6
 _WRONG = re.compile(r"(?<![\w.-])[-+]?(nan|inf)(?![\w.-])")
+_WRONG_SCORE = re.compile(r"(nan|inf) ?[%sWB×]")
+"""In tables of scores, which quote the cells of rows too."""
 _QUOTING = re.compile("; it (must|may)|there is no |cites ")
 """Refusals of rows, which show what was found."""
 _MFU = re.compile(r"([\d.,]+) % of peak")
@@ -47,7 +49,8 @@ def _in_text(arguments: tuple[str, ...], out: str) -> list[str]:
     shown = "\n".join(line for line in out.splitlines() if not _QUOTING.search(line))
     for word in arguments:  # what was asked is repeated
         shown = shown.replace(word, "") if word else shown
-    found = [f"text has {match.group()!r}" for match in _WRONG.finditer(shown)][:1]
+    wrong = _WRONG_SCORE if arguments[:1] == ("validate",) else _WRONG
+    found = [f"text has {match.group()!r}" for match in wrong.finditer(shown)][:1]
     found += [f"MFU of {match[1]} %" for match in _MFU.finditer(shown) if float(match[1].replace(",", "")) > 100]
     return found
 

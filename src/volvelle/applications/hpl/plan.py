@@ -66,8 +66,8 @@ def hpl_runs(
             }
             if max(orders) > _PANELS * block:
                 raise OutsideDomainError(
-                    f"a matrix of {max(orders):,} rows has more than {_PANELS:,} panels of {block}; take larger blocks, "
-                    "fewer accelerators or less memory"
+                    f"a matrix of {max(orders):,} rows has more than {_PANELS:,} panels of {block}; take larger "
+                    "blocks, fewer accelerators or less memory"
                 )
             for order, broadcast, depth in product(sorted(orders), broadcasts, depths):
                 if order >= block:
