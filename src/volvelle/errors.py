@@ -11,14 +11,15 @@
     ├── ResultsError            a folder of results that is damaged, full, or of another study
     └── MissingExtraError       an optional engine is not installed
 
-Every message names the thing, shows what was found and says what to do. *Infeasible* is not
-an error: a mapping that does not fit is an answer, with violations and cures
+Every message names the thing, shows what was found and says what to do; what it quotes is cut (:func:`brief`).
+*Infeasible* is not an error: a mapping that does not fit is an answer, with violations and cures
 (:class:`volvelle.Violation`).
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from reprlib import Repr
 
 _NOW = {
     "Mapping": "ParallelMapping",
@@ -49,8 +50,26 @@ def renamed(name: str, known: Iterable[str]) -> list[str]:
     return [candidate for candidate in known if word(candidate) == _NOW.get(word(name))]
 
 
+_LONGEST = 4000
+"""Characters of a message at the most."""
+_BRIEF = Repr()
+_BRIEF.maxlevel, _BRIEF.maxdict, _BRIEF.maxlist, _BRIEF.maxtuple = 2, 3, 4, 4
+_BRIEF.maxstring = _BRIEF.maxother = 100
+
+
+def brief(found: object) -> str:
+    """What was found, as a message quotes it: however large or nested it is, in a few words."""
+    if isinstance(found, int) and abs(found) >= 10**40:
+        return f"a whole number of {found.bit_length()} bits"
+    return _BRIEF.repr(found)
+
+
 class VolvelleError(Exception):
     """Anything this package raises on purpose."""
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 200]} … {said[-190:]}"
 
 
 class DescriptionError(VolvelleError):
@@ -68,10 +87,10 @@ class UnknownNameError(DescriptionError):
     def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
         """Say which names there are, nearest first."""
         names = sorted(known)
-        near = renamed(name, names) or get_close_matches(name, names, n=3, cutoff=0.5)
+        near = renamed(name, names) or get_close_matches(name[:100], names, n=3, cutoff=0.5)
         if near:
-            return cls(f"there is no {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?")
-        return cls(f"there is no {kind} {name!r}; there are: {', '.join(names) or 'none'}")
+            return cls(f"there is no {kind} {brief(name)}; did you mean {' or '.join(map(repr, near))}?")
+        return cls(f"there is no {kind} {brief(name)}; there are: {', '.join(names) or 'none'}")
 
 
 class SourceError(DescriptionError):

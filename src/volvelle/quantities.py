@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.errors import UnitError
+from volvelle.errors import UnitError, brief
 
 Number: TypeAlias = float | NDArray[np.float64]
 Seconds: TypeAlias = Number
@@ -179,21 +179,21 @@ def parse(text: object, kind: Quantity) -> float:
     """
     if not isinstance(text, str):
         raise UnitError(
-            f"{text!r} has no unit: a {kind.name} is written as text with one, for example {kind.example!r}"
+            f"{brief(text)} has no unit: a {kind.name} is written as text with one, for example {kind.example!r}"
         )
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise UnitError(f"{text!r} is not a {kind.name}: write it like {kind.example!r}")
+        raise UnitError(f"{brief(text)} is not a {kind.name}: write it like {kind.example!r}")
     number, unit = match.groups()
     if not unit:
-        raise UnitError(f"{text!r} has no unit: a {kind.name} is written like {kind.example!r}")
+        raise UnitError(f"{brief(text)} has no unit: a {kind.name} is written like {kind.example!r}")
     if unit in kind.units:
         return float(number) * kind.units[unit]
     for other in KINDS:
         if unit in other.units:
-            raise UnitError(f"{text!r} is a {other.name}, but a {kind.name} is wanted here, like {kind.example!r}")
+            raise UnitError(f"{brief(text)} is a {other.name}, but a {kind.name} is wanted here, like {kind.example!r}")
     raise UnitError(
-        f"{text!r} has the unit {unit!r}, which no {kind.name} is written in; use one of "
+        f"{brief(text)} has the unit {brief(unit)}, which no {kind.name} is written in; use one of "
         f"{', '.join(kind.written)} (case matters: GB is 8 times Gb)"
     )
 

@@ -34,6 +34,9 @@ def test_json_follows_its_published_schema() -> None:
         found = json.loads(done.stdout)
         jsonschema.validate(found, schema)
         assert done.returncode == (0 if found["feasible"] else 1)
+        if found["seconds"] is None:  # three replicas do not fill the machine
+            assert more == ("--dp", "3")
+            continue
         exposed = sum(line["seconds"] for line in found["contributions"] if line["exposed"])
         assert exposed == pytest.approx(found["seconds"])
 

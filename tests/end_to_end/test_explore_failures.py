@@ -156,7 +156,7 @@ def test_a_query_of_damaged_results_says_so_rather_than_answer(tmp_path: Path) -
 def test_another_study_is_refused_with_what_changed(tmp_path: Path) -> None:
     results = finished_quick(tmp_path)
 
-    with pytest.raises(ResultsError, match=r"another study \(mapping was .*\"tensor\": 8.*is .*\"tensor\": 4.*--fresh"):
+    with pytest.raises(ResultsError, match=r"another study \(mapping.choices.tensor was 8, is 4\); give .*--fresh"):
         reopened(results, study(QUICK, mapping={"policy": "fixed", "tensor": 4, "pipeline": 8}))
 
 

@@ -13,6 +13,7 @@ from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, Row
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
+from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator, Ranking
 from volvelle.estimators.result import Estimate, RangedFigure
@@ -62,7 +63,8 @@ class Option:
     kind: type = str
     """``str``, ``int``, ``float``, ``bool`` (a switch) or ``Path`` (a file to write)."""
     default: Any = None
-    least: float | None = None
+    domain: NumberDomain | None = None
+    """Of numbers, and of text that is one with its unit."""
     choices: tuple[str, ...] = ()
     multiple: bool = False
     metavar: str | None = None

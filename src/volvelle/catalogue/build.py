@@ -5,6 +5,10 @@ from dataclasses import replace
 
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.schema import (
+    CHIP,
+    CLUSTER,
+    LINK,
+    MEMORY,
     ArchitectureFile,
     CalibrationFile,
     ChipFile,
@@ -14,19 +18,9 @@ from volvelle.catalogue.schema import (
     LinkFile,
     ModelFile,
 )
+from volvelle.domains import BYTE_ENERGY, MULTIPLE, OVERSUBSCRIPTION, PARAMETERS, NumberDomain
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
 from volvelle.estimators.calibration import CONSTANTS, ERRORS, CalibratedCluster, Calibration, Calibrations, Domain
-from volvelle.quantities import (
-    BYTES,
-    BYTES_PER_SECOND,
-    DOLLARS,
-    FLOP_PER_SECOND,
-    FRACTION,
-    JOULES_PER_BYTE,
-    SECONDS,
-    WATTS,
-    Quantity,
-)
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Dimension, nested_sizes
@@ -54,9 +48,9 @@ class _Figures:
         self.sources = sources
         self.found: dict[str, Figure] = {}
 
-    def read(self, name: str, datum: Datum, kind: Quantity | None, *, exact: str = "") -> float:
+    def read(self, name: str, datum: Datum, domain: NumberDomain, *, exact: str = "") -> float:
         """The value of a number; `exact` is the reason why it cannot have a spread, if it cannot."""
-        figure = read_figure(datum, kind, where=f"{self.where}: {name}", sources=self.sources)
+        figure = read_figure(datum, domain, where=f"{self.where}: {name}", sources=self.sources)
         if exact and figure.spread is not None:
             raise DescriptionError(f"{self.where}: {name} cannot have a spread: {exact}; leave the spread away")
         self.found[name] = figure
@@ -74,27 +68,27 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
     def rates(name: str, table: Mapping[str, Datum]) -> dict[str, float]:
         for element in table:
             element_bytes(element)
-        return {element: figures.read(f"{name}.{element}", datum, FLOP_PER_SECOND) for element, datum in table.items()}
+        return {element: figures.read(f"{name}.{element}", datum, CHIP[name]) for element, datum in table.items()}
 
     return Chip(
         name=file.name,
         family=file.family,
         matrix_rates=rates("matrix_rates", file.matrix_rate),
         vector_rates=rates("vector_rates", file.vector_rate),
-        buffer=figures.read("buffer", file.buffer, BYTES),
+        buffer=figures.read("buffer", file.buffer, CHIP["buffer"]),
         memories=tuple(
             Memory(
                 name=tier.name,
-                capacity=figures.read(f"memories.{index}.capacity", tier.capacity, BYTES),
-                rate=figures.read(f"memories.{index}.rate", tier.rate, BYTES_PER_SECOND),
+                capacity=figures.read(f"memories.{index}.capacity", tier.capacity, MEMORY["capacity"]),
+                rate=figures.read(f"memories.{index}.rate", tier.rate, MEMORY["rate"]),
             )
             for index, tier in enumerate(file.memories)
         ),
         dataflow=file.dataflow,
-        units=figures.read("units", file.units, None) if file.units else None,
-        tile=figures.read("tile", file.tile, None) if file.tile else 8192.0,
-        power=figures.read("power", file.power, WATTS) if file.power else None,
-        price=figures.read("price", file.price, DOLLARS) if file.price else None,
+        units=figures.read("units", file.units, CHIP["units"]) if file.units else None,
+        tile=figures.read("tile", file.tile, CHIP["tile"]) if file.tile else 8192.0,
+        power=figures.read("power", file.power, CHIP["power"]) if file.power else None,
+        price=figures.read("price", file.price, CHIP["price"]) if file.price else None,
         figures=figures.found,
     )
 
@@ -139,18 +133,18 @@ def build_link(file: LinkFile, sources: Collection[str]) -> Link:
     if file.reduces:
         figures.known("reduces", file.reduces_source)
     if file.energy:
-        figures.read("energy", file.energy, JOULES_PER_BYTE, exact="no answer rests on the energy of a link")
+        figures.read("energy", file.energy, BYTE_ENERGY, exact="no answer rests on the energy of a link")
     return Link(
         name=file.name,
-        rate=figures.read("rate", file.rate, BYTES_PER_SECOND),
-        latency=figures.read("latency", file.latency, SECONDS),
-        setup=figures.read("setup", file.setup, SECONDS) if file.setup else 0.0,
-        efficiency=figures.read("efficiency", file.efficiency, FRACTION),
-        contention=figures.read("contention", file.contention, FRACTION) if file.contention else 0.0,
-        fill=figures.read("fill", file.fill, SECONDS) if file.fill else 0.0,
+        rate=figures.read("rate", file.rate, LINK["rate"]),
+        latency=figures.read("latency", file.latency, LINK["latency"]),
+        setup=figures.read("setup", file.setup, LINK["setup"]) if file.setup else 0.0,
+        efficiency=figures.read("efficiency", file.efficiency, LINK["efficiency"]),
+        contention=figures.read("contention", file.contention, LINK["contention"]) if file.contention else 0.0,
+        fill=figures.read("fill", file.fill, LINK["fill"]) if file.fill else 0.0,
         reduces=file.reduces,
         reduction_efficiency=(
-            figures.read("reduction_efficiency", file.reduction_efficiency, FRACTION)
+            figures.read("reduction_efficiency", file.reduction_efficiency, LINK["reduction_efficiency"])
             if file.reduction_efficiency
             else 1.0
         ),
@@ -182,7 +176,7 @@ def build_cluster(
     for index, (dimension, size) in enumerate(zip(file.dimensions, sizes, strict=True)):
         link = links[dimension.link]
         if dimension.share:
-            share = figures.read(f"dimensions.{index}.share", dimension.share, FRACTION)
+            share = figures.read(f"dimensions.{index}.share", dimension.share, MULTIPLE)
             link = replace(link, rate=link.rate * share)
         dimensions.append(
             Dimension(name=dimension.name, size=size, topology=_topology(dimension, index, size, figures), link=link)
@@ -193,10 +187,10 @@ def build_cluster(
         chip=chip,
         calibrations=calibrations,
         dimensions=tuple(dimensions),
-        host_power=figures.read("host_power", file.host_power, WATTS) if file.host_power else 0.0,
+        host_power=figures.read("host_power", file.host_power, CLUSTER["host_power"]) if file.host_power else 0.0,
         host_rate=host.sustained if host else None,
         host_link=host,
-        pue=figures.read("pue", file.pue, None) if file.pue else 1.0,
+        pue=figures.read("pue", file.pue, CLUSTER["pue"]) if file.pue else 1.0,
         figures=figures.found,
         notes=notes,
     )
@@ -222,7 +216,7 @@ def _topology(dimension: DimensionFile, index: int, size: int, figures: _Figures
             return Dragonfly(dimension.group)
         case "fat-tree":
             thin = dimension.oversubscription
-            factor = figures.read(f"dimensions.{index}.oversubscription", thin, None) if thin else 1.0
+            factor = figures.read(f"dimensions.{index}.oversubscription", thin, OVERSUBSCRIPTION) if thin else 1.0
             return FatTree(oversubscription=factor)
 
 
@@ -231,7 +225,7 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     figures = _Figures(f"model {file.name!r}", sources)
     stated = file.architecture
     figures.known("architecture", stated.source)
-    figures.read("parameters", file.parameters, None, exact="learned numbers are counted")
+    figures.read("parameters", file.parameters, PARAMETERS, exact="learned numbers are counted")
     parts = {"experts": Experts, "latent": LatentAttention, "mamba": Mamba, "mamba2": Mamba2}
     fields = stated.model_dump(exclude={"source", "kind", "pattern", "kinds", *parts})
     for name, part in parts.items():

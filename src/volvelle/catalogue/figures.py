@@ -3,20 +3,25 @@
 from collections.abc import Callable, Collection
 
 from volvelle.catalogue.schema import Datum
-from volvelle.errors import DescriptionError, SourceError
-from volvelle.quantities import Quantity, parse
+from volvelle.domains import NumberDomain
+from volvelle.errors import DescriptionError, SourceError, brief
+from volvelle.quantities import parse
 from volvelle.spread import AbstractSpread, Evidence, Figure, Interval, LogNormal, Normal
 
+_MOST = 0.8
+"""Share of a spread without ends that must lie inside the domain of its number; samples beyond are moved inside."""
 
-def read_figure(datum: Datum, kind: Quantity | None, *, where: str, sources: Collection[str]) -> Figure:
-    """The figure that a datum states; `kind` None is for ratios that are written as bare numbers."""
+
+def read_figure(datum: Datum, domain: NumberDomain, *, where: str, sources: Collection[str]) -> Figure:
+    """The figure that a datum states, which lies in its domain with its spread."""
     if datum.source not in sources:
         raise SourceError(
-            f"{where} cites {datum.source!r}, which is in no references file; add it (title, authors, year, place)"
+            f"{where} cites {brief(datum.source)}, which is in no references file; add it (title, authors, year, place)"
         )
-    read = _reader(kind, where)
+    read = _reader(domain, where)
     value = read(datum.value)
-    return Figure(
+    domain.check(value, where)
+    figure = Figure(
         value=value,
         evidence=Evidence[datum.kind.upper()],
         source=datum.source,
@@ -24,13 +29,20 @@ def read_figure(datum: Datum, kind: Quantity | None, *, where: str, sources: Col
         note=datum.note,
         date=datum.date or "",
     )
+    if isinstance(figure.spread, Interval | Normal):
+        for end in figure.bounds(1.0 if isinstance(figure.spread, Interval) else _MOST):
+            domain.check(end, f"{where}: an end of its spread")
+    return figure
 
 
-def _reader(kind: Quantity | None, where: str) -> Callable[[str | int | float], float]:
+def _reader(domain: NumberDomain, where: str) -> Callable[[str | int | float], float]:
+    kind = domain.kind
+
     def read(text: str | int | float) -> float:
         if kind is None:
             if isinstance(text, str):
-                raise DescriptionError(f"{where} is {text!r}; a bare number is wanted here")
+                raise DescriptionError(f"{where} is {brief(text)}; a bare number is wanted here")
+            domain.check(text, where)
             return float(text)
         try:
             return parse(text, kind)

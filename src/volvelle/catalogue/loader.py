@@ -24,14 +24,18 @@ from volvelle.catalogue.schema import (
     Reference,
 )
 from volvelle.catalogue.stacks import default_stack, software_stack
-from volvelle.errors import DescriptionError, SourceError, UnknownNameError
+from volvelle.domains import ACCELERATORS
+from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
+from volvelle.input_limits import read_text, refuse_overgrown
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.families.transformer import Transformer
 
 File = TypeVar("File", bound=BaseModel)
+_TOLD = 20
+"""Things amiss in a file that are told at once."""
 
 
 class Catalogue:
@@ -73,7 +77,7 @@ class Catalogue:
         """All references, each read when it is asked for."""
 
         def parse(key: str, text: str) -> Reference:
-            return _validated(_parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
+            return validated(parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
 
         files = [
             file
@@ -82,7 +86,7 @@ class Catalogue:
             for file in sorted((root / "references").iterdir(), key=lambda file: file.name)
             if file.name.endswith(".yaml")
         ]
-        return References((file.read_text("utf-8") for file in files), parse)
+        return References((read_text(file) for file in files), parse)
 
     # -- files as written --------------------------------------------------------------------------------------
 
@@ -123,12 +127,12 @@ class Catalogue:
         for root in self._roots:
             file = root / room / f"{name}.yaml"
             if file.is_file():
-                written = _parsed(file.read_text("utf-8"), file.name)
+                written = parsed(read_text(file), file.name)
                 if written.get("name", name) != name:
                     raise DescriptionError(
-                        f"{kind} {name!r} calls itself {written['name']!r}; name file and entry alike"
+                        f"{kind} {name!r} calls itself {brief(written['name'])}; name file and entry alike"
                     )
-                entry = _validated(written, schema, f"{kind} {name!r}")
+                entry = validated(written, schema, f"{kind} {name!r}")
                 self._read[room, name] = entry
                 return entry
         raise UnknownNameError.among(kind, name, self.names(room))
@@ -162,12 +166,13 @@ class Catalogue:
     def cluster(self, name: str, *, stack: str = "") -> Cluster:
         """A cluster: ``"dgx-a100/1024"`` has so many accelerators; with constants of a stack, or of the usual one."""
         template, slash, count = name.partition("/")
-        if slash and not (count.isdecimal() and int(count) > 0):
+        if slash and not (count.isdecimal() and count.isascii() and len(count) < 20 and int(count) > 0):
             raise DescriptionError(
-                f"{name!r}: after the slash comes the number of accelerators, like {template + '/1024'!r}"
+                f"{brief(name)}: after the slash comes the number of accelerators, like {template[:100] + '/1024'!r}: "
+                f"{ACCELERATORS}"
             )
         file = self.cluster_file(template)
-        return build_cluster(
+        cluster = build_cluster(
             file,
             count=int(count) if slash else file.default_count,
             chip=self.chip(file.chip),
@@ -175,32 +180,43 @@ class Catalogue:
             calibrations=self.calibrations(file.chip, stack=stack),
             sources=self.sources,
         )
+        if slash:
+            return cluster
+        asked = f"no number of accelerators is given: {cluster.accelerators} are taken; ask for another by {template}/N"
+        return replace(cluster, notes=(asked, *cluster.notes))
 
     def model(self, name: str) -> Transformer:
         """A model's architecture."""
         return build_model(self.model_file(name), self.sources)
 
 
-def _parsed(text: str, where: str) -> dict[str, object]:
+def parsed(text: str, where: str) -> dict[str, object]:
+    """Named fields from YAML."""
     try:
         found = YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
+    except RecursionError:
+        raise DescriptionError(f"{where} is nested too deeply; it is no file of this kind") from None
+    except (YAMLError, ValueError, TypeError, AttributeError, KeyError) as error:  # the parser lets some of its own out
         raise DescriptionError(f"{where} is not YAML: {error}") from None
+    refuse_overgrown(found, where)
     if not isinstance(found, dict):
         raise DescriptionError(f"{where} holds {type(found).__name__}, not named fields")
     return found
 
 
-def _validated(entry: object, schema: type[File], where: str) -> File:
+def validated(entry: object, schema: type[File], where: str) -> File:
+    """An entry in its form, or everything that is wrong with it."""
     try:
         return schema.model_validate(entry)
     except ValidationError as error:
         lines = []
         missing_source = False
-        for problem in error.errors():
+        for problem in error.errors()[:_TOLD]:
             path = ".".join(str(step) for step in problem["loc"])
             missing_source |= problem["type"] == "missing" and path.endswith("source")
             lines.append(f"  {path}: {_reason(problem['type'], problem['msg'], path, problem['input'], schema)}")
+        if error.error_count() > _TOLD:
+            lines.append(f"  and {error.error_count() - _TOLD} more")
         kind = SourceError if missing_source else DescriptionError
         raise kind(f"{where} does not load:\n" + "\n".join(lines)) from None
 
@@ -212,5 +228,5 @@ def _reason(kind: str, message: str, path: str, given: object, schema: type[Base
     if schema is ChipFile and path in CONSTANTS:
         return f"is fitted to runs, not built into the chip; state it in calibrations/NAME.yaml under constants.{path}"
     if isinstance(given, dict) and "spread" in given and kind != "extra_forbidden":
-        return f"is counted, so it is a bare number without a spread (found {given!r})"
-    return f"{message.lower()} (found {given!r})"
+        return f"is counted, so it is a bare number without a spread (found {brief(given)})"
+    return f"{message.removeprefix('Value error, ').lower()} (found {brief(given)})"

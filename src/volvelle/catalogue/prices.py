@@ -3,18 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
-from ruamel.yaml import YAML
+from pydantic import BaseModel, ConfigDict, create_model
 
 from volvelle.catalogue.aliases import published_names
 from volvelle.catalogue.figures import read_figure
-from volvelle.catalogue.loader import Catalogue
+from volvelle.catalogue.loader import Catalogue, parsed, validated
 from volvelle.catalogue.price_rows import accelerator_price, price_rows
 from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Datum
+from volvelle.domains import (
+    BYTE_ENERGY,
+    CAPACITY_PRICE,
+    EXTRA,
+    POWER,
+    PRICE,
+    RATE_PRICE,
+    NumberDomain,
+    domains_of,
+)
 from volvelle.economics.cost_breakdown import Terms
 from volvelle.economics.price_book import (
     AbstractPrices,
@@ -29,22 +38,9 @@ from volvelle.economics.price_book import (
     scale_up_rate,
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.input_limits import read_text
 from volvelle.laws.machine_cost import memory_power, memory_price
-from volvelle.quantities import (
-    DOLLARS,
-    DOLLARS_PER_BYTE,
-    DOLLARS_PER_JOULE,
-    DOLLARS_PER_RATE,
-    DOLLARS_PER_WATT,
-    FRACTION,
-    JOULES_PER_BYTE,
-    SECONDS,
-    WATTS,
-    Dollars,
-    Quantity,
-    Watts,
-    is_plainly,
-)
+from volvelle.quantities import DOLLARS, Dollars, Quantity, Watts, is_plainly
 from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory, Reach
@@ -59,35 +55,34 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-_KINDS: Mapping[str, Mapping[str, Quantity]] = {
-    "memory": {"capacity_price": DOLLARS_PER_BYTE, "rate_price": DOLLARS_PER_RATE, "energy": JOULES_PER_BYTE},
+_SITE = domains_of(Terms)
+_DOMAINS: Mapping[str, Mapping[str, NumberDomain]] = {
+    "memory": {"capacity_price": CAPACITY_PRICE, "rate_price": RATE_PRICE, "energy": BYTE_ENERGY},
     "networks": {
-        "link_price": DOLLARS_PER_RATE,
-        "port_price": DOLLARS_PER_RATE,
-        "link_energy": JOULES_PER_BYTE,
-        "port_energy": JOULES_PER_BYTE,
+        "link_price": RATE_PRICE,
+        "port_price": RATE_PRICE,
+        "link_energy": BYTE_ENERGY,
+        "port_energy": BYTE_ENERGY,
     },
-    "hosts": {"price": FRACTION, "power": FRACTION},
-    "site": {
-        "plant_price": DOLLARS_PER_WATT,
-        "plant_life": SECONDS,
-        "energy_price": DOLLARS_PER_JOULE,
-        "interest": FRACTION,
-        "maintenance": FRACTION,
-    },
-    "chip": {"power": WATTS},
+    "hosts": {"price": EXTRA, "power": EXTRA},
+    "site": {name: _SITE[name] for name in ("plant_price", "plant_life", "energy_price", "interest", "maintenance")},
+    "chip": {"power": POWER},
 }
 """What is stated of each kind of part, and of a site."""
 
 
+def _domain(name: str) -> NumberDomain:
+    return _DOMAINS.get(name.partition(".")[0], {}).get(name.rpartition(".")[2], PRICE)
+
+
 def price_kind(name: str) -> Quantity:
     """What a figure is, by its place in the book like ``memory.hbm.rate_price``; of whatever else, a price."""
-    return _KINDS.get(name.partition(".")[0], {}).get(name.rpartition(".")[2], DOLLARS)
+    return _domain(name).kind or DOLLARS
 
 
 def _form(room: str) -> Any:
     """What the file says of a part: every number with its source."""
-    stated: dict[str, Any] = dict.fromkeys(_KINDS[room], (Datum, ...))
+    stated: dict[str, Any] = {name: (Annotated[Datum, domain], ...) for name, domain in _DOMAINS[room].items()}
     return create_model(room, __base__=_Strict, **stated)
 
 
@@ -100,11 +95,7 @@ class _File(_Strict):
 
 @cache
 def _file(text: str) -> _File:
-    written = YAML(typ="safe", pure=True).load(text)
-    try:
-        return _File.model_validate(written)
-    except ValidationError as error:
-        raise DescriptionError(f"prices/parts.yaml does not load: {error}") from None
+    return validated(parsed(text, "prices/parts.yaml"), _File, "prices/parts.yaml")
 
 
 class Offers(TypedDict, total=False):
@@ -123,7 +114,7 @@ class PriceBook:
 
     @cached_property
     def _file(self) -> _File:
-        return _file(self.catalogue.prices_file().read_text("utf-8"))
+        return _file(read_text(self.catalogue.prices_file()))
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
@@ -138,7 +129,7 @@ class PriceBook:
                     raise DescriptionError(
                         f"prices/parts.yaml: {where} lacks its date or its spread; every price has both"
                     )
-                figures[where] = read_figure(datum, price_kind(where), where=where, sources=self.catalogue.sources)
+                figures[where] = read_figure(datum, _domain(where), where=where, sources=self.catalogue.sources)
         return figures
 
     # -- models ------------------------------------------------------------------------------------------------
@@ -249,7 +240,7 @@ class PriceBook:
         """What a site charges; life, use and load are those that a step's costs take."""
         # A longer life of the plant is the cheaper end.
         lives = {End.LOW: End.HIGH, End.TYPICAL: End.TYPICAL, End.HIGH: End.LOW}
-        site = {name: self.figures[f"site.{name}"] for name in _KINDS["site"]}
+        site = {name: self.figures[f"site.{name}"] for name in _DOMAINS["site"]}
         return Terms(
             energy_price=at.of(site["energy_price"]),
             plant_price=at.of(site["plant_price"]),
@@ -309,13 +300,15 @@ class PriceBook:
 
     def _memories(self, at: End) -> dict[str, MemoryPrice]:
         return {
-            kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _KINDS["memory"]})
+            kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _DOMAINS["memory"]})
             for kind in self._file.memory
         }
 
     def _networks(self, at: End) -> dict[str, NetworkPrice]:
         return {
-            kind: NetworkPrice(**{name: at.of(self.figures[f"networks.{kind}.{name}"]) for name in _KINDS["networks"]})
+            kind: NetworkPrice(
+                **{name: at.of(self.figures[f"networks.{kind}.{name}"]) for name in _DOMAINS["networks"]}
+            )
             for kind in self._file.networks
         }
 

@@ -6,11 +6,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_h
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from volvelle.domains import (
+    ACCELERATORS,
+    BYTE_ENERGY,
+    ERROR_FACTOR,
+    MULTIPLE,
+    OVERSUBSCRIPTION,
+    PARAMETERS,
+    ROWS,
+    YEAR,
+    NumberDomain,
+    domains_of,
+)
+from volvelle.system.chip import Chip, Memory
+from volvelle.system.cluster import Cluster
+from volvelle.system.link import Link
 from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
 
 Text = Annotated[str, Field(min_length=1)]
 Kind = Literal["measured", "vendor", "derived", "assumed"]
 """Of evidence."""
+CHIP, MEMORY, LINK, CLUSTER = domains_of(Chip), domains_of(Memory), domains_of(Link), domains_of(Cluster)
+AXES = NumberDomain(1, 6, whole=True)
+"""Of a torus."""
 
 
 class _Strict(BaseModel):
@@ -23,7 +41,7 @@ class SpreadFile(_Strict):
     interval: tuple[str | float, str | float] | None = None
     normal: str | float | None = None
     """One standard deviation."""
-    lognormal: float | None = None
+    lognormal: Annotated[float, ERROR_FACTOR] | None = None
     """One standard deviation, as a factor."""
 
 
@@ -43,8 +61,8 @@ class MemoryFile(_Strict):
     """One tier of memory."""
 
     name: Text
-    capacity: Datum
-    rate: Datum
+    capacity: Annotated[Datum, MEMORY["capacity"]]
+    rate: Annotated[Datum, MEMORY["rate"]]
 
 
 class ChipFile(_Strict):
@@ -55,26 +73,26 @@ class ChipFile(_Strict):
     vendor: Text
     family: Text
     launched: str
-    matrix_rate: dict[str, Datum]
-    vector_rate: dict[str, Datum]
-    buffer: Datum
+    matrix_rate: dict[str, Annotated[Datum, CHIP["matrix_rates"]]]
+    vector_rate: dict[str, Annotated[Datum, CHIP["vector_rates"]]]
+    buffer: Annotated[Datum, CHIP["buffer"]]
     memories: Annotated[list[MemoryFile], Field(min_length=1)]
     dataflow: bool = False
     """Kernels stream tiles to each other on the chip, as on an RDU or a wafer."""
-    units: Datum | None = None
+    units: Annotated[Datum, CHIP["units"]] | None = None
     """Units that each work on one tile of a matrix product."""
-    tile: Datum | None = None
+    tile: Annotated[Datum, CHIP["tile"]] | None = None
     """Elements of such a tile."""
-    power: Datum | None = None
-    price: Datum | None = None
+    power: Annotated[Datum, CHIP["power"]] | None = None
+    price: Annotated[Datum, CHIP["price"]] | None = None
     notes: str = ""
 
 
 class DomainFile(_Strict):
     """Which runs constants were fitted to."""
 
-    runs: int
-    chips: tuple[int, int]
+    runs: Annotated[int, ROWS]
+    chips: tuple[Annotated[int, ACCELERATORS], Annotated[int, ACCELERATORS]]
     elements: list[Text]
     publications: list[Text]
 
@@ -99,16 +117,16 @@ class LinkFile(_Strict):
 
     name: Text
     title: Text
-    rate: Datum
-    latency: Datum
-    efficiency: Datum
-    setup: Datum | None = None
-    contention: Datum | None = None
-    fill: Datum | None = None
-    energy: Datum | None = None
+    rate: Annotated[Datum, LINK["rate"]]
+    latency: Annotated[Datum, LINK["latency"]]
+    efficiency: Annotated[Datum, LINK["efficiency"]]
+    setup: Annotated[Datum, LINK["setup"]] | None = None
+    contention: Annotated[Datum, LINK["contention"]] | None = None
+    fill: Annotated[Datum, LINK["fill"]] | None = None
+    energy: Annotated[Datum, BYTE_ENERGY] | None = None
     reduces: bool = False
     reduces_source: str = ""
-    reduction_efficiency: Datum | None = None
+    reduction_efficiency: Annotated[Datum, LINK["reduction_efficiency"]] | None = None
     notes: str = ""
 
 
@@ -117,13 +135,13 @@ class DimensionFile(_Strict):
 
     name: Text
     topology: Literal["ring", "switch", "fully-connected", "torus", "dragonfly", "fat-tree", "cube-mesh"]
-    size: int | Literal["rest"]
+    size: Annotated[int, ACCELERATORS] | Literal["rest"]
     size_source: str = ""
     link: Text
-    share: Datum | None = None
-    oversubscription: Datum | None = None
-    axes: int = 3
-    group: int = 0
+    share: Annotated[Datum, MULTIPLE] | None = None
+    oversubscription: Annotated[Datum, OVERSUBSCRIPTION] | None = None
+    axes: Annotated[int, AXES] = 3
+    group: Annotated[int, ROWS] = 0
     group_source: str = ""
 
 
@@ -133,19 +151,23 @@ class ClusterFile(_Strict):
     name: Text
     title: Text
     chip: Text
-    default_count: int
+    default_count: Annotated[int, ACCELERATORS]
     count_source: Text
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
     host_link: str = ""
     """Link to host memory, as one accelerator sees it."""
-    host_power: Datum | None = None
-    pue: Datum | None = None
+    host_power: Annotated[Datum, CLUSTER["host_power"]] | None = None
+    pue: Annotated[Datum, CLUSTER["pue"]] | None = None
     notes: str = ""
 
 
 def _form(value: type, *, without: Collection[str] = (), stated: Collection[str] = (), **own: Any) -> Any:
     """What a file says of a frozen value: its fields, some of which must be stated, and the file's own."""
-    kinds = get_type_hints(value)
+    domains = domains_of(value)
+    kinds = {
+        name: Annotated[kind, domains[name]] if name in domains else kind
+        for name, kind in get_type_hints(value).items()
+    }
     read = {
         field.name: (kinds[field.name], ... if field.default is MISSING or field.name in stated else field.default)
         for field in fields(value)
@@ -186,7 +208,7 @@ class ModelFile(_Strict):
     title: Text
     family: Literal["gpt", "llama"]
     architecture: ArchitectureFile
-    parameters: Datum
+    parameters: Annotated[Datum, PARAMETERS]
     notes: str = ""
 
 
@@ -195,7 +217,7 @@ class Reference(_Strict):
 
     title: Text
     authors: Text
-    year: int
+    year: Annotated[int, YEAR]
     place: Text
 
 

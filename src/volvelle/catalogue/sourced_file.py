@@ -11,8 +11,8 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.schema import Datum
+from volvelle.domains import BYTE_RATE, DELAY, EXTRA, FLOP_RATE, NO_SHARE, SIZE, NumberDomain
 from volvelle.errors import DescriptionError
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
 from volvelle.spread import Figure
 
 Read = TypeVar("Read")
@@ -30,35 +30,34 @@ def _place(info: ValidationInfo) -> str:
     return f"{(info.context or {}).get('file')}: {info.field_name}"
 
 
-def _reader(kind: Quantity | None) -> Callable[[object, ValidationInfo], Figure]:
+def _reader(domain: NumberDomain) -> Callable[[object, ValidationInfo], Figure]:
     def read(written: object, info: ValidationInfo) -> Figure:
         told: dict[str, Any] = info.context or {}
-        return read_figure(Datum.model_validate(written), kind, where=_place(info), sources=told["sources"])
+        return read_figure(Datum.model_validate(written), domain, where=_place(info), sources=told["sources"])
 
     return read
 
 
-def _value(kind: Quantity | None) -> PlainValidator:
-    read = _reader(kind)
+def _value(domain: NumberDomain) -> PlainValidator:
+    read = _reader(domain)
     return PlainValidator(lambda written, info: read(written, info).value)
 
 
 def _whole(written: object, info: ValidationInfo) -> int:
-    value = _reader(None)(written, info).value
-    if value != int(value) or value < 1:
-        raise DescriptionError(f"{_place(info)} is {value:g}; a whole number of at least 1 is wanted")
-    return int(value)
+    return int(_reader(COUNT)(written, info).value)
 
 
-PlainFigure = Annotated[Figure, PlainValidator(_reader(None))]
-ShareFigure = Annotated[Figure, PlainValidator(_reader(FRACTION))]
-Plain = Annotated[float, _value(None)]
-Share = Annotated[float, _value(FRACTION)]
-Time = Annotated[float, _value(SECONDS)]
-Size = Annotated[float, _value(BYTES)]
-ByteRate = Annotated[float, _value(BYTES_PER_SECOND)]
-FlopRate = Annotated[float, _value(FLOP_PER_SECOND)]
-Whole = Annotated[int, PlainValidator(_whole)]
+PLAIN = NumberDomain(0.0, 1e20)
+COUNT = NumberDomain(1, 10**12, whole=True)
+PlainFigure = Annotated[Figure, PlainValidator(_reader(PLAIN)), PLAIN]
+ShareFigure = Annotated[Figure, PlainValidator(_reader(EXTRA)), EXTRA]
+Plain = Annotated[float, _value(PLAIN), PLAIN]
+Share = Annotated[float, _value(NO_SHARE), NO_SHARE]
+Time = Annotated[float, _value(DELAY), DELAY]
+Size = Annotated[float, _value(SIZE), SIZE]
+ByteRate = Annotated[float, _value(BYTE_RATE), BYTE_RATE]
+FlopRate = Annotated[float, _value(FLOP_RATE), FLOP_RATE]
+Whole = Annotated[int, PlainValidator(_whole), COUNT]
 
 
 def read_sourced(file: Traversable, kind: Any, *, name: str) -> Any:

@@ -1,11 +1,12 @@
 """The command ``volvelle``, one file a verb. It decides nothing; it asks, and shows what is answered."""
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
-from volvelle.errors import VolvelleError, renamed
+from volvelle.cli.exits import exit_status
 
 VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
@@ -47,27 +48,17 @@ def _volvelle() -> None:
     What is computed, where it runs, how it is laid out: how long it takes, what fits, what it costs, and how sure we
     are.
 
-    Exit status: 0 answered, 1 answered but the mapping cannot run, 2 the question made no sense.
+    Exit status: 0 answered, 1 answered but it cannot run, 2 the question made no sense, 3 a defect of volvelle itself,
+    130 interrupted.
     """
 
 
-def _named_anew(error: click.NoSuchOption) -> click.UsageError:
-    """The same error, with today's word where the option has a former one; click suggests only what is spelt alike."""
-    parameters = [] if error.ctx is None else error.ctx.command.params
-    options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
-    now = " or ".join(renamed(error.option_name, options))
-    return click.UsageError(f"{error.message} Did you mean {now}?", ctx=error.ctx) if now else error
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Answer a question as the command does, in this process; gives the exit status."""
+    words = None if arguments is None else list(arguments)
+    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False))
 
 
 def main() -> None:
     """Entry point of the command."""
-    try:
-        sys.exit(_volvelle(standalone_mode=False))
-    except VolvelleError as error:
-        click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
-        sys.exit(2)
-    except click.ClickException as error:
-        (_named_anew(error) if isinstance(error, click.NoSuchOption) else error).show()
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)
+    sys.exit(run())

@@ -8,6 +8,7 @@ import click
 
 from volvelle.applications.contract import Option
 from volvelle.applications.registry import APPLICATIONS, application
+from volvelle.cli.words import Output, Within
 
 Command = Callable[..., None]
 DATA = click.option(
@@ -51,9 +52,9 @@ def _declared(option: Option) -> Callable[[Command], Command]:
     if option.choices:
         kind = click.Choice(option.choices)
     elif option.kind is Path:
-        kind = click.Path(dir_okay=False, writable=True, path_type=Path)
-    elif option.least is not None:
-        kind = click.IntRange(int(option.least)) if option.kind is int else click.FloatRange(option.least)
+        kind = Output()
+    elif option.domain is not None:
+        kind = Within(option.domain)
     if not option.flag.startswith("-"):
         return click.argument(option.flag, default=option.default, required=option.default is None)
     if option.kind is bool:

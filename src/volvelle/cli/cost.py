@@ -5,6 +5,9 @@ from typing import Any
 
 import click
 
+from volvelle.cli.words import Within
+from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
+
 
 @click.command(short_help="What a machine costs to buy and to own, by part.")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/1024.")
@@ -19,16 +22,39 @@ import click
     "--since", default="", metavar="DATE", help="Take offers of accelerators from this date on, like 2024-01."
 )
 @click.option("--until", default="", metavar="DATE", help="Take offers until this date.")
-@click.option("--chip-price", metavar="USD", help="Price of one accelerator, like '30 kUSD', in place of offers.")
-@click.option("--chip-power", metavar="W", help="Rated power of one, like '700 W', in place of its entry's.")
-@click.option("--life", default="4 years", show_default=True, help="Time over which the machine is paid off.")
-@click.option("--use", default="80 %", show_default=True, help="Share of its life in which it is used.")
-@click.option("--energy-price", metavar="PRICE", help="Like '0.08 USD/kWh'. [default: the price book's, with interval]")
-@click.option("--interest", metavar="SHARE", help="A year, like '5 %'. [default: the price book's, with interval]")
+@click.option(
+    "--chip-price",
+    type=Within(PRICE),
+    metavar="USD",
+    help="Price of one accelerator, like '30 kUSD', in place of offers.",
+)
+@click.option(
+    "--chip-power", type=Within(POWER), metavar="W", help="Rated power of one, like '700 W', in place of its entry's."
+)
+@click.option(
+    "--life", default="4 years", type=Within(LIFE), show_default=True, help="Time over which the machine is paid off."
+)
+@click.option(
+    "--use", default="80 %", type=Within(SHARE), show_default=True, help="Share of its life in which it is used."
+)
+@click.option(
+    "--energy-price",
+    type=Within(ENERGY_PRICE),
+    metavar="PRICE",
+    help="Like '0.08 USD/kWh'. [default: the price book's, with interval]",
+)
+@click.option(
+    "--interest",
+    type=Within(NO_SHARE),
+    metavar="SHARE",
+    help="A year, like '5 %'. [default: the price book's, with interval]",
+)
 @click.option("--building/--no-building", default=True, show_default=True, help="Pay for power and cooling plant.")
-@click.option("--step", metavar="TIME", help="Time of a step, like '9.8 s', to say what it costs.")
-@click.option("--tokens-per-step", type=click.FloatRange(1), help="Tokens of a step.")
-@click.option("--tokens", type=click.FloatRange(1), help="Tokens to train on in all, like 15e12.")
+@click.option(
+    "--step", type=Within(STEP_TIME), metavar="TIME", help="Time of a step, like '9.8 s', to say what it costs."
+)
+@click.option("--tokens-per-step", type=Within(TOKENS), help="Tokens of a step.")
+@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15e12.")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def cost(*, as_json: bool, **question: Any) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from volvelle.cli.layout_options import layout_options, unlisted
-from volvelle.cli.words import COUNT
+from volvelle.cli.words import Within
+from volvelle.domains import EXPERT_LOAD, SEED, SEQUENCES, WIDTH
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.estimate import estimate as verb
 
@@ -14,14 +15,20 @@ from volvelle.verbs.estimate import estimate as verb
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/1024.")
-@click.option("--batch", required=True, type=COUNT, help="Sequences in the global batch.")
-@click.option("--seq", "sequence", default=None, type=COUNT, help="Sequence length. [default: the model's own]")
+@click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
+@click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_options
-@click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
+@click.option(
+    "--expert-load",
+    default=1.0,
+    type=Within(EXPERT_LOAD),
+    show_default=True,
+    help="Tokens of the busiest expert over the even share.",
+)
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the uncertainty samples.")
+@click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
 @click.pass_context

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from volvelle.cli.exits import Interrupted
+from volvelle.cli.words import Output, Within
+from volvelle.domains import PROCESSES, SEQUENCES
+
 if TYPE_CHECKING:
     from volvelle.verbs.explore import Sweep
 
 
 @click.command(short_help="A design space from a file: every point, the best, the front, and why.")
 @click.argument("study_file", metavar="STUDY", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for results. [default: STUDY's name + .results]")
+@click.option("--out", type=Output(folder=True), help="Folder for results. [default: STUDY's name + .results]")
 @click.option("--dry-run", is_flag=True, help="Show the size and the expected time, and stop.")
-@click.option("--workers", type=click.IntRange(1), help="Processes on this machine. [default: all cores]")
+@click.option("--workers", type=Within(PROCESSES), help="Processes on this machine. [default: all cores]")
 @click.option(
     "--ray",
     "ray_address",
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("--compiled", is_flag=True, help="Compile the laws first (numba): several times faster on many points.")
 @click.option("--fresh", is_flag=True, help="Throw away what an earlier run left in the folder.")
-@click.option("--chunk", type=click.IntRange(1), help="Rows a chunk. [default: about two seconds' worth]")
+@click.option("--chunk", type=Within(SEQUENCES), help="Rows a chunk. [default: about two seconds' worth]")
 @click.option(
     "--invert", metavar="TEXT", help='Find the best design that meets a requirement: "days<=30 and usd minimal".'
 )
@@ -59,8 +63,14 @@ def explore(
     after an interruption, or to ask again: finished points are not computed twice.
     """
     from volvelle.report.explore.text import print_study  # noqa: PLC0415 - keeps start-up short
+    from volvelle.studies.answers.invert import requirement_of  # noqa: PLC0415 - keeps start-up short
+    from volvelle.studies.sweep.query import check_engines  # noqa: PLC0415 - keeps start-up short
     from volvelle.verbs.explore import outlook, sweep  # noqa: PLC0415
 
+    if invert is not None:
+        requirement_of(invert)
+    if not dry_run:
+        check_engines()
     ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, catalogue=folder)
     if not as_json:
         print_study(ahead)
@@ -76,8 +86,21 @@ def explore(
         click.echo(click.style("note: ", fg="yellow") + text, err=True)
 
     results = out or Path(f"{study_file.stem}.results")
-    with _bar(ahead.forecast.rows, quiet=as_json) as advance:
-        done = sweep(ahead, out=results, ray=ray_address, fresh=fresh, chunk=chunk, advance=advance, told=tell)
+    kept = 0
+
+    def count(rows: int) -> None:
+        nonlocal kept
+        kept += rows
+        advance(rows)
+
+    try:
+        with _bar(ahead.forecast.rows, quiet=as_json) as advance:
+            done = sweep(ahead, out=results, ray=ray_address, fresh=fresh, chunk=chunk, advance=count, told=tell)
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+        of = f"{kept:,} of {ahead.forecast.rows:,} points are done and kept in {str(results)!r}"
+        raise Interrupted(f"{of}; the same command goes on from there") from None
     if done.rows and not as_json:
         rate = f"{done.rows / done.seconds:,.0f} a second"
         click.echo(f"{done.rows:,} points in {done.seconds:.1f} s, {rate}", err=True)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from volvelle.cli.words import Words
+from volvelle.cli.words import Within, Words
 from volvelle.mapping.axes import DATA
 from volvelle.mapping.choices import Choice
 from volvelle.mapping.parallelism import CHOICES
@@ -56,7 +56,7 @@ def _lists() -> Iterator[Any]:
 
 
 def _type(choice: Choice) -> Any:
-    return Words(choice.kind) if issubclass(choice.kind, IntEnum) else click.IntRange(choice.least, choice.most)
+    return Words(choice.kind) if issubclass(choice.kind, IntEnum) else Within(choice.domain)
 
 
 def _switch(choice: Choice) -> str:

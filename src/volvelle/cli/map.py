@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 import click
 
-from volvelle.cli.words import COUNT, Words
+from volvelle.cli.words import Output, Within, Words
+from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.report.documents.document import json_text
@@ -30,18 +31,30 @@ from volvelle.verbs.map import map as verb
     show_default=True,
     help="Of kernels one after another: operations split any dimension, or as Megatron's do.",
 )
-@click.option("--micro-batches", default=None, type=COUNT, help="Runs of the graph in a step. [default: 8 a chip]")
-@click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option(TENSOR.flag, TENSOR.name, multiple=True, type=COUNT, help="Tensor degrees to consider. [default: all]")
 @click.option(
-    PIPELINE.flag, PIPELINE.name, multiple=True, type=COUNT, help="Numbers of stages to consider. [default: all]"
+    "--micro-batches", default=None, type=Within(SEQUENCES), help="Runs of the graph in a step. [default: 8 a chip]"
 )
-@click.option(DATA.flag, DATA.name, multiple=True, type=COUNT, help="Numbers of replicas to consider. [default: all]")
-@click.option("--tile", "tiles", multiple=True, type=COUNT, help="Tile sizes to consider. [default: powers of two]")
+@click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
+@click.option(
+    TENSOR.flag, TENSOR.name, multiple=True, type=Within(DEGREE), help="Tensor degrees to consider. [default: all]"
+)
+@click.option(
+    PIPELINE.flag,
+    PIPELINE.name,
+    multiple=True,
+    type=Within(DEGREE),
+    help="Numbers of stages to consider. [default: all]",
+)
+@click.option(
+    DATA.flag, DATA.name, multiple=True, type=Within(DEGREE), help="Numbers of replicas to consider. [default: all]"
+)
+@click.option(
+    "--tile", "tiles", multiple=True, type=Within(WIDTH), help="Tile sizes to consider. [default: powers of two]"
+)
 @click.option("--forward", is_flag=True, help="Of a named model: the forward pass alone.")
 @click.option("--gpt-layer-only", is_flag=True, help="Of a named model: a GPT layer of its width, as DFModel has it.")
 @click.option("--fuse/--no-fuse", default=True, show_default=True, help="Kernels may run together.")
-@click.option("--partitions", default=None, type=COUNT, help="Most partitions there may be.")
+@click.option("--partitions", default=None, type=Within(WIDTH), help="Most partitions there may be.")
 @click.option(
     "--overlap",
     type=Words(Overlap),
@@ -64,8 +77,8 @@ from volvelle.verbs.map import map as verb
 @click.option(
     "--objective", type=click.Choice(get_args(Objective)), default="time", show_default=True, help="Of the split."
 )
-@click.option("--limit", default=60.0, show_default=True, help="Seconds the search may take.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write pictures into.")
+@click.option("--limit", default=60.0, type=Within(LIMIT), show_default=True, help="Seconds the search may take.")
+@click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

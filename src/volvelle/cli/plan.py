@@ -10,7 +10,8 @@ import click
 
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
-from volvelle.cli.words import COUNT
+from volvelle.cli.words import Within
+from volvelle.domains import EXPERT_LOAD, RESULTS, SEQUENCES, WIDTH
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
 from volvelle.verbs.plan import plan as verb
@@ -21,12 +22,18 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
-@click.option("--batch", default=None, type=COUNT, help="Sequences in the global batch.")
-@click.option("--seq", "sequence", default=None, type=COUNT, help="Sequence length. [default: the model's own]")
+@click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
+@click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Layouts to show.")
+@click.option("--top", default=8, type=Within(RESULTS), show_default=True, help="Layouts to show.")
 @considered_options
-@click.option("--expert-load", default=1.0, show_default=True, help="Tokens of the busiest expert over the even share.")
+@click.option(
+    "--expert-load",
+    default=1.0,
+    type=Within(EXPERT_LOAD),
+    show_default=True,
+    help="Tokens of the busiest expert over the even share.",
+)
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
     "--emit",
@@ -47,6 +54,9 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
         ranked = verb(model, framework=framework, progress=progress, **question)
     if framework is not None:
         written = launch(ranked, framework)
+        if as_json:
+            click.echo(json_text("plan", {"framework": framework, "flags": written.flags, "note": written.note}))
+            return
         if written.note:
             click.echo(f"note: {written.note}", err=True)
         click.echo(written.flags)

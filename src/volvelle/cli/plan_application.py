@@ -10,6 +10,8 @@ from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.applications.registry import APPLICATIONS, application
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, own_options
+from volvelle.cli.words import Within
+from volvelle.domains import RESULTS
 from volvelle.report.documents.document import json_text
 
 
@@ -22,7 +24,7 @@ def plan_command(application: AnyApplication) -> click.Command | None:
 
     @click.command(application.word, short_help=application.plans, help=says)
     @click.option("--on", "system", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/64.")
-    @click.option("--top", default=8, type=click.IntRange(1, 100), show_default=True, help="Plans to show.")
+    @click.option("--top", default=8, type=Within(RESULTS), show_default=True, help="Plans to show.")
     @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of yours.")
     @JSON
     @own_options(application.plan_options)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from volvelle.cli.words import Output
+
 if TYPE_CHECKING:
     from volvelle.report.sheet import Sheet
     from volvelle.reproductions.item import Item
@@ -21,7 +23,7 @@ Command = Callable[..., None]
 
 def _options(items: tuple[str, ...], *, out: str = _EACH, as_json: str = "Print JSON.") -> Callable[[Command], Command]:
     """Options that all papers have."""
-    folder = click.Path(file_okay=False, path_type=Path)
+    folder = Output(folder=True)
 
     def added(command: Command) -> Command:
         command = click.option("--json", "as_json", is_flag=True, help=as_json)(command)

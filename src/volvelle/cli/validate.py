@@ -11,13 +11,15 @@ from rich.progress import Progress
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
+from volvelle.cli.words import Output, Within
+from volvelle.domains import ROWS
 from volvelle.report.applications.documents import validation_document
 from volvelle.report.applications.scores_text import print_validation, validation_markdown
 from volvelle.report.applications.validation_page import validation_page, validation_picture
 from volvelle.report.documents.document import json_text
 from volvelle.report.figures.rendering import save
 
-_OUTPUT = click.Path(dir_okay=False, writable=True, path_type=Path)
+_OUTPUT = Output()
 
 
 def _command(application: AnyApplication) -> click.Command:
@@ -26,7 +28,7 @@ def _command(application: AnyApplication) -> click.Command:
     @click.command(application.word, short_help=application.about, help=says)
     @DATA
     @click.option("--group", metavar="NAME", help="Only publications whose names start like that.")
-    @click.option("--worst", default=15, show_default=True, type=click.IntRange(0), help="Rows to show.")
+    @click.option("--worst", default=15, show_default=True, type=Within(ROWS), help="Rows to show.")
     @click.option("--html", type=_OUTPUT, metavar="FILE", help="Write a page with a picture and all rows.")
     @click.option("--plot", type=_OUTPUT, metavar="FILE", help="Write a picture, .svg or .png.")
     @click.option("--markdown", is_flag=True, help="Print the tables of the documentation page.")

@@ -4,6 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from volvelle.domains import (
+    ENERGY_PRICE,
+    LIFE,
+    NO_SHARE,
+    POWER_PRICE,
+    PUE,
+    SHARE,
+    check_fields,
+    number,
+)
 from volvelle.economics.price_book import AbstractPrices
 from volvelle.errors import OutsideDomainError
 from volvelle.laws.ownership import (
@@ -31,24 +41,27 @@ _LOADED = frozenset({"chips", "memory", "accelerators"})
 class Terms:
     """What depends on the owner and the site, not on the machine."""
 
-    life: Seconds = 4 * _YEAR
-    use: Fraction = 0.8
+    life: Seconds = number(LIFE, 4 * _YEAR)
+    use: Fraction = number(SHARE, 0.8)
     """Share of its life in which the machine is used."""
-    load: Fraction = 0.85
+    load: Fraction = number(SHARE, 0.85)
     """Mean power of busy chips and their memory over the rated."""
-    energy_price: Number = 0.10 / 3.6e6
+    energy_price: Number = number(ENERGY_PRICE, 0.10 / 3.6e6)
     """Dollars a joule."""
-    pue: Number | None = None
+    pue: Number | None = number(PUE, None)
     """Power at the meter over power in the racks; None: the machine's own."""
-    conversion: Fraction = 1.0
+    conversion: Fraction = number(SHARE, 1.0)
     """What power supplies pass on; 1: their loss is in the hosts' power, as in the catalogue's clusters."""
-    plant_price: Number | None = None
+    plant_price: Number | None = number(POWER_PRICE, None)
     """Building, power and cooling, dollars for every watt of the machine's rated power; None: it is not paid for."""
-    plant_life: Seconds = 15 * _YEAR
-    interest: Fraction = 0.0
+    plant_life: Seconds = number(LIFE, 15 * _YEAR)
+    interest: Fraction = number(NO_SHARE, 0.0)
     """A year."""
-    maintenance: Fraction = 0.0
+    maintenance: Fraction = number(NO_SHARE, 0.0)
     """Operation and maintenance of a year, over the purchase price."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "terms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.uncertainty import Samples
 from volvelle.laws.energy import run_energy
@@ -19,15 +20,18 @@ _YEAR = 31_557_600.0
 class CostAssumptions:
     """What no catalogue can know of one's own machine; stated with every figure."""
 
-    life: Seconds = 4 * _YEAR
-    use: Fraction = 0.8
+    life: Seconds = number(LIFE, 4 * _YEAR)
+    use: Fraction = number(SHARE, 0.8)
     """Share of its life in which the machine is used."""
-    overhead: Fraction = 0.5
+    overhead: Fraction = number(EXTRA, 0.5)
     """Price of hosts and network over that of the chips."""
-    energy_price: Number = 0.10 / 3.6e6
+    energy_price: Number = number(ENERGY_PRICE, 0.10 / 3.6e6)
     """Dollars a joule."""
-    load: Fraction = 0.85
+    load: Fraction = number(SHARE, 0.85)
     """Mean power of a busy chip over its rated power."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "cost assumptions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +59,15 @@ def step_costs(
     given = assumptions or CostAssumptions()
     chip = system.chip
     missing = tuple(f"{chip.name}: {name}" for name in ("power", "price") if getattr(chip, name) is None)
-    power, energy, dollars = (None if value is None else float(value) for value in _costs(estimate.time, system, given))
+    names = ("power", "energy", "dollars")
+    central = [None if value is None else float(value) for value in _costs(estimate.time, system, given)]
+    power, energy, dollars = central
     ranges = {}
     if samples is not None:
-        columns = _costs(samples.time, samples.system, given)
-        for name, column in zip(("power", "energy", "dollars"), columns, strict=True):
-            if column is not None:
-                ranges[name] = samples.cost_range(name, np.broadcast_to(column, samples.time.shape))
+        for name, column, value in zip(names, _costs(samples.time, samples.system, given), central, strict=True):
+            if column is not None and value is not None:
+                sampled = samples.cost_range(name, np.broadcast_to(column, samples.time.shape))
+                ranges[name] = sampled.holding(value)
     return Costs(energy=energy, dollars=dollars, assumptions=given, missing=missing, power=power, ranges=ranges)
 
 

@@ -9,62 +9,70 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, final
 
+from volvelle.domains import (
+    ATTENTION_SHARE,
+    DELAY,
+    ERROR_FACTOR,
+    HALF,
+    NO_SHARE,
+    SHARE,
+    SM_SHARE,
+    TIMES_DISPATCH,
+    TIMES_NETWORK,
+    NumberDomain,
+    domains_of,
+    number,
+)
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
-from volvelle.quantities import FRACTION, SECONDS, Count, Fraction, Number, Quantity, Seconds
+from volvelle.quantities import Count, Fraction, Number, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
-
-_SHARE = {"kind": FRACTION}
-_TIME = {"kind": SECONDS}
-_PLAIN = {"kind": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedConstants:
     """The constants that hold for one chip in one element type; those that nobody fitted are ideal."""
 
-    matrix_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
+    matrix_efficiency: Fraction = number(SHARE, 1.0)
     """Sustained fraction of the dense peak on large matrix products."""
-    sustained_clock: Fraction = field(default=1.0, metadata=_SHARE)
+    sustained_clock: Fraction = number(SHARE, 1.0)
     """Share of that which power leaves when products run back to back for minutes, as in training; already in
     `matrix_efficiency` there."""
-    memory_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
+    memory_efficiency: Fraction = number(SHARE, 1.0)
     """Sustained fraction of the peak rate of memory."""
-    gemm_k_half: Count = field(default=0.0, metadata=_PLAIN)
+    gemm_k_half: Count = number(HALF, 0.0)
     """Inner steps of a product that starting and writing a tile is worth."""
-    kernel_launch_time: Seconds = field(default=0.0, metadata=_TIME)
+    kernel_launch_time: Seconds = number(DELAY, 0.0)
     """Time a kernel takes beyond its work: starting and ending on all units."""
-    host_dispatch_time: Seconds = field(default=0.0, metadata=_TIME)
+    host_dispatch_time: Seconds = number(DELAY, 0.0)
     """Time the host takes to prepare a kernel, while the chip works on those before it."""
-    routing_dispatch: Number = field(default=0.0, metadata=_PLAIN)
+    routing_dispatch: Number = number(TIMES_DISPATCH, 0.0)
     """Time the host takes to bring tokens to experts in one pass of a layer, unless a dispatcher does it on the chip,
     over that for a kernel."""
-    plain_dispatch: Number = field(default=1.0, metadata=_PLAIN)
+    plain_dispatch: Number = number(TIMES_NETWORK, 1.0)
     """Time in which tokens reach experts by plain all-to-alls, sorted and counted around them, over the network's."""
-    attention_efficiency: Fraction = field(default=1.0, metadata=_SHARE)
+    attention_efficiency: Fraction = number(ATTENTION_SHARE, 1.0)
     """Rate of a fused attention kernel over that of large matrix products."""
-    attention_kv_half: Count = field(default=0.0, metadata=_PLAIN)
+    attention_kv_half: Count = number(HALF, 0.0)
     """Keys that starting and ending a query tile of such a kernel is worth."""
-    communication_sm_share: Fraction = field(default=0.0, metadata=_SHARE)
+    communication_sm_share: Fraction = number(SM_SHARE, 0.0)
     """Share of its units that communication takes while it runs beside computation."""
-    tensor_exposure: Fraction = field(default=1.0, metadata=_SHARE)
+    tensor_exposure: Fraction = number(NO_SHARE, 1.0)
     """Share of the tensor axis's exchanges that products beside them do not hide."""
-    hand_over_exposure: Fraction = field(default=1.0, metadata=_SHARE)
+    hand_over_exposure: Fraction = number(NO_SHARE, 1.0)
     """Share of what stages hand over that computation beside it does not hide."""
-    step_error: float | None = field(default=None, metadata=_PLAIN)
+    step_error: float | None = number(ERROR_FACTOR, None)
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
-    memory_error: float | None = field(default=None, metadata=_PLAIN)
+    memory_error: float | None = number(ERROR_FACTOR, None)
     """How far the memory of a rank may be off, likewise."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """How sure we are of the fields above, by name: spread, evidence, source."""
 
 
-CONSTANTS: Mapping[str, Quantity | None] = MappingProxyType(
-    {part.name: part.metadata["kind"] for part in fields(FittedConstants) if part.name != "figures"}
-)
-"""Every constant, and what kind of quantity it is (None: a plain number)."""
+CONSTANTS: Mapping[str, NumberDomain] = MappingProxyType(domains_of(FittedConstants))
+"""Every constant, and its domain."""
 _IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name != "figures"}
 ERRORS = ("step_error", "memory_error")
 """Those that say how far estimates were off."""
@@ -97,9 +105,11 @@ class Calibration:
     domain: Domain = field(default_factory=Domain)
 
     def __post_init__(self) -> None:
-        for name in self.constants:
+        for name, value in self.constants.items():
             if name not in CONSTANTS:
                 raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
+            if isinstance(value, int | float):
+                CONSTANTS[name].check(value, f"calibration {self.name!r}: {name}")
         if (self.family and (self.chip or self.element)) or (self.element and not self.chip):
             raise DescriptionError(
                 f"the calibration {self.name!r} is of a family or of any chip, and those have no element type of "

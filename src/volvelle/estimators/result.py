@@ -63,6 +63,10 @@ class Range:
     varied: tuple[str, ...]
     """Which inputs were varied."""
 
+    def holding(self, value: float) -> "Range":
+        """The range with the figure itself inside, also where all that is uncertain lies to one side of it."""
+        return replace(self, low=min(self.low, value), high=max(self.high, value))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangedFigure:
@@ -117,6 +121,11 @@ class Estimate(Generic[Work, Decision]):
     def feasible(self) -> bool:
         """Whether it can run at all."""
         return not self.violations
+
+    @property
+    def could_exist(self) -> bool:
+        """Whether nothing but memory forbids it: where counts do not divide there is no such run, nor a speed of it."""
+        return all(violation.name == "memory" for violation in self.violations)
 
     @property
     def rate(self) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import BYTE_RATE, FLOP_RATE, NO_POWER, OVERSUBSCRIPTION, PUE, NumberDomain, domains_of
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import (
     CONSTANTS,
@@ -21,7 +22,7 @@ from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
 from volvelle.spread import Figure, LogNormal
-from volvelle.system.chip import Chip
+from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.training import TrainingStep
@@ -91,8 +92,8 @@ class _Draw:
     generator: np.random.Generator
     columns: dict[str, Column] = field(default_factory=dict)
 
-    def scaled(self, name: str, value: Value, figure: Figure | None) -> Value:
-        """The number as a column, if it has a spread.
+    def scaled(self, name: str, value: Value, figure: Figure | None, domain: NumberDomain) -> Value:
+        """The number as a column inside its domain, if it has a spread.
 
         A share of a link or an axis of a study changes the number but not the figure behind it, so the column is
         taken relative to the figure.
@@ -102,12 +103,15 @@ class _Draw:
         if name not in self.columns:
             self.columns[name] = column_of(figure, self.generator, self.samples)
         number = cast("Any", value)
-        return cast("Value", self.columns[name] * (number / figure.value if figure.value else 1.0))
+        return cast("Value", domain.clipped(self.columns[name] * (number / figure.value if figure.value else 1.0)))
 
     def fields(self, part: Link | Chip, names: Sequence[str]) -> dict[str, Any]:
         """Those fields of a part that have a spread, as columns."""
+        domains = domains_of(type(part))  # type: ignore[arg-type]
         drawn = {
-            name: self.scaled(f"{part.name}: {name.replace('_', ' ')}", getattr(part, name), part.figures.get(name))
+            name: self.scaled(
+                f"{part.name}: {name.replace('_', ' ')}", getattr(part, name), part.figures.get(name), domains[name]
+            )
             for name in names
         }
         return {name: value for name, value in drawn.items() if value is not getattr(part, name)}
@@ -128,25 +132,25 @@ def sampled(system: Cluster, *, samples: int, seed: int) -> tuple[Cluster, list[
     dimensions = []
     for place, (dimension, link) in enumerate(zip(system.dimensions, links, strict=True)):
         label = f"{dimension.name}: "
-        rate = draw.scaled(f"{label}share", link.rate, figures.get(f"dimensions.{place}.share"))
+        rate = draw.scaled(f"{label}share", link.rate, figures.get(f"dimensions.{place}.share"), BYTE_RATE)
         thin = figures.get(f"dimensions.{place}.oversubscription")
         topology: Any = dimension.topology
         if thin is not None and thin.spread is not None:
-            factor = draw.scaled(f"{label}oversubscription", topology.oversubscription, thin)
+            factor = draw.scaled(f"{label}oversubscription", topology.oversubscription, thin, OVERSUBSCRIPTION)
             topology = replace(topology, oversubscription=factor)
         dimensions.append(replace(dimension, topology=topology, link=replace(link, rate=rate)))
     host: Number | None = system.host_rate
     if host is not None and system.host_link is not None:
         link = system.host_link
         for name in ("rate", "efficiency"):
-            host = draw.scaled(f"{link.name}: {name}", host, link.figures.get(name))
+            host = draw.scaled(f"{link.name}: {name}", host, link.figures.get(name), BYTE_RATE)
     variants = replace(
         system,
         chip=_with_facts(system.chip, draw),
         dimensions=tuple(dimensions),
         host_rate=host,
-        host_power=draw.scaled("host power", system.host_power, figures.get("host_power")),
-        pue=draw.scaled("PUE", system.pue, figures.get("pue")),
+        host_power=draw.scaled("host power", system.host_power, figures.get("host_power"), NO_POWER),
+        pue=draw.scaled("PUE", system.pue, figures.get("pue"), PUE),
     )
     return variants, list(draw.columns)
 
@@ -157,7 +161,9 @@ def _with_facts(chip: Chip, draw: _Draw) -> Chip:
     def rates(room: str, table: Mapping[str, Number]) -> dict[str, Number]:
         word = room.removesuffix("s").replace("_", " ")
         return {
-            element: draw.scaled(f"{chip.name}: {element} {word}", rate, chip.figures.get(f"{room}.{element}"))
+            element: draw.scaled(
+                f"{chip.name}: {element} {word}", rate, chip.figures.get(f"{room}.{element}"), FLOP_RATE
+            )
             for element, rate in table.items()
         }
 
@@ -173,6 +179,7 @@ def _with_facts(chip: Chip, draw: _Draw) -> Chip:
                         f"{chip.name}: {tier.name} {name}",
                         getattr(tier, name),
                         chip.figures.get(f"memories.{place}.{name}"),
+                        domains_of(Memory)[name],
                     )
                     for name in (_ROOM, "rate")
                 },
@@ -193,9 +200,9 @@ def _with_calibrations(system: CalibratedCluster, draw: _Draw) -> CalibratedClus
         narrow = f" ({', '.join(part for part in (entry.element, entry.stack) if part)})" if entry.element else ""
         label = f"{chip.name}: {name.replace('_', ' ')}{narrow}"
         if name in chosen and not entry.element:
-            chosen[name] = draw.scaled(label, chosen[name], figure)
+            chosen[name] = draw.scaled(label, chosen[name], figure, CONSTANTS[name])
         else:
-            changed.setdefault(place, {})[name] = draw.scaled(label, entry.constants[name], figure)
+            changed.setdefault(place, {})[name] = draw.scaled(label, entry.constants[name], figure, CONSTANTS[name])
     entries = tuple(
         replace(entry, constants={**entry.constants, **changed.get(place, {})})
         for place, entry in enumerate(book.entries)
@@ -311,16 +318,21 @@ class UnderUncertainty(TrainingEstimator):
         fitted = fitted_constants(system, workload.element)
         known = fitted.step_error
         error = model_error_column(known or self.unvalidated, samples=self.samples, seed=self.seed)
-        held = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
+        held_error = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
         samples = Samples(
             system=variants,
             time=table.time * error,
-            memory=table.memory_bytes * held,
+            memory=table.memory_bytes * held_error,
             level=self.level,
             inputs=tuple(varied),
             model="the model, by calibration runs" if known else "the model, not calibrated on this family",
         )
-        ranges = samples.ranges()
+        own = {
+            "time": central.time,
+            "memory": central.memory_bytes,
+            "headroom": central.capacity - central.memory_bytes,
+        }
+        ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
         return replace(central, ranges=ranges), samples
 
 

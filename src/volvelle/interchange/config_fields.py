@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.domains import FACTOR, NO_WIDTH
+from volvelle.errors import DescriptionError, OutsideDomainError, brief
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +32,14 @@ class ConfigFields:
             raise DescriptionError(
                 f"config of {self.name!r}: a {self.family} model needs {' or '.join(map(repr, names))}{meant}"
             )
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
-            raise DescriptionError(f"config of {self.name!r}: {key} is {value!r}; it must be a whole number")
-        return int(value)
+        return int(NO_WIDTH.read(value, f"config of {self.name!r}: {key}"))
 
     def share(self, *names: str, default: float = 0.0) -> float:
         """A number that need not be whole."""
         key, value = self._found(names)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise DescriptionError(f"config of {self.name!r}: {key} is {value!r}; it must be a number")
-        return float(value)
+        return FACTOR.read(value, f"config of {self.name!r}: {key}")
 
     def truth(self, name: str, *, default: bool) -> bool:
         """True or false."""
@@ -50,7 +47,7 @@ class ConfigFields:
         if value is None:
             return default
         if not isinstance(value, bool):
-            raise DescriptionError(f"config of {self.name!r}: {name} is {value!r}; it must be true or false")
+            raise DescriptionError(f"config of {self.name!r}: {name} is {brief(value)}; it must be true or false")
         return value
 
     def words(self, name: str, known: Mapping[str, str], count: int) -> list[str] | None:
@@ -59,7 +56,7 @@ class ConfigFields:
         if value is None:
             return None
         if not isinstance(value, list | str) or len(value) != count:
-            raise DescriptionError(f"config of {self.name!r}: {name} is {value!r}; it must name {count} layers")
+            raise DescriptionError(f"config of {self.name!r}: {name} is {brief(value)}; it must name {count} layers")
         if not all(str(word) in known for word in value):
             raise self.refuse(name, f"layers are {', '.join(map(repr, known))}")
         return [known[str(word)] for word in value]
@@ -68,14 +65,14 @@ class ConfigFields:
         """The fields under one name."""
         value = self.fields.get(name) or {}
         if not isinstance(value, Mapping):
-            raise DescriptionError(f"config of {self.name!r}: {name} is {value!r}; it must hold named fields")
+            raise DescriptionError(f"config of {self.name!r}: {name} is {brief(value)}; it must hold named fields")
         return ConfigFields(name=f"{self.name}: {name}", family=self.family, fields=value)
 
     def refuse(self, name: str, why: str) -> OutsideDomainError:
         """What to raise where the shape has no word for what the file says."""
         return OutsideDomainError(
-            f"config of {self.name!r}: {name} is {self.fields.get(name)!r}; {why}. Describe the nearest network that "
-            f"is expressible by hand, as a Transformer"
+            f"config of {self.name!r}: {name} is {brief(self.fields.get(name))}; {why}. Describe the nearest network "
+            f"that is expressible by hand, as a Transformer"
         )
 
     def activation(self, *names: str, default: str, gated: bool) -> Literal["gelu", "relu", "relu2", "swiglu", "geglu"]:

@@ -1,9 +1,10 @@
 """Reads a recommendation model from a JSON file: widths of its stacks, and its tables."""
 
-import json
 from pathlib import Path
+from typing import Any
 
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, brief
+from volvelle.interchange.json_file import read_json
 from volvelle.workload.families.dlrm import Dlrm, EmbeddingTables
 
 _NEEDED = ("dense", "bottom", "top", "tables")
@@ -17,22 +18,18 @@ def read_dlrm(file: Path) -> Dlrm:
     ``{"dense": 13, "bottom": [512, 256, 128], "top": [1024, 1024, 512, 256, 1], "interaction": "dot",
     "tables": [{"count": 26, "rows": 1000000, "width": 128, "pooling": 1}]}``
     """
-    try:
-        written = json.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DescriptionError(f"{file} cannot be read as a recommendation model: {error}") from None
-    if not isinstance(written, dict):
-        raise DescriptionError(f"{file} holds no object with the fields {', '.join(_NEEDED)}")
+    written: dict[str, Any] = read_json(file, missing=f"give a file with the fields {', '.join(_NEEDED)}")
     missing = [name for name in _NEEDED if name not in written]
     strange = sorted(set(written) - _FIELDS)
     problems = [f"lacks {', '.join(missing)}"] if missing else []
     problems += [f"has the unknown {', '.join(strange)}"] if strange else []
     if problems:
-        known = ", ".join(sorted(_FIELDS))
-        raise DescriptionError(f"{file} {' and '.join(problems)}; a recommendation model has {known}")
-    interaction = written.get("interaction", "dot")
-    if interaction not in _INTERACTIONS:
-        raise DescriptionError(f"{file}: interaction is {interaction!r}; it may be {', '.join(_INTERACTIONS)}")
+        has = ", ".join(sorted(_FIELDS))
+        raise DescriptionError(f"{file} {' and '.join(problems)}; a recommendation model has {has}")
+    interaction: Any = written.get("interaction", "dot")
+    known = isinstance(interaction, str) and interaction in _INTERACTIONS
+    if not known:
+        raise DescriptionError(f"{file}: interaction is {brief(interaction)}; it may be {', '.join(_INTERACTIONS)}")
     try:
         return Dlrm(
             name=str(written.get("name", file.stem)),
@@ -46,5 +43,5 @@ def read_dlrm(file: Path) -> Dlrm:
             activation=bool(written.get("activation", True)),
             element=str(written.get("element", "fp16")),
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DescriptionError(f"{file} does not describe a recommendation model: {error}") from None

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from volvelle.errors import DescriptionError, GraphError, UnknownNameError
+from volvelle.domains import LAYERS
+from volvelle.errors import DescriptionError, GraphError, UnknownNameError, brief
 from volvelle.interchange.graph_kernel import KINDS, NAME, KernelLine, check_element, read_kernel
 from volvelle.quantities import numbered
 from volvelle.workload.builder import BlockBuilder
@@ -54,10 +55,8 @@ def read_block(
             check_element(line.element, line.where)
         b.add(line.name, kind, line.reads, element=line.element)
         dims_of[line.name] = line.makes
-    repeat = stated.get("repeat", 1)
-    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
-        raise DescriptionError(f"{where}: repeat is {repeat!r}; it must be a whole number, 1 or more")
-    return b.build(outputs=outputs, repeat=repeat), _pins(ordered)
+    repeat = LAYERS.read(stated.get("repeat", 1), f"{where}: repeat")
+    return b.build(outputs=outputs, repeat=int(repeat)), _pins(ordered)
 
 
 def _declared(stated: Mapping[str, object], sizes: Mapping[str, float], where: str) -> dict[str, _Declared]:
@@ -66,7 +65,7 @@ def _declared(stated: Mapping[str, object], sizes: Mapping[str, float], where: s
         tensors = stated.get(section) or {}
         if not isinstance(tensors, Mapping):
             raise DescriptionError(
-                f"{where}: {section} is {tensors!r}; name tensors with their dimensions, like x: a b"
+                f"{where}: {section} is {brief(tensors)}; name tensors with their dimensions, like x: a b"
             )
         for name, text in tensors.items():
             at = f"{where}: {_WHAT[section]} {name!r}"
@@ -87,7 +86,8 @@ def _tensor(section: str, stated: object, sizes: Mapping[str, float], at: str) -
     fields = {"dims": stated} if isinstance(stated, str) else stated
     if not isinstance(fields, Mapping) or not isinstance(fields.get("dims"), str):
         raise DescriptionError(
-            f"{at} is {stated!r}; write its dimensions, like 'batch hidden', or {{dims: batch hidden, element: fp8}}"
+            f"{at} is {brief(stated)}; write its dimensions, like 'batch hidden', or "
+            "{dims: batch hidden, element: fp8}"
         )
     known = ("dims", "element", "tied_to") if section == "weights" else ("dims", "element")
     for key in fields:
@@ -95,7 +95,7 @@ def _tensor(section: str, stated: object, sizes: Mapping[str, float], at: str) -
             raise DescriptionError(f"{at}: {UnknownNameError.among('field', str(key), known)}")
     dims = tuple(fields["dims"].split())
     if len(set(dims)) != len(dims):
-        raise GraphError(f"{at} is {fields['dims']!r}, which names a dimension twice; give each its own name")
+        raise GraphError(f"{at} is {brief(fields['dims'])}, which names a dimension twice; give each its own name")
     _check_dims(dims, sizes, at)
     element = fields.get("element")
     if element is not None:
@@ -105,7 +105,7 @@ def _tensor(section: str, stated: object, sizes: Mapping[str, float], at: str) -
 
 def _kernels(stated: object, declared: Mapping[str, _Declared], where: str) -> dict[str, KernelLine]:
     if not isinstance(stated, Mapping) or not stated:
-        raise DescriptionError(f"{where}: kernels is {stated!r}; name each kernel with what it does")
+        raise DescriptionError(f"{where}: kernels is {brief(stated)}; name each kernel with what it does")
     found = {}
     for name, line in stated.items():
         at = f"{where}: kernel {name!r}"
@@ -129,9 +129,9 @@ def _kernels(stated: object, declared: Mapping[str, _Declared], where: str) -> d
 def _outputs(stated: object, kernels: Mapping[str, KernelLine], where: str) -> tuple[str, ...]:
     names = stated.replace(",", " ").split() if isinstance(stated, str) else stated
     if not isinstance(names, list) or not names:
-        raise DescriptionError(f"{where}: outputs is {stated!r}; name the kernels whose results leave the graph")
+        raise DescriptionError(f"{where}: outputs is {brief(stated)}; name the kernels whose results leave the graph")
     for name in names:
-        if name not in kernels:
+        if not isinstance(name, str) or name not in kernels:
             raise GraphError(f"{where}: outputs: {UnknownNameError.among('kernel', str(name), kernels)}")
         if names.count(name) > 1:
             raise GraphError(f"{where}: outputs names {name!r} twice; name each once")

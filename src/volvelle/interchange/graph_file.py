@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from volvelle.errors import DescriptionError, GraphError, UnknownNameError
+from volvelle.domains import GRAPH_SIZE
+from volvelle.errors import DescriptionError, GraphError, UnknownNameError, brief
 from volvelle.interchange.graph_block import read_block
 from volvelle.interchange.graph_kernel import NAME, check_element
 from volvelle.interchange.yaml_file import read_fields
@@ -60,7 +61,7 @@ def read_graph(source: Path | Mapping[str, object], *, name: str | None = None) 
     check_element(element, where)
     training = fields.get("training", False)
     if not isinstance(training, bool):
-        raise DescriptionError(f"{where}: training is {training!r}; it must be true or false")
+        raise DescriptionError(f"{where}: training is {brief(training)}; it must be true or false")
     called = name or str(fields.get("name") or Path(where).stem)
     blocks: list[Block] = []
     pins: dict[str, Mapping[str, int]] = {}
@@ -91,13 +92,14 @@ def _only(fields: Mapping[str, object], known: tuple[str, ...], where: str) -> N
 def _sizes(stated: object, where: str) -> dict[str, float]:
     if not isinstance(stated, Mapping) or not stated:
         raise DescriptionError(
-            f"{where}: sizes is {stated!r}; give every dimension its size, like {{batch: 64, hidden: 4096}}"
+            f"{where}: sizes is {brief(stated)}; give every dimension its size, like {{batch: 64, hidden: 4096}}"
         )
     for dim, size in stated.items():
         if not isinstance(dim, str) or not NAME.fullmatch(dim):
-            raise DescriptionError(f"{where}: sizes has a dimension called {dim!r}; use letters, digits, '_' and '-'")
-        if isinstance(size, bool) or not isinstance(size, int | float) or size <= 0:
-            raise DescriptionError(f"{where}: the size of {dim!r} is {size!r}; it must be a positive number")
+            raise DescriptionError(
+                f"{where}: sizes has a dimension called {brief(dim)}; use letters, digits, '_' and '-'"
+            )
+        GRAPH_SIZE.check(size, f"{where}: the size of {dim!r}")
     return dict(stated)
 
 
@@ -119,7 +121,7 @@ def _blocks(fields: Mapping[str, object], called: str, where: str) -> list[tuple
         raise DescriptionError(f"{where} has blocks and, beside them, {', '.join(stray)}; move these into a block")
     stated = fields["blocks"]
     if not isinstance(stated, list) or not stated:
-        raise DescriptionError(f"{where}: blocks is {stated!r}; list the blocks in the order in which they run")
+        raise DescriptionError(f"{where}: blocks is {brief(stated)}; list the blocks in the order in which they run")
     found = []
     for index, block in enumerate(stated):
         if not isinstance(block, Mapping) or not isinstance(block.get("name"), str):

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log2
 
-from volvelle.errors import DescriptionError, GraphError, UnknownNameError
+from volvelle.domains import FACTOR, NO_LAYERS
+from volvelle.errors import DescriptionError, GraphError, UnknownNameError, brief
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.operations import (
     AbstractKind,
@@ -48,9 +49,8 @@ class KernelLine:
     def number(self, option: str, default: float) -> float:
         """A number among the options."""
         value = self.options.get(option, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            raise GraphError(f"{self.where}: {option} is {value!r}; it must be a number, zero or more")
-        return float(value)
+        FACTOR.check(value, f"{self.where}: {option}", error=GraphError)
+        return float(value)  # type: ignore[arg-type]
 
     def dims(self, option: str) -> tuple[str, ...]:
         """Dimensions of the kernel among the options; needed."""
@@ -58,7 +58,7 @@ class KernelLine:
         if not isinstance(value, str) or not value.split():
             raise GraphError(
                 f"{self.where}: {self.kind} needs '{option}' to name one or more of its dimensions"
-                + (f"; it is {value!r}" if value is not None else f", like {option}: {self.makes[-1]}")
+                + (f"; it is {brief(value)}" if value is not None else f", like {option}: {self.makes[-1]}")
             )
         return tuple(value.split())
 
@@ -73,16 +73,16 @@ class KernelLine:
     def partition(self) -> int | None:
         """Where the kernel is pinned, if it is."""
         value = self.options.get("partition")
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise GraphError(f"{self.where}: partition is {value!r}; it must be a whole number, counted from 0")
-        return value
+        if value is not None:
+            NO_LAYERS.check(value, f"{self.where}: partition", error=GraphError)
+        return value  # type: ignore[return-value]
 
     @property
     def element(self) -> str | None:
         """Element type of what it makes, if said."""
         value = self.options.get("element")
         if value is not None and not isinstance(value, str):
-            raise GraphError(f"{self.where}: element is {value!r}; name an element type, like bf16")
+            raise GraphError(f"{self.where}: element is {brief(value)}; name an element type, like bf16")
         return value
 
     def saves(self) -> tuple[int, ...]:
@@ -179,7 +179,7 @@ def read_kernel(name: str, stated: object, where: str) -> KernelLine:
         stated = {word: rest}
     if not isinstance(stated, Mapping):
         raise GraphError(
-            f"{where} is {stated!r}; write what it does, like: contract x, w -> batch hidden; "
+            f"{where} is {brief(stated)}; write what it does, like: contract x, w -> batch hidden; "
             f"or named fields with that and options, like: {{contract: 'x, w -> batch hidden', partition: 0}}"
         )
     words = [word for word in stated if word in KINDS]
@@ -205,22 +205,24 @@ def _read_line(
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...] | None, ...], tuple[str, ...]]:
     form = f"write it like '{kind} x{', w' if KINDS[kind].reads[0] == 2 else ''} -> batch hidden'"
     if not isinstance(line, str) or line.count("->") != 1:
-        raise GraphError(f"{where}: {kind} is given {line!r}, which has not one '->'; {form}")
+        raise GraphError(f"{where}: {kind} is given {brief(line)}, which has not one '->'; {form}")
     left, _, right = line.partition("->")
     reads: list[str] = []
     taken_as: list[tuple[str, ...] | None] = []
     for part in re.split(r",(?![^()]*\))", left):
         found = _OPERAND.fullmatch(part)
         if found is None:
-            raise GraphError(f"{where}: {part.strip()!r} is not a tensor, or one with its dimensions behind it; {form}")
+            raise GraphError(
+                f"{where}: {brief(part.strip())} is not a tensor, or one with its dimensions behind it; {form}"
+            )
         reads.append(found[1])
         taken_as.append(None if found[2] is None else tuple(found[2].replace(",", " ").split()))
     makes = tuple(right.split())
     bad = [dim for dim in makes if not NAME.fullmatch(dim)]
     if bad or not makes:
-        raise GraphError(f"{where}: {right.strip()!r} are not the dimensions of one tensor; {form}")
+        raise GraphError(f"{where}: {brief(right.strip())} are not the dimensions of one tensor; {form}")
     if len(set(makes)) != len(makes):
-        raise GraphError(f"{where}: {right.strip()!r} names a dimension twice; give each its own name")
+        raise GraphError(f"{where}: {brief(right.strip())} names a dimension twice; give each its own name")
     low, high = KINDS[kind].reads
     if not low <= len(reads) <= high:
         count = f"{low}" if low == high else f"{low} or more"

@@ -19,15 +19,15 @@ What the shape leaves out, so that an estimate from it stays on the safe side:
 * the type weights are stored in (``torch_dtype``, ``quantization_config``): a training step has its own.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError, brief
 from volvelle.interchange import decoder_families
 from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.hybrid_families import HYBRID_FAMILIES
+from volvelle.interchange.json_file import read_json
 from volvelle.workload.families.shape import Transformer
 
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {**decoder_families.FAMILIES, **HYBRID_FAMILIES}
@@ -54,14 +54,7 @@ def read_config(source: Path | Mapping[str, object], *, name: str | None = None)
 
 def _load(path: Path) -> tuple[Mapping[str, object], str]:
     file = path / "config.json" if path.is_dir() else path
-    try:
-        fields = json.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        raise DescriptionError(f"{str(file)!r} does not exist; give a config.json or a folder that holds one") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DescriptionError(f"{str(file)!r} is not JSON: {error}") from None
-    if not isinstance(fields, dict):
-        raise DescriptionError(f"{str(file)!r} holds {type(fields).__name__}, not named fields")
+    fields = read_json(file, missing="give a config.json or a folder that holds one")
     return fields, file.resolve().parent.name if file.name == "config.json" else file.stem
 
 
@@ -79,12 +72,12 @@ def _family(fields: Mapping[str, object], name: str) -> str:
             return family
     if isinstance(fields.get("text_config"), Mapping):
         raise OutsideDomainError(
-            f"config of {name!r}: {said!r} is a network of several kinds of input; "
+            f"config of {name!r}: {brief(said)} is a network of several kinds of input; "
             f"its language model alone is under 'text_config': read that"
         )
     if not isinstance(said, str):
         raise DescriptionError(
-            f"config of {name!r}: neither model_type ({said!r}) nor architectures ({built!r}) says which family it is; "
-            f"add model_type, one of {', '.join(FAMILIES)}"
+            f"config of {name!r}: neither model_type ({brief(said)}) nor architectures ({brief(built)}) says which "
+            f"family it is; add model_type, one of {', '.join(FAMILIES)}"
         )
     raise UnknownNameError.among(f"family of models (model_type of config {name!r})", said, FAMILIES)

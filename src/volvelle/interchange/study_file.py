@@ -13,13 +13,28 @@ objectives: [days, usd]
 constraints: [power <= 10 MW]
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from volvelle.errors import DescriptionError
+from volvelle.domains import (
+    ENERGY_PRICE,
+    EXTRA,
+    FACTOR,
+    FFT_SIDE,
+    LIFE,
+    POINTS,
+    SEED,
+    SEQUENCES,
+    SHARE,
+    TOKENS,
+    WEIGHT,
+    WIDTH,
+)
+from volvelle.errors import DescriptionError, brief
 from volvelle.interchange.yaml_file import read_fields
 
 Scalar = str | int | float | bool
@@ -35,7 +50,7 @@ class RangeForm(_Closed):
 
     start: Scalar = Field(alias="from")
     end: Scalar = Field(alias="to")
-    points: int = Field(ge=2, le=10_000_000)
+    points: Annotated[int, POINTS]
     scale: Literal["linear", "log"] = "linear"
 
 
@@ -45,9 +60,9 @@ class AxisForm(_Closed):
     values: tuple[Scalar, ...] | None = None
     start: Scalar | None = Field(default=None, alias="from")
     end: Scalar | None = Field(default=None, alias="to")
-    points: int | None = Field(default=None, ge=2, le=10_000_000)
+    points: Annotated[int, POINTS] | None = None
     scale: Literal["linear", "log"] = "linear"
-    times: tuple[float, ...] | RangeForm | None = None
+    times: tuple[Annotated[float, FACTOR], ...] | RangeForm | None = None
     linked: dict[str, tuple[Scalar, ...]] | None = None
 
     @model_validator(mode="before")
@@ -96,18 +111,18 @@ class WorkloadForm(_Closed):
     """A model of the catalogue."""
     run: Literal["hpl", "hpcg", "fft", "dlrm"] | None = None
     """Or one of these, planned anew at every point."""
-    batch: int | None = Field(default=None, ge=1)
+    batch: Annotated[int, SEQUENCES] | None = None
     """Sequences, or samples, in the global batch."""
-    size: int | None = Field(default=None, ge=1)
+    size: Annotated[int, FFT_SIDE] | None = None
     """Of a run: edge of the cube (fft)."""
     model: str | None = None
     """Of a run: the recommendation model (dlrm)."""
-    sequence: int | None = Field(default=None, ge=1)
+    sequence: Annotated[int, WIDTH] | None = None
     element: str = "bf16"
     gradient_element: str = "fp32"
-    tokens: float | None = Field(default=None, gt=0)
+    tokens: Annotated[float, TOKENS] | None = None
     """Tokens to train on in all; days and the price of the run need them."""
-    weight: float = Field(default=1.0, gt=0)
+    weight: Annotated[float, WEIGHT] = 1.0
     """Steps of this workload in one round of the mix."""
 
     @property
@@ -138,6 +153,8 @@ class WorkloadForm(_Closed):
         return self
 
 
+_BRANCH = re.compile(r"\[|^(int|float|str|bool|RangeForm)$")
+"""What is no field: the branches that the reader tried."""
 Degrees = int | tuple[int, ...]
 Words = bool | str | tuple[bool | str, ...]
 
@@ -166,11 +183,11 @@ class CostForm(_Closed):
     """What money and watts are computed with; the rest is the cost model's own."""
 
     model: str = "market"
-    life: str = "4 years"
-    use: str = "80 %"
-    energy_price: str = "0.1 USD/kWh"
-    load: str = "85 %"
-    overhead: str = "50 %"
+    life: Annotated[str, LIFE] = "4 years"
+    use: Annotated[str, SHARE] = "80 %"
+    energy_price: Annotated[str, ENERGY_PRICE] = "0.1 USD/kWh"
+    load: Annotated[str, SHARE] = "85 %"
+    overhead: Annotated[str, EXTRA] = "50 %"
     """With the model ``list``: price of hosts and network over that of the chips."""
 
 
@@ -196,8 +213,8 @@ class StudyForm(_Closed):
     """Further measures to write."""
     facet: str | None = None
     """An axis whose values are answered one by one."""
-    seed: int = 0
-    samples: int | None = Field(default=None, ge=1)
+    seed: Annotated[int, SEED] = 0
+    samples: Annotated[int, SEQUENCES] | None = None
     """Points to evaluate at most; fewer than there are, and they are drawn at random."""
 
     @property
@@ -232,9 +249,10 @@ def _checked(written: Mapping[str, object], where: str) -> StudyForm:
         return StudyForm.model_validate(dict(written))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "function-after[_one_way(), AxisForm]")
+        place = ".".join(str(part) for part in first["loc"] if not _BRANCH.search(str(part)))
         said = first["msg"].removeprefix("Value error, ")
         found = first.get("input")
-        shown = "" if isinstance(found, Mapping) or first["type"] == "missing" else f" (found {found!r})"
+        told = isinstance(found, Mapping) or said.startswith("it is ")
+        shown = "" if told or first["type"] == "missing" else f" (found {brief(found)})"
         more = f"; and {error.error_count() - 1} more" if error.error_count() > 1 else ""
         raise DescriptionError(f"{where}: {place or 'the study'}: {said}{shown}{more}") from None

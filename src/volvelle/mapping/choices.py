@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from volvelle.domains import DEGREE, SWITCH, NumberDomain
 from volvelle.errors import MappingError
 
 _KEY = "choice"
@@ -25,9 +26,8 @@ class Choice:
     """Of commands, like ``--micro-batch``; a switch has its opposite too, like ``--no-overlap``."""
     says: str
     """To people who ask for help."""
-    least: int = 1
-    most: int | None = None
-    """Of numbers; None: there is no most."""
+    domain: NumberDomain = DEGREE
+    """Of numbers; switches are 0 or 1."""
     searched: tuple[Any, ...] = ()
     """What a search considers where nothing is said; empty: every number that divides."""
     usually: str = ""
@@ -64,10 +64,8 @@ class Choice:
         return np.bool_ if self.kind is bool else np.int8
 
     def check(self, value: Any) -> None:
-        """Refuse a number outside its bounds."""
-        if value != int(value) or value < self.least or (self.most is not None and value > self.most):
-            wanted = f"of at least {self.least}" if self.most is None else f"from {self.least} to {self.most}"
-            raise MappingError(f"{self.name} is {value!r}; it must be a whole number {wanted}")
+        """Refuse a number outside its domain."""
+        self.domain.check(value, self.name, error=MappingError)
 
 
 def choice(default: Any, **said: Any) -> Any:
@@ -85,4 +83,5 @@ def _choice(declared: "Field[Any]") -> Choice:
     said = declared.metadata[_KEY]
     assert declared.default is not MISSING, f"{declared.name} has no default"
     flag = f"--{declared.name.replace('_', '-')}"
-    return Choice(**{"name": declared.name, "default": declared.default, "flag": flag, **said})
+    switch = {"domain": SWITCH} if isinstance(declared.default, bool) else {}
+    return Choice(**{"name": declared.name, "default": declared.default, "flag": flag, **switch, **said})

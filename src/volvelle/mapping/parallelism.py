@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from volvelle.domains import LAYERS, NO_DEGREE, SEQUENCES, ZERO_STAGE
 from volvelle.errors import MappingError
 from volvelle.mapping.axes import AXES, TAKING, Axis, Degrees, Whole, combined
 from volvelle.mapping.choices import Choice, choice, choices_of
@@ -135,9 +136,9 @@ class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mas
         False, says="Attention in the narrow type of the other products.", searched=(False,), rare=True
     )
     """Attention cores multiply in the element type of the other products, not in 16 bits."""
-    micro_batch: Whole = choice(1, says="Sequences at a time.", recorded=True)
+    micro_batch: Whole = choice(1, says="Sequences at a time.", domain=SEQUENCES, recorded=True)
     """Sequences a replica works on at a time."""
-    interleave: Whole = choice(1, says="Pieces a stage is cut into.", recorded=True)
+    interleave: Whole = choice(1, says="Pieces a stage is cut into.", domain=LAYERS, recorded=True)
     """Pieces each stage is cut into (virtual stages)."""
     schedule: Order = choice(
         Schedule.ONE_FORWARD_ONE_BACKWARD,
@@ -146,13 +147,17 @@ class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mas
         rare=True,
         recorded=True,
     )
-    zero: Whole = choice(1, says="ZeRO stage.", least=0, most=3, searched=(0, 1, 2, 3), recorded=True)
+    zero: Whole = choice(1, says="ZeRO stage.", domain=ZERO_STAGE, searched=(0, 1, 2, 3), recorded=True)
     """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
-    zero_group: Whole = choice(0, says="Replicas ZeRO shares out over; 0: all.", least=0, searched=(0,), rare=True)
+    zero_group: Whole = choice(
+        0, says="Replicas ZeRO shares out over; 0: all.", domain=NO_DEGREE, searched=(0,), rare=True
+    )
     """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
     overlap: Truth = choice(True, says="Exchange gradients while computing.", searched=(True,))
     """Gradients are exchanged while the backward pass still runs."""
-    recompute_every: Whole = choice(1, says="Layers between inputs kept.", searched=(1,), usually="1, 2, 4", rare=True)
+    recompute_every: Whole = choice(
+        1, says="Layers between inputs kept.", domain=LAYERS, searched=(1,), usually="1, 2, 4", rare=True
+    )
     """With full recomputation: layers between two kept inputs."""
     offload_weights: Truth = choice(False, says="", listed="offload", searched=(False,), rare=True)
     """Weights and gradients live in host memory and stream in a layer at a time."""

@@ -38,7 +38,7 @@ class TablePlacement:
 
 def spread_tables(costs: Sequence[float], chips: int) -> tuple[int, ...]:
     """The chip of each table, so that the busiest has little more than its share: dearest first, to the idlest."""
-    idle = [(0.0, chip) for chip in range(chips)]
+    idle = [(0.0, chip) for chip in range(min(chips, len(costs)))]  # more chips than tables hold none
     heapify(idle)
     places = [0] * len(costs)
     for table in sorted(range(len(costs)), key=lambda each: -costs[each]):

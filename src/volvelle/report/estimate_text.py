@@ -22,11 +22,13 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     console.print(_headline(answer))
     if answer.estimate.violations:
         console.print(_violations(answer.estimate))
-    console.print(_time(answer, detail=detail))
+    if answer.speed is not None:
+        console.print(_time(answer, detail=detail))
     console.print(_memory(answer))
     console.print(_inputs(answer))
     console.print(_laws(answer))
-    console.print(_assumptions(answer))
+    if answer.speed is not None:
+        console.print(_assumptions(answer))
 
 
 def _headline(answer: Answer) -> Panel:
@@ -52,27 +54,34 @@ def _headline(answer: Answer) -> Panel:
             )
     text.append("layout", style="bold")
     text.append(f"  {_layout(mapping)}\n\n")
-    text.append(f"{show(estimate.time, SECONDS)}/step", style="bold green" if estimate.feasible else "bold red")
-    if estimate.time_range:
-        found = estimate.time_range
-        text.append(f"   {show(found.low, SECONDS)} … {show(found.high, SECONDS)} ({100 * found.level:.0f} % range)\n")
-    else:
-        text.append("\n")
-    text.append(
-        f"{estimate.tokens_per_second:,.0f} tokens/s   "
-        f"{100 * estimate.utilisation:.1f} % of peak (MFU)   "
-        f"{estimate.work / estimate.time / estimate.chips / 1e12:.1f} TFLOP/s a chip\n"
-    )
+    if answer.speed is not None:
+        _speed(text, answer.speed)
     fits = "fits" if estimate.memory_bytes <= estimate.capacity else "does not fit"
     text.append(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
         f"({estimate.worst_rank}): {fits}\n"
     )
-    text.append(_money(answer))
-    text.append(_ranges(answer))
-    text.append(_nearest(answer))
+    if answer.speed is not None:
+        text.append(_money(answer) + _ranges(answer) + _nearest(answer))
+    else:
+        text.append("no speed: counts do not divide, so there is no such layout", style="bold red")
     title = "cannot run" if not estimate.feasible else "one training step"
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
+
+
+def _speed(text: Text, estimate: TrainingEstimate) -> None:
+    text.append(f"{show(estimate.time, SECONDS)}/step", style="bold green" if estimate.feasible else "bold red")
+    found = estimate.time_range
+    text.append(
+        f"   {show(found.low, SECONDS)} … {show(found.high, SECONDS)} ({100 * found.level:.0f} % range)\n"
+        if found
+        else "\n"
+    )
+    text.append(
+        f"{estimate.tokens_per_second:,.0f} tokens/s   "
+        f"{100 * estimate.utilisation:.1f} % of peak (MFU)   "
+        f"{estimate.work / estimate.time / estimate.chips / 1e12:.1f} TFLOP/s a chip\n"
+    )
 
 
 def _layout(mapping: ParallelMapping) -> str:

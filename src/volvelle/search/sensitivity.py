@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from volvelle.domains import BYTE_RATE
 from volvelle.estimators.calibration import fitted_constants, with_constants
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.mapping.parallelism import ParallelMapping
@@ -30,7 +31,7 @@ def sensitivity(
         "host dispatch": with_constants(cluster, {"host_dispatch_time": fitted.host_dispatch_time / 1.1}),
     }
     for index, dimension in enumerate(cluster.dimensions):
-        faster = replace(dimension, link=replace(dimension.link, rate=dimension.link.rate * 1.1))
+        faster = replace(dimension, link=replace(dimension.link, rate=BYTE_RATE.clipped(dimension.link.rate * 1.1)))
         dimensions = (*cluster.dimensions[:index], faster, *cluster.dimensions[index + 1 :])
         tried[f"{dimension.name} rate"] = replace(cluster, dimensions=dimensions)
     found = [

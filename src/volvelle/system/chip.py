@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from volvelle.domains import BYTE_RATE, FLOP_RATE, POWER, PRICE, SIZE, UNITS, check_fields, number
 from volvelle.errors import OutsideDomainError
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Watts
 from volvelle.spread import Figure
@@ -13,8 +14,11 @@ class Memory:
     """One tier of memory, as the chip that owns it sees it."""
 
     name: str
-    capacity: Bytes
-    rate: BytesPerSecond
+    capacity: Bytes = number(SIZE)
+    rate: BytesPerSecond = number(BYTE_RATE)
+
+    def __post_init__(self) -> None:
+        check_fields(self, f"memory {self.name!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,24 +28,27 @@ class Chip:
     name: str
     family: str = ""
     """Chips of one design, by which constants fitted on one stand for another."""
-    matrix_rates: Mapping[str, FlopPerSecond]
+    matrix_rates: Mapping[str, FlopPerSecond] = number(FLOP_RATE)
     """Dense peak of the matrix units by element type."""
-    vector_rates: Mapping[str, FlopPerSecond]
+    vector_rates: Mapping[str, FlopPerSecond] = number(FLOP_RATE)
     """Peak of the ordinary units by element type."""
-    buffer: Bytes
+    buffer: Bytes = number(SIZE)
     """On-chip memory that all its units share."""
     memories: tuple[Memory, ...]
     """Off-chip tiers, fastest first."""
     dataflow: bool = False
     """Kernels stay on the chip side by side and stream tiles to each other; else they run one after another."""
-    units: Count | None = None
+    units: Count | None = number(UNITS, None)
     """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
-    tile: Count = 8192.0
+    tile: Count = number(UNITS, 8192.0)
     """Elements of such a tile."""
-    power: Watts | None = None
-    price: Dollars | None = None
+    power: Watts | None = number(POWER, None)
+    price: Dollars | None = number(PRICE, None)
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """How sure we are of the fields above, by name: spread, evidence, source."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, f"chip {self.name!r}")
 
     @property
     def memory(self) -> Memory:

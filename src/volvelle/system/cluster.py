@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.quantities import BytesPerSecond, Watts
 from volvelle.spread import Figure
@@ -23,10 +24,13 @@ class Dimension:
     """One level of the network: `size` units of the level below, joined in some shape."""
 
     name: str
-    size: int
+    size: int = number(ACCELERATORS)
     topology: AbstractTopology
     link: Link
     """As one chip sees it."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, f"network dimension {self.name!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,20 +40,23 @@ class Cluster:
     name: str
     chip: Chip
     dimensions: tuple[Dimension, ...]
-    host_power: Watts = 0.0
+    host_power: Watts = number(NO_POWER, 0.0)
     """Each chip's share of what is not chips: hosts, fans, switches."""
-    host_rate: BytesPerSecond | None = None
+    host_rate: BytesPerSecond | None = number(BYTE_RATE, None)
     """What one chip sustains to and from host memory, each direction; None: there is none."""
     host_link: Link | None = None
     """The link behind that rate, where it is known: how sure we are of it."""
-    pue: float = 1.0
+    pue: float = number(PUE, 1.0)
     """Power at the meter over power in the racks."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.dimensions or min(dimension.size for dimension in self.dimensions) < 1:
-            raise DescriptionError(f"cluster {self.name!r} needs at least one network dimension of at least one chip")
+        where = f"cluster {self.name!r}"
+        if not self.dimensions:
+            raise DescriptionError(f"{where} needs at least one network dimension")
+        ACCELERATORS.check(self.accelerators, f"{where}: the number of accelerators")
+        check_fields(self, where)
 
     @property
     def accelerators(self) -> int:
@@ -98,8 +105,7 @@ def nested_sizes(count: int, sizes: tuple[int | None, ...], *, name: str) -> tup
     The dimension of size None takes the rest. Where the count is no multiple of a dimension's size, units are
     filled evenly with as many chips as divide it: 12 chips in nodes of 8 are two nodes of 6.
     """
-    if count < 1:
-        raise DescriptionError(f"cluster {name!r} cannot have {count} accelerators; ask for one or more")
+    ACCELERATORS.check(count, f"cluster {name!r}: the number of accelerators")
     notes = []
     found = []
     left = count

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from volvelle.domains import BYTE_RATE, DELAY, NO_SHARE, SHARE, check_fields, number
 from volvelle.quantities import BytesPerSecond, Fraction, Seconds
 from volvelle.spread import Figure
 
@@ -12,24 +13,27 @@ class Link:
     """All links of one chip in one network dimension, taken together."""
 
     name: str
-    rate: BytesPerSecond
+    rate: BytesPerSecond = number(BYTE_RATE)
     """Raw rate in each direction."""
-    latency: Seconds = 0.0
+    latency: Seconds = number(DELAY, 0.0)
     """One step of a collective, software included."""
-    setup: Seconds = 0.0
+    setup: Seconds = number(DELAY, 0.0)
     """Time before the first step: launching the collective."""
-    efficiency: Fraction = 1.0
+    efficiency: Fraction = number(SHARE, 1.0)
     """Sustained fraction of the raw rate on large messages."""
-    fill: Seconds = 0.0
+    fill: Seconds = number(DELAY, 0.0)
     """Most that filling the pipeline of a long message costs, in the largest pieces the library uses."""
-    contention: Fraction = 0.0
+    contention: Fraction = number(NO_SHARE, 0.0)
     """What the rate loses, in shares of itself, with every doubling of the units a collective spans."""
     reduces: bool = False
     """The network itself can add up what it forwards (NVLink SHARP, InfiniBand SHARP)."""
-    reduction_efficiency: Fraction = 1.0
+    reduction_efficiency: Fraction = number(SHARE, 1.0)
     """Rate while the network adds up, over the sustained rate."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """How sure we are of the fields above, by name."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, f"link {self.name!r}")
 
     @property
     def sustained(self) -> BytesPerSecond:

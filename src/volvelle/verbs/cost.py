@@ -1,17 +1,31 @@
 """What a machine costs to buy and to own, by part, and what that rests on."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from volvelle.catalogue.prices import PriceBook, PriceModel
 from volvelle.catalogue.schema import Reference
+from volvelle.domains import (
+    ENERGY_PRICE,
+    LIFE,
+    NO_SHARE,
+    POWER,
+    PRICE,
+    SHARE,
+    STEP_TIME,
+    TOKENS,
+    within_domains,
+)
 from volvelle.economics.cost_breakdown import CostBreakdown, StepCost, Terms, cost_breakdown
 from volvelle.economics.price_book import AbstractPrices, End
-from volvelle.quantities import DOLLARS, DOLLARS_PER_JOULE, FRACTION, SECONDS, WATTS, Quantity, parse
+from volvelle.errors import DescriptionError, brief
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 
+_DATE = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 Given = str | float
 """A quantity with its unit, or a number in SI units and dollars."""
 
@@ -95,22 +109,23 @@ class Account:
         )
 
 
+@within_domains
 def cost(
     *,
     on: Machine,
     model: PriceModel = "market",
     since: str = "",
     until: str = "",
-    chip_price: Given | None = None,
-    chip_power: Given | None = None,
-    life: Given = "4 years",
-    use: Given = "80 %",
-    energy_price: Given | None = None,
-    interest: Given | None = None,
+    chip_price: Annotated[Given | None, PRICE] = None,
+    chip_power: Annotated[Given | None, POWER] = None,
+    life: Annotated[Given, LIFE] = "4 years",
+    use: Annotated[Given, SHARE] = "80 %",
+    energy_price: Annotated[Given | None, ENERGY_PRICE] = None,
+    interest: Annotated[Given | None, NO_SHARE] = None,
     building: bool = True,
-    step: Given | None = None,
-    tokens_per_step: float | None = None,
-    tokens: float | None = None,
+    step: Annotated[Given | None, STEP_TIME] = None,
+    tokens_per_step: Annotated[float | None, TOKENS] = None,
+    tokens: Annotated[float | None, TOKENS] = None,
     catalogue: Folder = None,
 ) -> Account:
     """What a machine costs to buy, by part, what power it takes, and what owning it costs over its life.
@@ -119,17 +134,24 @@ def cost(
     rest stays with its interval. With the time of a `step`, also what a step costs; with `tokens_per_step` and
     `tokens`, a whole run.
     """
+    for name, date in (("since", since), ("until", until)):
+        if date and not _DATE.fullmatch(date):
+            raise DescriptionError(f"{name} is {brief(date)}; it must be a date like 2024, 2024-01 or 2024-01-31")
+    if tokens is not None and (step is None or tokens_per_step is None):
+        raise DescriptionError("tokens need step and tokens_per_step too: days and money follow from all three")
+    if tokens_per_step is not None and step is None:
+        raise DescriptionError("tokens_per_step needs the time of a step too; give step")
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known)
     if chip_power is not None:
-        cluster = replace(cluster, chip=replace(cluster.chip, power=_read(chip_power, WATTS)))
+        cluster = replace(cluster, chip=replace(cluster.chip, power=POWER.read(chip_power, "chip_power")))
     book, inventory = PriceBook(known), Inventory.of(cluster)
-    own = None if chip_price is None else _read(chip_price, DOLLARS)
-    asked = {"life": _read(life, SECONDS), "use": _read(use, FRACTION)}
+    own = None if chip_price is None else PRICE.read(chip_price, "chip_price")
+    asked = {"life": LIFE.read(life, "life"), "use": SHARE.read(use, "use")}
     if energy_price is not None:
-        asked["energy_price"] = _read(energy_price, DOLLARS_PER_JOULE)
+        asked["energy_price"] = ENERGY_PRICE.read(energy_price, "energy_price")
     if interest is not None:
-        asked["interest"] = _read(interest, FRACTION)
+        asked["interest"] = NO_SHARE.read(interest, "interest")
 
     def prices(end: End) -> AbstractPrices:
         return book.model(model, cluster, at=end, since=since, until=until, chip_price=own)
@@ -162,10 +184,6 @@ def cost(
         references=known.references,
         steps=None
         if step is None
-        else {end: part.step(_read(step, SECONDS), tokens=tokens_per_step) for end, part in breakdowns.items()},
+        else {end: part.step(STEP_TIME.read(step, "step"), tokens=tokens_per_step) for end, part in breakdowns.items()},
         tokens=tokens,
     )
-
-
-def _read(given: Given, kind: Quantity) -> float:
-    return parse(given, kind) if isinstance(given, str) else float(given)

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any
 
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
-from volvelle.economics.step_cost import Costs, step_costs
+from volvelle.domains import EXPERT_LOAD, SEED, SEQUENCES, WIDTH, within_domains
+from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
@@ -73,6 +74,11 @@ class Answer:
     references: Mapping[str, Reference]
 
     @property
+    def speed(self) -> TrainingEstimate | None:
+        """The estimate, where it is of a layout that could exist; None: its times mean nothing."""
+        return self.estimate if self.estimate.could_exist else None
+
+    @property
     def parameters(self) -> int:
         """Learned numbers of the model, each counted once."""
         return self.step.model.parameters()
@@ -105,6 +111,8 @@ class Answer:
     @property
     def other_stacks(self) -> Mapping[str, float]:
         """Other software that was timed on such chips → seconds of the same step."""
+        if self.speed is None:
+            return {}
         others = (name for name in stacks_run_on(self.cluster.chip.family) if self.stack and name != self.stack)
         ours = {
             name: replace(calibrations_of(self.cluster), stack=name, software=software_stack(name)) for name in others
@@ -127,7 +135,8 @@ class Answer:
     @property
     def ranges(self) -> Mapping[str, Range]:
         """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
-        return {**self.estimate.ranges, **self.costs.ranges}
+        known = {**self.estimate.ranges, **self.costs.ranges}
+        return known if self.speed else {name: known[name] for name in ("memory", "headroom") if name in known}
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -192,16 +201,17 @@ class Answer:
         return f"{first} {reference.year}"
 
 
+@within_domains
 def estimate(
     model: Model | Workload,
     *,
     on: Machine,
-    batch: int,
+    batch: Annotated[int, SEQUENCES],
     mapping: ParallelMapping | None = None,
-    sequence: int | None = None,
+    sequence: Annotated[int | None, WIDTH] = None,
     element: str = "bf16",
-    expert_load: float = 1.0,
-    seed: int = 0,
+    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
+    seed: Annotated[int, SEED] = 0,
     stack: str = "",
     catalogue: Folder = None,
     **choices: Any,
@@ -226,7 +236,9 @@ def estimate(
         step=step,
         cluster=cluster,
         estimate=timed,
-        costs=step_costs(timed, cluster, samples=samples),
+        costs=step_costs(timed, cluster, samples=samples)
+        if timed.could_exist
+        else Costs(energy=None, dollars=None, assumptions=CostAssumptions(), missing=("a layout that can exist",)),
         references=known.references,
     )
 

@@ -4,13 +4,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+from volvelle.domains import PROCESSES, SEQUENCES, within_domains
 from volvelle.studies.answers.answers import Answers, answer
 from volvelle.studies.answers.invert import Inversion, invert
+from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.design_study import DesignStudy, read_study
 from volvelle.studies.sweep.chunk import Forecast, forecast
 from volvelle.studies.sweep.local import cores, run_local
 from volvelle.studies.sweep.manifest import Results, open_results
+from volvelle.studies.sweep.query import check_engines
 
 Study = Path | str | Mapping[str, object] | DesignStudy
 """A study, its file, or its fields."""
@@ -51,10 +55,11 @@ class Sweep:
         return invert(self.results, self.study, requirement)
 
 
+@within_domains
 def outlook(
     study: Study,
     *,
-    workers: int | None = None,
+    workers: Annotated[int | None, PROCESSES] = None,
     compiled: bool = False,
     stack: str = "",
     catalogue: Path | None = None,
@@ -68,17 +73,19 @@ def outlook(
         study = read_study(source, folders=(catalogue,) if catalogue else ())
     if stack:
         study = replace(study, form=study.form.model_copy(update={"stack": stack}))
+    Accounts(study).check()
     expected = forecast(study, compiled=compiled)
     return Outlook(study=study, forecast=expected, cores=workers or cores(), compiled=compiled)
 
 
+@within_domains
 def sweep(
     ahead: Outlook,
     *,
     out: Path,
     ray: str | None = None,
     fresh: bool = False,
-    chunk: int | None = None,
+    chunk: Annotated[int | None, SEQUENCES] = None,
     advance: Callable[[int], None] = lambda rows: None,
     told: Callable[[str], None] = lambda text: None,
 ) -> Sweep:
@@ -88,25 +95,31 @@ def sweep(
     are done, first with those of an earlier run; `told` with what is worth knowing.
     """
     study, count, compiled = ahead.study, ahead.cores, ahead.compiled
+    check_engines()
     results = open_results(out, study, chunk=chunk or ahead.forecast.chunk(count), fresh=fresh)
     for text in results.told:
         told(text)
     begun = time.perf_counter()
     advance(sum(shard.rows for shard in results.finished().values()))
-    if ray is None:
-        rows = run_local(results, workers=count, compiled=compiled, advance=advance, told=told)
-    else:
-        from volvelle.studies.sweep.on_ray import run_on_ray  # noqa: PLC0415 - an extra
+    try:
+        if ray is None:
+            rows = run_local(results, workers=count, compiled=compiled, advance=advance, told=told)
+        else:
+            from volvelle.studies.sweep.on_ray import run_on_ray  # noqa: PLC0415 - an extra
 
-        rows = run_on_ray(results, address=ray or None, compiled=compiled, advance=advance, told=told)
+            rows = run_on_ray(results, address=ray or None, compiled=compiled, advance=advance, told=told)
+    except BaseException:
+        results.give_up()
+        raise
     return Sweep(study=study, results=results, rows=rows, seconds=time.perf_counter() - begun)
 
 
+@within_domains
 def explore(
     study: Study,
     *,
     out: Path | str | None = None,
-    workers: int | None = None,
+    workers: Annotated[int | None, PROCESSES] = None,
     ray: str | None = None,
     compiled: bool = False,
     fresh: bool = False,

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH, within_domains
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.parallelism import Recompute, Schedule
@@ -58,27 +59,28 @@ class MapAnswer:
         return self.micro_batches * sum(self.workload.flops(phase=phase) for phase in (Phase.FORWARD, Phase.BACKWARD))
 
 
+@within_domains
 def map(  # noqa: A001 - the verb's name
     graph: str | Path | Transformer | Workload,
     *,
     on: Machine,
     execution: Execution | None = None,
     sharding: Sharding = "any",
-    micro_batches: int | None = None,
-    tensor: Sequence[int] = (),
-    pipeline: Sequence[int] = (),
-    data: Sequence[int] = (),
-    tiles: Sequence[int] = (),
+    micro_batches: Annotated[int | None, SEQUENCES] = None,
+    tensor: Annotated[Sequence[int], DEGREE] = (),
+    pipeline: Annotated[Sequence[int], DEGREE] = (),
+    data: Annotated[Sequence[int], DEGREE] = (),
+    tiles: Annotated[Sequence[int], WIDTH] = (),
     forward: bool = False,
     gpt_layer_only: bool = False,
     fuse: bool = True,
-    partitions: int | None = None,
+    partitions: Annotated[int | None, WIDTH] = None,
     overlap: Overlap = Overlap.ALL,
     stream_weights: bool = True,
     tile_weights: bool = True,
     objective: Objective = "time",
     element: str = "bf16",
-    limit: float = 60.0,
+    limit: Annotated[float, LIMIT] = 60.0,
     catalogue: Folder = None,
 ) -> MapAnswer:
     """Split a graph over a machine as fast as can be, and prove it.

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError, brief
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.shape import Transformer
 
@@ -32,6 +33,8 @@ def model_of(given: Model, catalogue: Catalogue) -> Transformer:
     """A model, by name, from its file, or as it is."""
     if isinstance(given, Transformer):
         return given
+    if not str(given).strip() or (isinstance(given, str) and "\0" in given):
+        raise DescriptionError(f"the model is {brief(given)}; name one of the catalogue, or give a config.json")
     if isinstance(given, Path) or given.endswith(".json") or Path(given).is_dir():
         from volvelle.interchange.huggingface import read_config  # noqa: PLC0415 - only for files
 

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
+from volvelle.domains import EXPERT_LOAD, RESULTS, SEQUENCES, WIDTH, within_domains
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -87,18 +88,19 @@ class Plan:
         return Layout(mapping=ranked.mapping, time=ranked.time, utilisation=float(used), memory_bytes=ranked.memory)
 
 
+@within_domains
 def plan(
     model: Model | Workload,
     *,
     on: Machine,
-    batch: int | None = None,
-    sequence: int | None = None,
+    batch: Annotated[int | None, SEQUENCES] = None,
+    sequence: Annotated[int | None, WIDTH] = None,
     element: str = "bf16",
-    expert_load: float = 1.0,
+    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
     offload: bool = False,
     space: Space | None = None,
     framework: Framework | None = None,
-    top: int = 8,
+    top: Annotated[int, RESULTS] = 8,
     stack: str = "",
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from volvelle.errors import DescriptionError
+from volvelle.domains import EXPERT_LOAD, NO_SHARE, NO_SIZE, SEQUENCES, STATE_BYTES, check_fields, number
 from volvelle.quantities import Bytes
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Workload
@@ -17,7 +17,7 @@ class TrainingStep:
     model: Workload
     """Forward pass; its backward pass is derived, unless it has one. Micro-batches cut its dimension ``batch``; where
     it has none, each micro-batch is one run of it."""
-    batch: int
+    batch: int = number(SEQUENCES)
     """Sequences in the global batch, or runs of a model without a dimension ``batch``."""
     element: str = "bf16"
     """Element type of matrix products."""
@@ -25,25 +25,20 @@ class TrainingStep:
     """Element type weights are kept, gathered and read in."""
     gradient_element: str = "fp32"
     """Element type gradients are accumulated and exchanged in."""
-    optimiser_state: Bytes = 12.0
+    optimiser_state: Bytes = number(STATE_BYTES, 12.0)
     """Bytes a parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
 
     backward: bool = True
     """False: the forward pass alone, without gradients and optimiser."""
-    expert_load: float = 1.0
+    expert_load: float = number(EXPERT_LOAD, 1.0)
     """Tokens on the busiest expert's chip over the even share: routing out of balance, or a capacity padded to."""
-    reserved: Bytes = 1.5 * 2**30
+    reserved: Bytes = number(NO_SIZE, 1.5 * 2**30)
     """Memory that drivers, kernels and communication libraries keep: 1 to 2 GB (Hugging Face, training anatomy)."""
-    fragmentation: float = 0.05
+    fragmentation: float = number(NO_SHARE, 0.05)
     """Memory lost between tensors over what activations take; an assumption, allocators lose from 2 to 10 %."""
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise DescriptionError(f"the global batch is {self.batch} sequences; it must be at least one")
-        if self.expert_load < 1:
-            raise DescriptionError(
-                f"the busiest expert gets {self.expert_load} of the even share; the busiest has at least 1"
-            )
+        check_fields(self, "training step")
         element_bytes(self.element)
         element_bytes(self.gradient_element)
         element_bytes(self.weight_element)

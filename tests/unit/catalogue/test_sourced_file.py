@@ -40,7 +40,7 @@ def test_figures_become_values_in_units_of_the_package(tmp_path: Path) -> None:
     [
         ("source: volvelle-assumption", "source: nobody", SourceError, "part.yaml: share cites 'nobody'"),
         ("3 us", "3 GB", DescriptionError, "part.yaml: delay"),
-        ("value: 7", "value: 7.5", DescriptionError, "part.yaml: count is 7.5; a whole number"),
+        ("value: 7", "value: 7.5", DescriptionError, "part.yaml: count is 7.5; it must be a whole number"),
         ("count:", "number:", DescriptionError, "part.yaml does not load"),
     ],
 )

@@ -64,5 +64,5 @@ def test_a_structure_has_the_fields_that_change_operations() -> None:
 def test_a_number_outside_its_bounds_is_refused_by_name() -> None:
     with pytest.raises(MappingError, match="zero is 4; it must be a whole number from 0 to 3"):
         ParallelMapping(zero=4)
-    with pytest.raises(MappingError, match="tensor is 0; it must be a whole number of at least 1"):
+    with pytest.raises(MappingError, match="tensor is 0; it must be a whole number from 1 to 100,000,000"):
         ParallelMapping(tensor=0)

@@ -78,7 +78,9 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         yield Finding(
             key="target",
             value={"split": "heldout", "above_bytes": LONG, "median_abs_error": TARGET},
-            lines=(
+            lines=()
+            if not held.rows
+            else (
                 f"Held-out messages above 1 MB: median error {held.median_abs_error:.1%} over {held.rows} rows.",
                 f"Target: a median of at most {TARGET:.0%} on held-out rows, {verdict}.",
             ),

@@ -15,6 +15,7 @@ from volvelle.applications.dlrm.tables import TableElements
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
+from volvelle.domains import SEQUENCES, STATE_BYTES
 from volvelle.estimators.contract import Ranking
 from volvelle.interchange.dlrm_file import read_dlrm
 from volvelle.mapping.table_placement import TablePlacement
@@ -45,11 +46,15 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
             help="MODEL is dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with the fields dense, bottom, top and "
             "tables.",
         ),
-        Option(flag="--batch", kind=int, least=1, help="Samples of a step, over all chips."),
+        Option(flag="--batch", kind=int, domain=SEQUENCES, help="Samples of a step, over all chips."),
         Option(flag="--element", default="fp16", help="Element type of matrix products."),
         Option(flag="--software", default="hugectr", help="Whose constants: hugectr, or other."),
         Option(
-            flag="--state", kind=float, least=0, default=4.0, help="Bytes of optimiser state for a number of a table."
+            flag="--state",
+            kind=float,
+            domain=STATE_BYTES,
+            default=4.0,
+            help="Bytes of optimiser state for a number of a table.",
         ),
     )
     plan_words: ClassVar[tuple[str, ...]] = ("tables",)

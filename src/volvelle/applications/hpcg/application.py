@@ -13,6 +13,7 @@ from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding
 from volvelle.catalogue import Catalogue
+from volvelle.domains import SHARE
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show
 from volvelle.system.cluster import Cluster
 
@@ -30,7 +31,7 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     calibrates: ClassVar[str] = "What families of devices sustain in HPCG, and what scaling loses. Takes a few seconds."
     plans: ClassVar[str] = "The local grid for HPCG, and what to expect."
     plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--memory", default="50 %", help="Share of a device's memory to fill."),
+        Option(flag="--memory", domain=SHARE, default="50 %", help="Share of a device's memory to fill."),
     )
 
     rows = staticmethod(hpcg_measurements)

@@ -1,7 +1,6 @@
 """What a measured HPCG run states, and the question it puts to the model, with what had to be assumed."""
 
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 
 from volvelle.applications.contract import Question
@@ -11,6 +10,7 @@ from volvelle.applications.measured_table import MeasuredTable, RowHead, read_co
 from volvelle.applications.table_cells import column
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
+from volvelle.domains import BYTE_RATE, SIZE
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
@@ -101,7 +101,9 @@ def build_date(row: HpcgMeasurement) -> str:
 
 def _machine(row: HpcgMeasurement, devices: int, memory_rate: float) -> Cluster:
     """As much of a machine as a row states: devices and the rate of their memory."""
-    memory = Memory(name="memory", capacity=inf, rate=memory_rate)
-    chip = Chip(name=row.device, matrix_rates={}, vector_rates={}, buffer=0.0, memories=(memory,))
-    joined = Dimension(name="network", size=devices, topology=FatTree(), link=Link(name="unstated", rate=inf))
+    memory = Memory(name="memory", capacity=SIZE.most, rate=memory_rate)
+    chip = Chip(name=row.device, matrix_rates={}, vector_rates={}, buffer=SIZE.least, memories=(memory,))
+    joined = Dimension(
+        name="network", size=devices, topology=FatTree(), link=Link(name="unstated", rate=BYTE_RATE.most)
+    )
     return Cluster(name=f"{row.system or 'unnamed'}/{devices}", chip=chip, dimensions=(joined,))

@@ -16,6 +16,7 @@ from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_meas
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow, score
 from volvelle.catalogue import Catalogue
+from volvelle.domains import BLOCK, NO_SIZE, PLAIN_SHARE
 from volvelle.interchange.hpl_dat import hpl_dat
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, Quantity, parse, show
@@ -39,10 +40,17 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         Option(flag="--family", choices=tuple(sorted(BOUNDS)), default="ampere", help="Family."),
     )
     plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--nb", kind=int, least=8, multiple=True, help="Blocks to consider. [default: 128 to 1024]"),
-        Option(flag="--memory", kind=float, default=0.85, help="Share of the accelerators' memory to fill."),
+        Option(flag="--nb", kind=int, domain=BLOCK, multiple=True, help="Blocks to consider. [default: 128 to 1024]"),
+        Option(
+            flag="--memory",
+            kind=float,
+            domain=PLAIN_SHARE,
+            default=0.85,
+            help="Share of the accelerators' memory to fill.",
+        ),
         Option(
             flag="--host-memory",
+            domain=NO_SIZE,
             metavar="SIZE",
             help="Host memory of each accelerator that the matrix may take too, like '80 GB'. [default: none]",
         ),

@@ -5,12 +5,14 @@ from dataclasses import replace
 from itertools import product
 from math import isfinite, isqrt
 
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square, usable_grid
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
 BLOCKS = (128, 192, 256, 288, 384, 512, 768, 1024)
+_PANELS = 200_000
+"""Panels at most, each of which is timed; the largest run ever published had some 50,000."""
 _ASPECT = 4.0
 """No grid more drawn out than this is tried."""
 
@@ -24,7 +26,8 @@ def largest_order(cluster: Cluster, processes: int, *, memory: float, block: int
 def grids_of(cluster: Cluster) -> tuple[tuple[int, int], ...]:
     """Grids worth trying: all that use every accelerator and are not drawn out, and the nearest that idles a few."""
     total = cluster.accelerators
-    whole = {(rows, total // rows) for rows in range(1, total + 1) if total % rows == 0}
+    small_sides = [rows for rows in range(1, isqrt(total) + 1) if total % rows == 0]
+    whole = {pair for rows in small_sides for pair in ((rows, total // rows), (total // rows, rows))}
     found = {grid for grid in whole if max(grid) <= _ASPECT * min(grid)} or {nearly_square(total)}
     small, large = usable_grid(total)
     found |= {(small, large), (large, small)}
@@ -61,6 +64,11 @@ def hpl_runs(
             orders = {
                 largest_order(cluster, rows * columns, memory=memory, block=block, host=extra) for extra in (0.0, host)
             }
+            if max(orders) > _PANELS * block:
+                raise OutsideDomainError(
+                    f"a matrix of {max(orders):,} rows has more than {_PANELS:,} panels of {block}; take larger "
+                    "blocks, fewer accelerators or less memory"
+                )
             for order, broadcast, depth in product(sorted(orders), broadcasts, depths):
                 if order >= block:
                     problem = Hpl(name=f"hpl-{order}", order=order, block=block)

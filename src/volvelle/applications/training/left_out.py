@@ -79,6 +79,8 @@ def left_out_numbers(errors: NDArray[np.float64]) -> dict[str, float]:
 
 
 def _words(numbers: dict[str, float]) -> str:
+    if not numbers["rows"]:
+        return "no rows"
     return (
         f"median error {numbers['median_abs_error']:.1%}, mean {numbers['mean_abs_error']:.1%}, "
         f"bias {numbers['bias']:+.1%}, {numbers['rows']:.0f} rows"

@@ -34,7 +34,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.explore:OutlookDocument",
     ),
     "map": ("volvelle.report.documents.map:MapDocument",),
-    "plan": ("volvelle.report.documents.plan:PlanDocument",),
+    "plan": ("volvelle.report.documents.plan:PlanDocument", "volvelle.report.documents.plan:LaunchDocument"),
     "reproduce": (),
     "validate": (),
 }

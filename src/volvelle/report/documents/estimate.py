@@ -76,18 +76,19 @@ class EstimateDocument(Document):
     """Measured runs that are most like it, nearest first."""
     mapping: LayoutEntry = at("estimate.mapping")  # type: ignore[valid-type]
     feasible: bool = at("estimate.feasible")
-    seconds: float = at("estimate.time")
-    range: Range | None = at("estimate.time_range")
+    seconds: float | None = at("speed.time", None)
+    """None, as all that follows from it: counts do not divide, so there is no such layout."""
+    range: Range | None = at("speed.time_range", None)
     ranges: dict[str, Range]
     """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
-    tokens_per_second: float = at("estimate.tokens_per_second")
-    utilisation: float = at("estimate.utilisation")
+    tokens_per_second: float | None = at("speed.tokens_per_second", None)
+    utilisation: float | None = at("speed.utilisation", None)
     memory_bytes: float = at("estimate.memory_bytes")
     memory_capacity: float = at("estimate.capacity")
     worst_rank: str = at("estimate.worst_rank")
     joules: float | None = at("costs.energy")
     usd: float | None = at("costs.dollars")
-    contributions: list[ContributionEntry] = at("estimate.contributions")
+    contributions: list[ContributionEntry] = at("speed.contributions", [])
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")
     inputs: list[InputEntry]

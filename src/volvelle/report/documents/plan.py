@@ -19,6 +19,15 @@ RankedEntry = create_model(
 )
 
 
+class LaunchDocument(Document):
+    """Launch flags of the fastest layout that a framework can express."""
+
+    framework: str
+    flags: str
+    note: str
+    """What that cost, where faster layouts cannot be expressed."""
+
+
 class PlanDocument(Document):
     """Layouts of a model on a machine, fastest first. Times in seconds, memory in bytes."""
 

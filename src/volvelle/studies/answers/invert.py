@@ -85,6 +85,6 @@ def _check(name: str, columns: dict[str, str], study: DesignStudy) -> None:
         )
     known = {*columns, *MEASURES}
     raise UnknownNameError(
-        f"{UnknownNameError.among('measure or axis', name, known)} The study writes {written} and its axes; others may "
-        "be added to its measures:"
+        f"{str(UnknownNameError.among('measure or axis', name, known)).rstrip('?')}; the results have {written} and "
+        "the study's axes, and others come in when they are named under measures"
     )

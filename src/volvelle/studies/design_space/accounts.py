@@ -12,6 +12,7 @@ from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.fields import value_of
+from volvelle.studies.design_space.measures import PRICED
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
 
@@ -51,6 +52,23 @@ class Accounts:
                 else self._book.model(costs.model, anchor, at=self._at)
             )
         return self._known[key]
+
+    def check(self) -> None:
+        """Refuse a study that asks for money or watts where a machine of it has no price, before anything is run."""
+        study = self._study
+        asks = study.published is None and not PRICED.isdisjoint(study.measures)
+        if not asks or study.form.costs.model == "list":
+            return
+        columns = {path: values for axis in study.axes for path, values in axis.columns.items()}
+        named = [{path: name} for path in ("system", "chip") for name in columns.get(path, ())]
+        for values in named or [{}]:
+            cluster = study.machine(values)
+            try:
+                self.cost_breakdown(cluster, cluster)
+            except OutsideDomainError as error:
+                raise OutsideDomainError(
+                    f"{cluster.name}: {error}. In a study, leave it out, or set costs: {{model: list}}, chip.price"
+                ) from None
 
     def cost_breakdown(self, cluster: Cluster, anchor: Cluster) -> CostBreakdown:
         """What a machine costs, priced as a variant of another."""

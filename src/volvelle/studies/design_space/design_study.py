@@ -1,7 +1,7 @@
 """A study: what is computed, on what, what varies, and what is asked; everything a worker needs, and no file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from volvelle.catalogue import Catalogue
+from volvelle.domains import FACTOR, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.interchange.study_file import AxisForm, RangeForm, StudyForm, read_study_form
 from volvelle.quantities import Quantity, parse
@@ -18,7 +19,7 @@ from volvelle.studies.design_space.fields import dimension_place, field_names, n
 from volvelle.studies.design_space.layout_policy import LAYOUT_FIELDS, layout_number, layout_space
 from volvelle.studies.design_space.measures import MEASURES, Objective, objective_of
 from volvelle.studies.design_space.published_space import PublishedSpace, published_space
-from volvelle.studies.design_space.structure import machine, structural_names
+from volvelle.studies.design_space.structure import machine, structural_domain, structural_names
 from volvelle.system.cluster import Cluster
 
 
@@ -137,7 +138,7 @@ class DesignStudy:
                 )
             if any(path in axis.columns for axis in self.axes):
                 raise DescriptionError(f"{where}: it is on an axis as well; keep one")
-            expression = _quantity_or_expression(text, field.kind, where)
+            expression = _quantity_or_expression(text, field.domain, where)
             if isinstance(expression, Expression):
                 for name in expression.names:
                     plain = name.removeprefix("base.")
@@ -181,7 +182,7 @@ class DesignStudy:
         if self.published is not None:
             return self.published.values(path, form.values, where)
         if path in self.structural:
-            return _structural_values(form, where)
+            return _structural_values(form, structural_domain(path), where)
         if path.startswith("mapping."):
             name = path.removeprefix("mapping.")
             if form.values is None:
@@ -204,11 +205,14 @@ class DesignStudy:
                 )
             base = float(np.max(value_of(path, self.base)))
             times = form.times
-            factors = times if isinstance(times, tuple) else _spaced(times, None, where)
-            return tuple(float(factor) * base for factor in factors)
+            factors = times if isinstance(times, tuple) else _spaced(times, FACTOR, where)
+            values = tuple(float(factor) * base for factor in factors)
+            for factor, value in zip(factors, values, strict=True):
+                field.domain.check(value, f"{where}: {factor:g} times {base:g}")
+            return values
         if form.values is not None:
-            return tuple(_number(value, field.kind, where) for value in form.values)
-        return _spaced(form, field.kind, where)
+            return tuple(_number(value, field.domain, where) for value in form.values)
+        return _spaced(form, field.domain, where)
 
 
 def read_study(source: Path | Mapping[str, object], *, folders: tuple[Path, ...] = ()) -> DesignStudy:
@@ -216,43 +220,40 @@ def read_study(source: Path | Mapping[str, object], *, folders: tuple[Path, ...]
     return DesignStudy(form=read_study_form(source), folders=tuple(str(folder) for folder in folders))
 
 
-def _structural_values(form: AxisForm, where: str) -> tuple[Value, ...]:
+def _structural_values(form: AxisForm, domain: NumberDomain | None, where: str) -> tuple[Value, ...]:
     if form.values is not None:
+        for value in form.values if domain is not None else ():
+            domain.check(value, where)  # type: ignore[union-attr]
         return form.values
-    if form.times is not None:
-        raise DescriptionError(f"{where}: give its values as a list or a range, not as multiples")
-    return tuple(round(value) for value in _spaced(form, None, where))
+    if form.times is not None or domain is None:
+        raise DescriptionError(f"{where}: give its values as a list{'' if domain is None else ' or a range'}")
+    return tuple(round(value) for value in _spaced(form, replace(domain, whole=False), where))
 
 
-def _number(value: object, kind: Quantity | None, where: str) -> float:
-    if kind is not None:
-        try:
-            return parse(value, kind)
-        except DescriptionError as error:
-            raise type(error)(f"{where}: {error}") from None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DescriptionError(f"{where}: {value!r} is no number")
-    return float(value)
+def _number(value: object, domain: NumberDomain, where: str) -> float:
+    if domain.kind is not None and not isinstance(value, str):
+        parse(value, domain.kind)  # says that a unit is missing
+    return domain.read(value, where)
 
 
-def _spaced(form: AxisForm | RangeForm, kind: Quantity | None, where: str) -> tuple[float, ...]:
+def _spaced(form: AxisForm | RangeForm, domain: NumberDomain, where: str) -> tuple[float, ...]:
     assert form.points is not None, "checked when read"
-    start, end = _number(form.start, kind, where), _number(form.end, kind, where)
+    start, end = _number(form.start, domain, where), _number(form.end, domain, where)
     if form.scale == "log" and min(start, end) <= 0:
         raise DescriptionError(f"{where}: a log range cannot start or end at {min(start, end):g}")
     space = np.geomspace if form.scale == "log" else np.linspace
     return tuple(space(start, end, form.points).tolist())
 
 
-def _quantity_or_expression(text: str | float, kind: Quantity | None, where: str) -> Expression | float:
+def _quantity_or_expression(text: str | float, domain: NumberDomain, where: str) -> Expression | float:
     if isinstance(text, int | float):
-        return _number(text, kind, where)
+        return _number(text, domain, where)
     expression = None
     try:
         expression = Expression(text)
     except DescriptionError:
-        if kind is None:
+        if domain.kind is None:
             raise
-    if expression is not None and (expression.names or kind is None):
+    if expression is not None and (expression.names or domain.kind is None):
         return expression
-    return _number(text, kind, where)
+    return _number(text, domain, where)

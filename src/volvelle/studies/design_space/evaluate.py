@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.errors import MappingError
+from volvelle.errors import MappingError, OutsideDomainError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
@@ -21,7 +21,7 @@ from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
-from volvelle.studies.design_space.fields import value_of, with_values
+from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
 from volvelle.studies.design_space.layout_policy import fixed_layouts, layout_space
 from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
 from volvelle.studies.design_space.planned_work import planned_work
@@ -263,7 +263,10 @@ class Evaluator:
                     names[name] = case.values[bare]
                 else:
                     names[name] = value_of(bare, of)
-            cluster = with_values(cluster, {path: given.value(names)})
+            value, field = given.value(names), numeric_field(path, cluster)
+            if field is not None:
+                field.domain.check(value, f"set: {path} = {given.text}", error=OutsideDomainError)
+            cluster = with_values(cluster, {path: value})
         return cluster
 
     def _worked(

@@ -13,51 +13,26 @@ from typing import Any
 
 import numpy as np
 
+from volvelle.domains import NumberDomain, domains_of
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.calibration import CONSTANTS, ERRORS, fitted_constants, with_constants
-from volvelle.quantities import (
-    BYTES,
-    BYTES_PER_SECOND,
-    DOLLARS,
-    FLOP_PER_SECOND,
-    FRACTION,
-    SECONDS,
-    WATTS,
-    Number,
-    Quantity,
-)
+from volvelle.quantities import Number, Quantity
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
+from volvelle.system.link import Link
 
-_CHIP: Mapping[str, Quantity | None] = {
-    "matrix_rate": FLOP_PER_SECOND,
-    "vector_rate": FLOP_PER_SECOND,
-    "buffer": BYTES,
-    "units": None,
-    "tile": None,
-    "power": WATTS,
-    "price": DOLLARS,
-}
-_CALIBRATION: Mapping[str, Quantity | None] = {name: kind for name, kind in CONSTANTS.items() if name not in ERRORS}
-_MEMORY: Mapping[str, Quantity | None] = {"rate": BYTES_PER_SECOND, "capacity": BYTES}
-_LINK: Mapping[str, Quantity | None] = {
-    "rate": BYTES_PER_SECOND,
-    "latency": SECONDS,
-    "setup": SECONDS,
-    "efficiency": FRACTION,
-    "fill": SECONDS,
-    "contention": FRACTION,
-    "reduction_efficiency": FRACTION,
-}
-_CLUSTER: Mapping[str, Quantity | None] = {"host_power": WATTS, "host_rate": BYTES_PER_SECOND, "pue": None}
-_ROOMS: Mapping[str, Mapping[str, Quantity | None]] = {
+_LINK = domains_of(Link)
+_CHIP = {name.replace("_rates", "_rate"): domain for name, domain in domains_of(Chip).items()}
+_MEMORY = {name: domains_of(Memory)[name] for name in ("rate", "capacity")}
+_CLUSTER = domains_of(Cluster)
+_ROOMS: Mapping[str, Mapping[str, NumberDomain]] = {
     "chip": _CHIP,
-    "calibration": _CALIBRATION,
+    "calibration": {name: domain for name, domain in CONSTANTS.items() if name not in ERRORS},
     "chip.memory": _MEMORY,
     "chip.expansion": _MEMORY,
     "": _CLUSTER,
 }
-"""Parts of a machine besides its network dimensions, and their numbers."""
+"""Parts of a machine besides its network dimensions, and the domains of their numbers."""
 _RATES = ("chip.matrix_rate", "chip.vector_rate")
 """Those that stand for the rates in all element types."""
 
@@ -66,8 +41,12 @@ _RATES = ("chip.matrix_rate", "chip.vector_rate")
 class Field:
     """A number of a machine that may be a column."""
 
-    kind: Quantity | None
-    """None: a plain number without a unit."""
+    domain: NumberDomain
+
+    @property
+    def kind(self) -> Quantity | None:
+        """None: a plain number without a unit."""
+        return self.domain.kind
 
 
 def dimension_names(cluster: Cluster) -> tuple[str, ...]:
@@ -84,22 +63,22 @@ def dimension_place(name: str, cluster: Cluster) -> int | None:
     return (numbered | named).get(name)
 
 
-def _kinds(room: str, cluster: Cluster) -> Mapping[str, Quantity | None]:
-    """Numbers of a part of a machine, and what each is; none where it has no such part."""
+def _domains(room: str, cluster: Cluster) -> Mapping[str, NumberDomain]:
+    """Numbers of a part of a machine, and their domains; none where it has no such part."""
     return _LINK if dimension_place(room, cluster) is not None else _ROOMS.get(room, {})
 
 
 def field_names(cluster: Cluster) -> tuple[str, ...]:
     """Every numeric field of a machine."""
     rooms = [*_ROOMS, *dimension_names(cluster)]
-    return (*(f"{room}.{name}" for room in rooms if room for name in _kinds(room, cluster)), *_CLUSTER)
+    return (*(f"{room}.{name}" for room in rooms if room for name in _domains(room, cluster)), *_CLUSTER)
 
 
 def numeric_field(path: str, cluster: Cluster) -> Field | None:
     """What a dotted name stands for, if for a number of this machine."""
     room, _, name = path.rpartition(".")
-    kinds = _kinds(room, cluster)
-    return Field(kind=kinds[name]) if name in kinds else None
+    domains = _domains(room, cluster)
+    return Field(domain=domains[name]) if name in domains else None
 
 
 def value_of(path: str, cluster: Cluster) -> Number:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.errors import UnknownNameError
 from volvelle.mapping.axes import DATA, TAKING
 from volvelle.mapping.parallelism import CHOICES, MappingTable
 from volvelle.quantities import Number
@@ -28,11 +28,7 @@ def layout_number(name: str, value: object) -> float:
         return float(choice.words[str(value)])
     if isinstance(value, bool):
         return float(value)
-    least, most = (0, 1) if choice.kind is bool else (choice.least, choice.most)
-    if not isinstance(value, int | float) or value != int(value) or value < least or (most and value > most):
-        wanted = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise DescriptionError(f"{name} of the layout is {value!r}; it must be a whole number {wanted}")
-    return float(value)
+    return choice.domain.read(value, f"{name} of the layout")
 
 
 def fixed_layouts(choices: Mapping[str, object], columns: Mapping[str, Number], cluster: Cluster) -> MappingTable:

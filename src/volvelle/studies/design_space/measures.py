@@ -173,6 +173,8 @@ _ALL = (
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
+PRICED = frozenset(MEASURES) - {"time", "memory", "mfu", "samples_per_s", "tokens_per_s", "days", "chips"}
+"""Measures that need what machines cost and take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

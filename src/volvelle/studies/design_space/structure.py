@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import prod
 
 from volvelle.catalogue import Catalogue
+from volvelle.domains import ACCELERATORS, SEQUENCES, WIDTH, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.interchange.study_file import WorkloadForm
 from volvelle.studies.design_space.fields import dimension_names, dimension_place
@@ -17,6 +18,7 @@ SOLD = frozenset(_WHOLE)
 """Fields that make another machine of the catalogue; the others make a variant nobody sells."""
 _PARTS = ("size", "link", "topology")
 _WORK = ("batch", "sequence", "element")
+_DOMAINS = {"accelerators": ACCELERATORS, "size": ACCELERATORS, "batch": SEQUENCES, "sequence": WIDTH}
 
 
 _PLAIN: Mapping[str, type[AbstractTopology]] = {
@@ -35,6 +37,11 @@ def structural_names(cluster: Cluster) -> tuple[str, ...]:
         *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _PARTS),
         *(f"workload.{name}" for name in _WORK),
     )
+
+
+def structural_domain(path: str) -> NumberDomain | None:
+    """The domain of a field that is a number; None: it is named by words."""
+    return _DOMAINS.get(path.rpartition(".")[2])
 
 
 def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, stack: str = "") -> Cluster:
@@ -112,6 +119,4 @@ def _resized(topology: AbstractTopology, size: int) -> AbstractTopology:
 
 
 def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 1:
-        raise DescriptionError(f"{name} is {value!r}; it must be a whole number of at least 1")
-    return int(value)
+    return int(_DOMAINS[name.rpartition(".")[2]].read(value, name))

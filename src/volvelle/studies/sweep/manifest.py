@@ -9,10 +9,11 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import zip_longest
 from pathlib import Path
 from uuid import uuid4
 
-from volvelle.errors import ResultsError
+from volvelle.errors import ResultsError, brief
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.published_space import published_space
 from volvelle.studies.sweep.shards import Shard, damage, every_shard, is_shard, list_shards
@@ -96,10 +97,18 @@ class Results:
     manifest: Manifest
     told: tuple[str, ...] = ()
     """What was found amiss on opening, and what was done about it."""
+    begun: bool = False
+    """Whether this run began the folder."""
 
     def finished(self) -> dict[int, Shard]:
         """Chunks that are there."""
         return list_shards(self.folder)
+
+    def give_up(self) -> None:
+        """Leave no folder behind that this run began and put nothing into, so that another study may have its name."""
+        if self.begun and {file.name for file in self.folder.iterdir()} == {_FILE}:
+            (self.folder / _FILE).unlink()
+            self.folder.rmdir()
 
     def pending(self) -> list[int]:
         """Chunks that are not."""
@@ -145,7 +154,8 @@ def open_results(folder: Path, study: DesignStudy, *, chunk: int, fresh: bool = 
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(f"results cannot be kept in {str(folder)!r}: {error.strerror}") from None
-    if not (folder / _FILE).exists():
+    begun = not (folder / _FILE).exists()
+    if begun:
         names = [file.name for file in folder.iterdir()]
         strange = [name for name in names if not name.startswith("writing-") and name != _SCRATCH]
         if strange:
@@ -164,7 +174,7 @@ def open_results(folder: Path, study: DesignStudy, *, chunk: int, fresh: bool = 
         file.unlink(missing_ok=True)
     if passing:
         told.append(f"{len(passing)} half-written file{'s were' if len(passing) > 1 else ' was'} removed")
-    return Results(folder=folder, manifest=found, told=tuple(told))
+    return Results(folder=folder, manifest=found, told=tuple(told), begun=begun)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -186,8 +196,7 @@ def read_manifest(folder: Path) -> Manifest:
 def _refuse_another(folder: Path, found: Manifest, wanted: Manifest) -> None:
     if found.fingerprint != wanted.fingerprint or found.folders != wanted.folders:
         before, now = json.loads(found.study), json.loads(wanted.study)
-        changed = [key for key in now if before.get(key) != now[key]] or ["catalogue folders"]
-        shown = "; ".join(f"{key} was {_brief(before.get(key))}, is {_brief(now.get(key))}" for key in changed[:3])
+        shown = _difference(before, now) or "catalogue folders differ"
         raise ResultsError(
             f"{str(folder)!r} holds results of another study ({shown}); give another --out, or --fresh to start again"
         )
@@ -198,9 +207,16 @@ def _refuse_another(folder: Path, found: Manifest, wanted: Manifest) -> None:
         )
 
 
-def _brief(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 80 else text[:77] + "…"
+def _difference(before: object, now: object, path: str = "") -> str:
+    """The first place where two studies differ, and what stands there; nothing where they do not."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        pairs = [(f"{path}.{key}", before.get(key), now.get(key)) for key in {**before, **now}]
+    elif isinstance(before, list) and isinstance(now, list):
+        pairs = [(f"{path}[{at}]", *both) for at, both in enumerate(zip_longest(before, now))]
+    else:
+        said = (brief("nothing" if side is None else side) for side in (before, now))
+        return "" if before == now else f"{path.lstrip('.')} was {next(said)}, is {next(said)}"
+    return next((found for at, old, new in pairs if (found := _difference(old, new, at))), "")
 
 
 def _suspect(folder: Path, found: Manifest) -> Iterator[tuple[Shard, str]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import ResultsError, needs_extra
 from volvelle.studies.sweep.manifest import Results
+from volvelle.studies.sweep.shards import check_engine
 
 _MEMORY = "1GB"
 
@@ -67,3 +68,9 @@ def _engine() -> Any:
     with needs_extra("explore", "results are queried through DuckDB"):
         import duckdb  # noqa: PLC0415 - an extra
     return duckdb
+
+
+def check_engines() -> None:
+    """Refuse to begin where an engine is missing that answering will need."""
+    _engine()
+    check_engine()

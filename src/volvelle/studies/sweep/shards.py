@@ -133,3 +133,8 @@ def _engine() -> tuple[Any, Any]:
         import pyarrow  # noqa: PLC0415 - an extra
         import pyarrow.parquet  # noqa: PLC0415
     return pyarrow, pyarrow.parquet
+
+
+def check_engine() -> None:
+    """Refuse to begin where pyarrow is missing."""
+    _engine()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from volvelle.domains import DENSE_LAYERS, TABLE_ROWS, TABLES, WIDTH, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.elements import element_bytes
@@ -22,11 +23,14 @@ from volvelle.workload.signature import Signature
 class EmbeddingTables:
     """Tables of one shape."""
 
-    count: int
-    rows: int
-    width: int
-    pooling: int = 1
+    count: int = number(TABLES)
+    rows: int = number(TABLE_ROWS)
+    width: int = number(WIDTH)
+    pooling: int = number(WIDTH, 1)
     """Rows that are looked up in each table for one sample, and added."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "tables")
 
     @property
     def parameters(self) -> int:
@@ -39,7 +43,7 @@ class Dlrm:
     """Architecture numbers of a recommendation model."""
 
     name: str
-    dense: int
+    dense: int = number(WIDTH)
     """Numbers that describe a sample without tables."""
     bottom: tuple[int, ...]
     """Widths of the dense layers before the interaction."""
@@ -50,8 +54,8 @@ class Dlrm:
     """How table rows meet the bottom stack: by pairwise products, side by side, side by side and then through a cross
     network, or not at all (the rows are a second result, as in DFModel, which prices fetching and exchanging them
     only)."""
-    cross_layers: int = 3
-    cross_rank: int = 512
+    cross_layers: int = number(DENSE_LAYERS, 3)
+    cross_rank: int = number(WIDTH, 512)
     """Layers of a cross network, and the width between their two factors."""
     activation: bool = True
     """Whether a ReLU follows each dense layer."""
@@ -60,9 +64,10 @@ class Dlrm:
     def __post_init__(self) -> None:
         if not self.bottom or not self.top:
             raise DescriptionError(f"model {self.name!r} needs dense layers below and above the interaction")
-        tables = [size for each in self.tables for size in (each.count, each.rows, each.width, each.pooling)]
-        if min((self.dense, *self.bottom, *self.top, *tables, self.cross_layers, self.cross_rank)) < 1:
-            raise DescriptionError(f"model {self.name!r} has a size below 1; correct it")
+        check_fields(self, f"model {self.name!r}")
+        for width in (*self.bottom, *self.top):
+            WIDTH.check(width, f"model {self.name!r}: the width of a dense layer")
+        DENSE_LAYERS.check(len(self.bottom) + len(self.top), f"model {self.name!r}: the number of dense layers")
         uneven = {each.width for each in self.tables} - {self.bottom[-1]}
         if self.interaction == "dot" and uneven:
             raise DescriptionError(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
+from volvelle.domains import LAYERS, NO_LAYERS, NO_WIDTH, WIDTH, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.workload.families.layer_kind import LayerKind
 
@@ -14,15 +15,15 @@ __all__ = ["Experts", "LatentAttention", "LayerKind", "Mamba", "Mamba2", "Transf
 class Experts:
     """A mixture of experts in place of the feed-forward."""
 
-    count: int
+    count: int = number(WIDTH)
     """Routed experts."""
-    chosen: int
+    chosen: int = number(WIDTH)
     """Experts each token is sent to."""
-    ffn: int
+    ffn: int = number(WIDTH)
     """Inner width of one expert."""
-    shared_ffn: int = 0
+    shared_ffn: int = number(NO_WIDTH, 0)
     """Inner width of the experts every token passes, taken together."""
-    dense_layers: int = 0
+    dense_layers: int = number(NO_LAYERS, 0)
     """Layers at the start that keep an ordinary feed-forward."""
 
 
@@ -30,12 +31,12 @@ class Experts:
 class LatentAttention:
     """Multi-head latent attention (DeepSeek-V2): queries, keys and values from low-rank latents."""
 
-    query_rank: int
+    query_rank: int = number(NO_WIDTH)
     """0: queries are projected directly."""
-    kv_rank: int
-    rotary_dim: int
+    kv_rank: int = number(WIDTH)
+    rotary_dim: int = number(WIDTH)
     """Part of a head's query and key that carries the position."""
-    value_dim: int
+    value_dim: int = number(WIDTH)
     """A head's width of values; `head_dim` of the transformer is that of queries and keys without position."""
 
 
@@ -43,13 +44,13 @@ class LatentAttention:
 class Mamba:
     """A selective state space in place of attention (Gu and Dao, arXiv:2312.00752)."""
 
-    inner: int
+    inner: int = number(WIDTH)
     """Width of the recurrence: channels, each with a state of its own."""
-    state: int
+    state: int = number(WIDTH)
     """Numbers in the state of one channel."""
-    step_rank: int
+    step_rank: int = number(WIDTH)
     """Rank of the projection that makes each channel's step."""
-    taps: int = 4
+    taps: int = number(WIDTH, 4)
     """Positions that the convolution before the recurrence covers."""
     norms: bool = False
     """Whether step, input and output vectors are normed, as in Jamba."""
@@ -59,15 +60,15 @@ class Mamba:
 class Mamba2:
     """A state space of heads with one decay each, worked through in chunks (Dao and Gu, arXiv:2405.21060)."""
 
-    heads: int
-    head_dim: int
-    groups: int
+    heads: int = number(WIDTH)
+    head_dim: int = number(WIDTH)
+    groups: int = number(WIDTH)
     """Heads of one group share their input and output vectors, as query heads share keys and values."""
-    state: int
+    state: int = number(WIDTH)
     """Length of the input and output vectors; a head's state is `head_dim` times this."""
-    chunk: int
+    chunk: int = number(WIDTH)
     """Positions worked through at once, as in attention; only states pass from chunk to chunk."""
-    taps: int = 4
+    taps: int = number(WIDTH, 4)
     """Positions that the convolution before the recurrence covers."""
 
 
@@ -79,14 +80,14 @@ class Transformer:
     """
 
     name: str
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    ffn: int
-    vocabulary: int
-    sequence: int
+    layers: int = number(LAYERS)
+    hidden: int = number(WIDTH)
+    heads: int = number(WIDTH)
+    kv_heads: int = number(WIDTH)
+    head_dim: int = number(WIDTH)
+    ffn: int = number(WIDTH)
+    vocabulary: int = number(WIDTH)
+    sequence: int = number(WIDTH)
     activation: Literal["gelu", "relu", "relu2", "swiglu", "geglu"] = "gelu"
     norm: Literal["layernorm", "rmsnorm"] = "layernorm"
     norms_per_layer: Literal[1, 2, 4] = 2
@@ -94,7 +95,7 @@ class Transformer:
     linear_bias: Literal["none", "qkv", "all"] = "none"
     head_bias: bool = False
     positions: Literal["learned", "rotary", "alibi", "none"] = "rotary"
-    position_slots: int = 0
+    position_slots: int = number(NO_WIDTH, 0)
     embedding_norm: bool = False
     qk_norm: bool = False
     tied_embeddings: bool = False
@@ -104,7 +105,7 @@ class Transformer:
     latent: LatentAttention | None = None
     pattern: tuple[LayerKind, ...] = ()
     """Kinds of layers in order, over and over until there are `layers` of them."""
-    window: int = 0
+    window: int = number(NO_WIDTH, 0)
     """Positions that local attention reaches over."""
     global_rotation: bool = True
     """Whether attention over all positions rotates queries and keys too; in Llama 4 only local attention does."""
@@ -113,9 +114,10 @@ class Transformer:
     element: str = "bf16"
 
     def __post_init__(self) -> None:
-        for field in ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocabulary", "sequence"):
-            if getattr(self, field) < 1:
-                raise DescriptionError(f"model {self.name!r}: {field} is {getattr(self, field)}; it must be positive")
+        check_fields(self, f"model {self.name!r}")
+        for name in ("experts", "latent", "mamba", "mamba2"):
+            if getattr(self, name) is not None:
+                check_fields(getattr(self, name), f"model {self.name!r}: {name}")
         if self.heads % self.kv_heads:
             raise DescriptionError(
                 f"model {self.name!r}: {self.heads} heads cannot share {self.kv_heads} key-value heads evenly"
@@ -137,8 +139,6 @@ class Transformer:
 
     def _check_pattern(self) -> None:
         where = f"model {self.name!r}"
-        if self.window < 0:
-            raise DescriptionError(f"{where}: window is {self.window}; local attention reaches over 1 position or more")
         needs: dict[str, object] = {"mamba": self.mamba, "mamba2": self.mamba2, "local attention": self.window}
         if self.pattern:
             needs["experts"] = self.experts
@@ -152,12 +152,6 @@ class Transformer:
                 raise DescriptionError(f"{where}: {field} is given, but {lack}")
         if not self.pattern:
             return
-        for space in (self.mamba, self.mamba2):
-            for size in space.__slots__ if space else ():
-                if size != "norms" and getattr(space, size) < 1:
-                    raise DescriptionError(
-                        f"{where}: {size} of its state space is {getattr(space, size)}, not positive"
-                    )
         if self.parallel_block:
             raise DescriptionError(f"{where}: layers of several kinds run their halves in turn, not side by side")
         if self.experts is not None and self.experts.dense_layers:

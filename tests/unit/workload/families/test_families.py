@@ -171,7 +171,7 @@ def test_rows_laid_side_by_side_widen_the_top_stack() -> None:
     ("changes", "words"),
     [
         ({"bottom": ()}, "needs dense layers"),
-        ({"dense": 0}, "a size below 1"),
+        ({"dense": 0}, "dense is 0; it must be a whole number from 1"),
         ({"tables": ()}, "no tables to interact with"),
         ({"tables": (EmbeddingTables(count=1, rows=9, width=5),)}, r"as wide as the bottom stack's end \(4\), not 5"),
     ],

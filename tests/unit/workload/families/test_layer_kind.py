@@ -154,7 +154,7 @@ def test_the_work_of_a_state_space_grows_with_the_sequence_and_not_its_square() 
             "not by dense_layers",
         ),
         ({"pattern": (LOCAL, *kinds("mamba", "mamba2")), "mamba": MAMBA, "mamba2": MAMBA2}, "not both"),
-        ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, chunk=0)}, "chunk of its state space is 0"),
+        ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, chunk=0)}, "mamba2: chunk is 0"),
         ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, groups=3)}, "do not form 3 even groups"),
     ],
 )

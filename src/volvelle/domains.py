@@ -1,0 +1,263 @@
+"""Domains: the values that a number may have, declared where the number itself is declared.
+
+A field of a frozen value, a field of a file, an axis of a study, an option of a command and an argument of a verb each
+have one. It is looked at once, at the edge; outside of it one line names the field, shows what was found and says the
+domain. Laws never look: they may trust what they are given.
+
+Both ends are finite, wide enough for any machine or model that anybody means, and narrow enough that no law
+overflows: so NaN and infinity lie outside every domain.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache, wraps
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from volvelle.errors import DescriptionError, VolvelleError, brief
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    DOLLARS,
+    DOLLARS_PER_BYTE,
+    DOLLARS_PER_JOULE,
+    DOLLARS_PER_RATE,
+    DOLLARS_PER_WATT,
+    FLOP_PER_SECOND,
+    FRACTION,
+    JOULES_PER_BYTE,
+    SECONDS,
+    WATTS,
+    Quantity,
+    format,  # noqa: A004 - the inverse of parse
+    parse,
+    show,
+)
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+_KEY = "domain"
+_DAY, _YEAR = 86_400.0, 31_557_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class NumberDomain:
+    """Numbers from `least` to `most`, both included."""
+
+    least: float
+    most: float
+    kind: Quantity | None = field(default=None, hash=False)
+    """What text with a unit is read as; None: a plain number."""
+    whole: bool = False
+
+    def __str__(self) -> str:
+        what = "whole number" if self.whole else "number" if self.kind is None else self.kind.name
+        what = "amount of money" if self.kind is DOLLARS else what
+        return f"{'an' if what[0] in 'aeio' else 'a'} {what} from {self._shown(self.least)} to {self._shown(self.most)}"
+
+    def _shown(self, value: float) -> str:
+        if self.kind is SECONDS and value >= _DAY:
+            return f"{value / _YEAR:,.0f} years" if value >= _YEAR else f"{value / _DAY:,.0f} days"
+        if self.kind is FRACTION:
+            return f"{100 * value:g} %"
+        if self.kind is not None:
+            return format(value, self.kind)
+        return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:g}"
+
+    def holds(self, value: object) -> bool:
+        """Whether a number, or every number of a column, lies inside."""
+        if isinstance(value, np.ndarray):
+            return bool(np.all((value >= self.least) & (value <= self.most)))
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            return False
+        return bool(self.least <= value <= self.most) and not (self.whole and value != int(value))
+
+    def check(self, value: object, where: str, *, error: type[VolvelleError] = DescriptionError) -> None:
+        """Refuse what lies outside, by the name of the field."""
+        if not self.holds(value):
+            raise error(f"{where} is {self._found(value)}; it must be {self}")
+
+    def read(self, given: object, where: str) -> float:
+        """The number that text with a unit stands for, or that is given in SI units, if it lies inside."""
+        value = given
+        if isinstance(given, str) and self.kind is not None:
+            try:
+                value = parse(given, self.kind)
+            except DescriptionError as error:
+                raise type(error)(f"{where}: {error}") from None
+        if not self.holds(value):
+            raise DescriptionError(f"{where} is {given if value is not given else brief(given)}; it must be {self}")
+        return float(value)  # type: ignore[arg-type]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        """As an annotation of a file's field: numbers, and text that stands for one, are looked at when it is read."""
+
+        def inside(value: Any) -> Any:
+            if isinstance(value, str) and self.kind is not None:
+                try:
+                    self.read(value, "it")
+                except DescriptionError as error:
+                    raise ValueError(str(error)) from None
+            if isinstance(value, int | float) and not self.holds(value):
+                raise ValueError(f"it is {brief(value)}; it must be {self}")
+            return value
+
+        after = {"type": "no-info", "function": inside}
+        return {"type": "function-after", "function": after, "schema": handler(source)}
+
+    def clipped(self, column: Any) -> Any:
+        """A column with its ends moved inside."""
+        return np.clip(column, self.least, self.most)
+
+    def _found(self, value: object) -> str:
+        if isinstance(value, np.ndarray):
+            bad = value[~((value >= self.least) & (value <= self.most))]
+            value = float(bad.flat[0])
+        if self.kind is not None and isinstance(value, int | float) and not isinstance(value, bool):
+            return show(float(value), self.kind)
+        return brief(value)
+
+
+# -- fields of frozen values -----------------------------------------------------------------------------------------
+
+
+def number(domain: NumberDomain, default: Any = MISSING) -> Any:
+    """A field of a frozen value that is a number, or a table of numbers, of some domain."""
+    return field(default=default, metadata={_KEY: domain})
+
+
+@cache
+def domains_of(declared: Any) -> Mapping[str, NumberDomain]:
+    """The domain of every field of a frozen value that is a number, by the field's name."""
+    return {part.name: part.metadata[_KEY] for part in fields(declared) if _KEY in part.metadata}
+
+
+def check_fields(value: Any, where: str) -> None:
+    """Refuse a frozen value with a number outside its domain; columns were looked at where they were made."""
+    for name, domain in domains_of(value.__class__).items():
+        held = getattr(value, name)
+        for key, stated in held.items() if isinstance(held, Mapping) else (("", held),):
+            if isinstance(stated, int | float) and not domain.holds(stated):
+                domain.check(stated, f"{where}: {name}{'.' if key else ''}{key}")
+
+
+# -- arguments of functions ------------------------------------------------------------------------------------------
+
+
+@cache
+def argument_domains(function: Callable[..., Any]) -> Mapping[str, NumberDomain]:
+    """The domain of every argument of a function that has one in its annotation."""
+    return {
+        name: part
+        for name, hint in get_type_hints(function, include_extras=True).items()
+        if get_origin(hint) is Annotated
+        for part in get_args(hint)[1:]
+        if isinstance(part, NumberDomain)
+    }
+
+
+def within_domains(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """The function, which refuses arguments outside the domains of their annotations; None says nothing."""
+    order = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        given = {**dict(zip(order, args, strict=False)), **kwargs}
+        for name, domain in argument_domains(function).items():
+            stated = given.get(name)
+            for one in stated if isinstance(stated, Sequence) and not isinstance(stated, str) else (stated,):
+                if one is not None:
+                    domain.read(one, name)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+# -- the domains themselves ------------------------------------------------------------------------------------------
+
+
+def _whole(least: int, most: int) -> NumberDomain:
+    return NumberDomain(least, most, whole=True)
+
+
+ACCELERATORS = _whole(1, 10**8)
+DEGREE = ACCELERATORS
+"""Of parallelism: it takes so many accelerators."""
+SEQUENCES = _whole(1, 10**9)
+LAYERS = _whole(1, 10**6)
+NO_LAYERS = _whole(0, 10**6)
+WIDTH = _whole(1, 10**9)
+"""Of a dimension of tensors: tokens of a sequence, heads, channels, words."""
+NO_WIDTH = _whole(0, 10**9)
+TABLE_ROWS = _whole(1, 10**12)
+TABLES = _whole(1, 10**5)
+DENSE_LAYERS = _whole(1, 1000)
+"""Of a recommendation model."""
+GRAPH_SIZE = NumberDomain(1e-6, 1e12)
+"""Of a dimension of a graph; on average it need not be whole."""
+SWITCH = _whole(0, 1)
+ZERO_STAGE = _whole(0, 3)
+NO_DEGREE = _whole(0, 10**8)
+SEED = _whole(0, 2**63 - 1)
+RESULTS = _whole(1, 100)
+"""Results to show."""
+ROWS = _whole(0, 10**9)
+PROCESSES = _whole(1, 4096)
+POINTS = _whole(2, 10**6)
+"""Of one axis."""
+FFT_SIDE = _whole(2, 10**6)
+"""Points along one side of a transform."""
+BLOCK = _whole(8, 2**20)
+"""Columns of a panel of Linpack."""
+YEAR = _whole(1600, 2200)
+
+FLOP_RATE = NumberDomain(1.0, 1e21, FLOP_PER_SECOND)
+BYTE_RATE = NumberDomain(1.0, 1e18, BYTES_PER_SECOND)
+SIZE = NumberDomain(1.0, 1e18, BYTES)
+NO_SIZE = NumberDomain(0.0, 1e18, BYTES)
+DELAY = NumberDomain(0.0, 3600.0, SECONDS)
+"""A latency, or what starting something takes."""
+STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
+LIMIT = NumberDomain(0.0, 1e7)
+"""Seconds that a search may take."""
+LIFE = NumberDomain(_DAY, 100 * _YEAR, SECONDS)
+POWER = NumberDomain(1e-3, 1e9, WATTS)
+NO_POWER = NumberDomain(0.0, 1e9, WATTS)
+PRICE = NumberDomain(0.01, 1e12, DOLLARS)
+ENERGY_PRICE = NumberDomain(0.0, 1e3 / 3.6e6, DOLLARS_PER_JOULE)
+CAPACITY_PRICE = NumberDomain(0.0, 1.0, DOLLARS_PER_BYTE)
+RATE_PRICE = NumberDomain(0.0, 1.0, DOLLARS_PER_RATE)
+POWER_PRICE = NumberDomain(0.0, 1e6, DOLLARS_PER_WATT)
+BYTE_ENERGY = NumberDomain(0.0, 1.0, JOULES_PER_BYTE)
+SHARE = NumberDomain(1e-6, 1.0, FRACTION)
+"""Of something that there is no more of: a sustained part of a peak."""
+PLAIN_SHARE = NumberDomain(1e-6, 1.0)
+"""The same, written without a unit."""
+NO_SHARE = NumberDomain(0.0, 1.0, FRACTION)
+SM_SHARE = NumberDomain(0.0, 0.99, FRACTION)
+"""Of units that something else takes: some are left."""
+ATTENTION_SHARE = NumberDomain(1e-6, 1.25, FRACTION)
+"""Of fused attention in the rate of large products: the fastest that was timed is a tenth faster."""
+MULTIPLE = NumberDomain(1e-6, 100.0, FRACTION)
+"""Of a whole that several make up, such as links of one chip in a dimension."""
+EXTRA = NumberDomain(0.0, 100.0, FRACTION)
+"""What comes on top of a price."""
+PUE = NumberDomain(1.0, 10.0)
+OVERSUBSCRIPTION = NumberDomain(1.0, 1e3)
+UNITS = NumberDomain(1.0, 1e9)
+HALF = NumberDomain(0.0, 1e7)
+"""Steps that the start of a kernel is worth."""
+TIMES_DISPATCH = NumberDomain(0.0, 1e4)
+TIMES_NETWORK = NumberDomain(0.01, 100.0)
+ERROR_FACTOR = NumberDomain(1.0, 10.0)
+"""One standard deviation, as a factor."""
+EXPERT_LOAD = NumberDomain(1.0, 1e6)
+STATE_BYTES = NumberDomain(0.0, 1024.0)
+"""Of an optimiser, for one parameter."""
+TOKENS = NumberDomain(1.0, 1e20)
+PARAMETERS = NumberDomain(1.0, 1e20)
+WEIGHT = NumberDomain(1e-9, 1e9)
+FACTOR = NumberDomain(0.0, 1e12)
+"""Of a number that is varied."""

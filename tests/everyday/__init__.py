@@ -1,0 +1,1 @@
+"""What anybody may type: answers, refusals and exit statuses of the command; and questions by chance."""

@@ -1,0 +1,191 @@
+"""Asks questions by chance, each in a worker that may be killed, and tells what nobody should ever see."""
+
+import argparse
+import json
+import multiprocessing
+import resource
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tests.everyday.asking import surroundings
+from tests.everyday.judgement import absurdities
+from tests.everyday.questions import question
+
+SECONDS = 10.0
+"""Of computing that a question may take."""
+PATIENCE = 40.0
+"""Seconds after which a worker that does not answer is killed: the machine may be busy with other things."""
+MEMORY = 2 * 2**30
+"""Bytes that a worker may take."""
+LONGEST = 8000
+"""Characters of a refusal at the most."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that nobody should ever see."""
+
+    seed: int
+    kind: str
+    """``traceback``, ``hang``, ``memory``, ``absurd`` or ``message``."""
+    what: str
+    arguments: tuple[str, ...]
+
+
+class _TooLong(BaseException):
+    """A question that takes longer than it may."""
+
+
+def _ring(signum: int, frame: FrameType | None) -> None:
+    raise _TooLong
+
+
+def ask(seed: int) -> list[Finding]:
+    """Ask the question of a seed in this process; gives what is wrong with the answer."""
+    from volvelle.cli import run  # noqa: PLC0415 - loaded in the worker
+
+    with tempfile.TemporaryDirectory(prefix="volvelle-fuzz-") as name:
+        asked = question(seed, Path(name))
+        kind, status = "", -1
+        with surroundings(Path(name), asked.environment, asked.encoding) as (out, err):
+            signal.signal(signal.SIGPROF, _ring)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            try:
+                status = run([word.replace("\0", "") for word in asked.arguments])
+            except _TooLong:
+                kind = "hang"
+            except BaseException as error:
+                kind = f"escaped: {type(error).__name__}: {error}"
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+        said = err.getvalue().decode(asked.encoding, "replace")
+        shown = out.getvalue().decode(asked.encoding, "replace")
+
+    def finding(kind: str, what: str) -> Finding:
+        return Finding(seed, kind, what[:300].replace(name, "FOLDER"), asked.arguments)
+
+    if kind == "hang":
+        return [finding("hang", f"more than {SECONDS:.0f} s")]
+    if kind or status == 3:
+        return [finding("traceback", kind or said.partition("defect: ")[2])]
+    if status not in (0, 1, 2):
+        return [finding("traceback", f"exit status {status}: {said}")]
+    if "not enough memory" in said:
+        return [finding("memory", said)]
+    if len(said) > LONGEST:
+        return [finding("message", f"{len(said)} characters: {said[:100]}")]
+    if asked.environment.get("COLUMNS", "80") in ("1", "20", "40") and "--json" not in asked.arguments:
+        return []  # words are cut anywhere: Narayanan ends in nan
+    return [finding("absurd", what) for what in absurdities(asked.arguments, status, shown)]
+
+
+def _worker(calls: Connection) -> None:
+    """Answer seeds until there are no more."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    warnings.simplefilter("error", RuntimeWarning)
+    from volvelle.catalogue import loader, prices  # noqa: PLC0415 - loaded in the worker
+
+    # The package's own files are read once for all questions.
+    kept: Any = lru_cache(1024)(loader.parsed)
+    for module in (loader, prices):
+        module.parsed = kept  # type: ignore[attr-defined]
+    while (seed := calls.recv()) is not None:
+        calls.send(ask(seed))
+
+
+_SHIFT = 200
+"""Questions that a worker answers before another takes its place, so that its memory is that of a few of them."""
+
+
+@dataclass
+class _Desk:
+    """A worker, and what it works on."""
+
+    seed: int | None = None
+    since: float = 0.0
+    answered: int = 0
+
+    def __post_init__(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self.calls, theirs = context.Pipe()
+        self.process = context.Process(target=_worker, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def give(self, seed: int) -> None:
+        self.seed, self.since = seed, time.monotonic()
+        self.calls.send(seed)
+
+
+def fuzz(seeds: range, *, workers: int = 1) -> Iterator[tuple[int, list[Finding]]]:
+    """The findings of every seed, as they come."""
+    waiting = iter(seeds)
+    desks = [_Desk() for _ in range(workers)]
+    for desk in desks:
+        if (seed := next(waiting, None)) is not None:
+            desk.give(seed)
+    while busy := [desk for desk in desks if desk.seed is not None]:
+        wait([desk.calls for desk in busy], timeout=1.0)
+        for place, desk in enumerate(desks):
+            if desk.seed is None:
+                continue
+            seed, findings = desk.seed, None
+            if desk.calls.poll():
+                try:
+                    findings = desk.calls.recv()
+                except EOFError:
+                    findings = [Finding(seed, "memory", "the worker died", ())]
+            elif time.monotonic() - desk.since > PATIENCE:
+                desk.process.kill()
+                findings = [Finding(seed, "hang", f"no answer after {PATIENCE:.0f} s", ())]
+            if findings is None:
+                continue
+            yield seed, findings
+            desk.answered += 1
+            stuck = any(found.kind in ("hang", "memory") for found in findings)
+            if stuck or desk.answered == _SHIFT or not desk.process.is_alive():
+                desk.process.kill()
+                desks[place] = _Desk()
+            desks[place].seed = None
+            if (following := next(waiting, None)) is not None:
+                desks[place].give(following)
+    for desk in desks:
+        desk.process.kill()
+
+
+def main() -> None:
+    """Ask many questions; the last line is a summary as JSON."""
+    parser = argparse.ArgumentParser(description="Ask the command questions by chance.")
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0, help="Of the first question.")
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args()
+    kinds: Counter[str] = Counter()
+    begun = time.monotonic()
+    for _, findings in fuzz(range(given.seed, given.seed + given.runs), workers=given.workers):
+        for found in findings:
+            kinds[found.kind] += 1
+            print(json.dumps(asdict(found)), flush=True)
+    seconds = round(time.monotonic() - begun, 1)
+    names = ("traceback", "hang", "memory", "absurd", "message")
+    print(
+        json.dumps(
+            {"runs": given.runs, "seed": given.seed, "seconds": seconds, **{name: kinds[name] for name in names}}
+        )
+    )
+    sys.exit(1 if kinds else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What no answer may hold: figures that are negative or not finite, and figures that contradict each other."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_SIGNED = frozenset(
+    {
+        *("error", "gain", "headroom", "up", "down", "price", "per_million", "change", "slack", "logit", "intercept"),
+        *("bias", "residual", "low_error", "high_error", "median_error", "mean_error", "worst_error", "elasticities"),
+        *("objective_change", "steps", "difference", "swing", "seed", "exponent", "slope"),
+    }
+)
+"""Keys of figures that may be negative."""
+_CLOSE = 1e-6
+_WRONG = re.compile(r"(?<![\w.-])[-+]?(nan|inf)(?![\w.-])")
+_WRONG_SCORE = re.compile(r"(nan|inf) ?[%sWB×]")
+"""In tables of scores, which quote the cells of rows too."""
+_QUOTING = re.compile("; it (must|may)|there is no |cites ")
+"""Refusals of rows, which show what was found."""
+_MFU = re.compile(r"([\d.,]+) % of peak")
+
+
+def absurdities(arguments: tuple[str, ...], status: int, out: str) -> list[str]:
+    """What is absurd about an answer."""
+    if status not in (0, 1):
+        return []
+    if "--json" not in arguments:
+        return _in_text(arguments, out)
+    try:
+        document = json.loads(out, parse_constant=_no_constant)
+    except ValueError as error:
+        return [f"--json is no JSON: {error}"]
+    found = list(_impossible(document, ()))
+    verb = document.get("verb") if isinstance(document, dict) else None
+    if verb == "estimate":
+        found += _estimate(document)
+    if verb == "plan":
+        found += _plan(document)
+    return found
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _in_text(arguments: tuple[str, ...], out: str) -> list[str]:
+    shown = "\n".join(line for line in out.splitlines() if not _QUOTING.search(line))
+    for word in arguments:  # what was asked is repeated
+        shown = shown.replace(word, "") if word else shown
+    wrong = _WRONG_SCORE if arguments[:1] == ("validate",) else _WRONG
+    found = [f"text has {match.group()!r}" for match in wrong.finditer(shown)][:1]
+    found += [f"MFU of {match[1]} %" for match in _MFU.finditer(shown) if float(match[1].replace(",", "")) > 100]
+    return found
+
+
+def _impossible(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _impossible(part, (*path, str(key)))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _impossible(part, path)
+    elif isinstance(value, int | float) and value < 0 and _SIGNED.isdisjoint(path):
+        yield f"{'.'.join(path)} is {value}"
+
+
+def _inside(value: float, found: dict[str, Any] | None, name: str) -> Iterator[str]:
+    if found is not None and not found["low"] * (1 - _CLOSE) <= value <= found["high"] * (1 + _CLOSE):
+        yield f"{name} {value} lies outside its own range {found['low']} … {found['high']}"
+
+
+def _estimate(document: dict[str, Any]) -> list[str]:
+    found = []
+    held = sum(part["bytes"] for part in document["memory"])
+    if abs(held - document["memory_bytes"]) > _CLOSE * held:
+        found.append(f"parts of memory make {held}, not {document['memory_bytes']}")
+    seconds = document["seconds"]
+    if seconds is None:
+        return found
+    if not seconds > 0:
+        found.append(f"a step takes {seconds} s")
+    if document["utilisation"] > 1:
+        found.append(f"MFU of {100 * document['utilisation']:.1f} %")
+    exposed = sum(part["seconds"] for part in document["contributions"] if part["exposed"])
+    if abs(exposed - seconds) > _CLOSE * seconds:
+        found.append(f"parts make {exposed} s, not {seconds}")
+    hidden = max((part["seconds"] for part in document["contributions"] if not part["exposed"]), default=0.0)
+    if hidden > seconds * (1 + _CLOSE):
+        found.append(f"{hidden} s are hidden behind a step of {seconds} s")
+    return [*found, *_inside(seconds, document["range"], "the step")]
+
+
+def _plan(document: dict[str, Any]) -> list[str]:
+    layouts = document.get("layouts") or []
+    times = [layout["seconds"] for layout in layouts if "seconds" in layout]
+    found = [] if times == sorted(times) else ["layouts are not in order"]
+    for plan in document.get("plans") or []:
+        for name, figure in plan["figures"].items():
+            found += _inside(figure["value"], figure if "low" in figure else None, name)
+        if plan["figures"].get("utilisation", {"value": 0.0})["value"] > 1:
+            found.append(f"{100 * plan['figures']['utilisation']['value']:.1f} % of peak")
+    found += [f"MFU of {100 * one['utilisation']:.1f} %" for one in layouts if one.get("utilisation", 0) > 1][:1]
+    if times and document.get("range"):
+        found += _inside(times[0], document["range"], "the first layout")
+    return found

@@ -1,0 +1,72 @@
+"""Questions by chance: a sample of what ``scripts/fuzz`` asks, and what it found once, each as it was typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.everyday.asking import Reply, ask
+from tests.everyday.fuzzing import fuzz
+from tests.everyday.judgement import absurdities
+
+SAMPLE = 300
+
+
+def test_no_question_ends_in_a_traceback_a_hang_or_an_absurd_figure() -> None:
+    found = [finding for _, findings in fuzz(range(SAMPLE)) for finding in findings]
+    assert found == []
+
+
+def answered(folder: Path, words: str) -> Reply:
+    arguments = tuple(words.split())
+    reply = ask(folder, *arguments)
+    assert reply.status in (0, 1, 2), reply.err
+    assert absurdities(arguments, reply.status, reply.out) == []
+    return reply
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "estimate llama2-13b --on=gb300-nvl72/8 --batch=16 --tp=8 --pp=1 --micro-batch=1 --expert-overlap --json",
+        "estimate qwen2-57b-a14b --on=dgx-b200/8 --batch=8 --tp=4 --pp=2 --micro-batch=4 --json",
+    ],
+)
+def test_an_estimate_lies_in_its_own_range(tmp_path: Path, words: str) -> None:
+    document = json.loads(answered(tmp_path, words).out)
+    assert document["range"]["low"] <= document["seconds"] <= document["range"]["high"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("plan dlrm dlrm-793b --on=h100-96gb-cluster/100000000 --json", 0),
+        ("plan hpl --on=dgx-b200/512 --host-memory=2e17B", 2),
+        ("plan hpl --on=dgx-b200/100000000", 2),
+        ("plan fft 1024 --on=dgx-b200/100000000 --json", 1),
+        ("cost --on=fugaku/99999989 --json", 2),
+    ],
+)
+def test_what_is_largest_takes_neither_for_ever_nor_all_memory(tmp_path: Path, words: str, status: int) -> None:
+    assert answered(tmp_path, words).status == status
+
+
+def test_outputs_of_a_graph_are_names(tmp_path: Path) -> None:
+    text = "sizes: {n: 1}\ninputs: {x: n}\nkernels: {y: 'sum x, x -> n'}\noutputs: [[y]]\n"
+    (tmp_path / "graph.yaml").write_text(text)
+    reply = answered(tmp_path, "map graph.yaml --on=sn30-node/1 --limit=1 --json")
+    assert reply.status == 2
+    assert "outputs: there is no kernel" in reply.last
+
+
+@pytest.mark.parametrize("word", ["training", "collectives"])
+def test_a_table_without_rows_to_score_has_no_scores(tmp_path: Path, word: str) -> None:
+    sizes = "n_layers,hidden,n_heads,seq_len,accel,n_accel,TP,PP,DP,micro_batch,global_batch"
+    header = {
+        "training": f"row_id,{sizes},step_time_s",
+        "collectives": "row_id,collective,accel,n_accel,bytes,time_us",
+    }[word]
+    (tmp_path / "rows.csv").write_text(header + "\n1" + ",x" * header.count(",") + "\n")
+    reply = ask(tmp_path, "validate", word, "--data", "rows.csv")
+    assert reply.status in (0, 2)
+    assert "nan" not in reply.out
