@@ -205,6 +205,7 @@ RESULTS = _whole(1, 100)
 """Results to show."""
 ROWS = _whole(0, 10**9)
 PROCESSES = _whole(1, 4096)
+SOCKETS = _whole(1, 64)
 POINTS = _whole(2, 10**6)
 """Of one axis."""
 FFT_SIDE = _whole(2, 10**6)
@@ -236,6 +237,8 @@ SHARE = NumberDomain(1e-6, 1.0, FRACTION)
 PLAIN_SHARE = NumberDomain(1e-6, 1.0)
 """The same, written without a unit."""
 NO_SHARE = NumberDomain(0.0, 1.0, FRACTION)
+MARGIN = NumberDomain(0.0, 0.9, FRACTION)
+"""Of memory that is left free."""
 SM_SHARE = NumberDomain(0.0, 0.99, FRACTION)
 """Of units that something else takes: some are left."""
 ATTENTION_SHARE = NumberDomain(1e-6, 1.25, FRACTION)

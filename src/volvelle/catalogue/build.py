@@ -102,6 +102,7 @@ def build_calibration(file: CalibrationFile, sources: Collection[str]) -> Calibr
         if name not in CONSTANTS:
             raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
     exact = dict.fromkeys(ERRORS, "it is itself how far an estimate may be off, so state a larger value")
+    exact["memory_margin"] = "it is chosen and not measured"
     constants = {
         name: figures.read(name, datum, CONSTANTS[name], exact=exact.get(name, ""))
         for name, datum in file.constants.items()
@@ -182,6 +183,15 @@ def build_cluster(
             Dimension(name=dimension.name, size=size, topology=_topology(dimension, index, size, figures), link=link)
         )
     host = links[file.host_link] if file.host_link else None
+
+    def shared(what: str) -> float | None:
+        """A chip's share of what its host has."""
+        if file.host is None:
+            return None
+        domain = CLUSTER["host_memory" if what == "memory" else "host_memory_rate"]
+        datum = getattr(file.host, what)
+        return figures.read(f"host.{what}", datum, domain, exact="no range rests on a host's memory") / file.host.chips
+
     return CalibratedCluster(
         name=f"{file.name}/{count}",
         chip=chip,
@@ -190,6 +200,8 @@ def build_cluster(
         host_power=figures.read("host_power", file.host_power, CLUSTER["host_power"]) if file.host_power else 0.0,
         host_rate=host.sustained if host else None,
         host_link=host,
+        host_memory=shared("memory"),
+        host_memory_rate=shared("rate"),
         pue=figures.read("pue", file.pue, CLUSTER["pue"]) if file.pue else 1.0,
         figures=figures.found,
         notes=notes,

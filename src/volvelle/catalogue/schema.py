@@ -14,6 +14,7 @@ from volvelle.domains import (
     OVERSUBSCRIPTION,
     PARAMETERS,
     ROWS,
+    SOCKETS,
     YEAR,
     NumberDomain,
     domains_of,
@@ -145,6 +146,18 @@ class DimensionFile(_Strict):
     group_source: str = ""
 
 
+class HostFile(_Strict):
+    """The computer that several accelerators share: what is put off them goes into its memory."""
+
+    chips: Annotated[int, ACCELERATORS]
+    """Accelerators of one host."""
+    memory: Annotated[Datum, CLUSTER["host_memory"]]
+    """Of the whole host."""
+    rate: Annotated[Datum, CLUSTER["host_memory_rate"]]
+    """Peak rate of that memory, all sockets together."""
+    sockets: Annotated[int, SOCKETS]
+
+
 class ClusterFile(_Strict):
     """A template of machines of any size."""
 
@@ -156,6 +169,7 @@ class ClusterFile(_Strict):
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
     host_link: str = ""
     """Link to host memory, as one accelerator sees it."""
+    host: HostFile | None = None
     host_power: Annotated[Datum, CLUSTER["host_power"]] | None = None
     pue: Annotated[Datum, CLUSTER["pue"]] | None = None
     notes: str = ""

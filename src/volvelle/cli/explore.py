@@ -11,7 +11,7 @@ import click
 
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.words import Output, Within
-from volvelle.domains import PROCESSES, SEQUENCES
+from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
 
 if TYPE_CHECKING:
     from volvelle.verbs.explore import Sweep
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     "--invert", metavar="TEXT", help='Find the best design that meets a requirement: "days<=30 and usd minimal".'
 )
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: what STUDY says]")
+@click.option(
+    "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: what STUDY says]"
+)
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -54,6 +57,7 @@ def explore(
     chunk: int | None,
     invert: str | None,
     stack: str,
+    margin: str | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -71,7 +75,7 @@ def explore(
         requirement_of(invert)
     if not dry_run:
         check_engines()
-    ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, catalogue=folder)
+    ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, catalogue=folder)
     if not as_json:
         print_study(ahead)
     if dry_run:

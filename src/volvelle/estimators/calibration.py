@@ -14,6 +14,7 @@ from volvelle.domains import (
     DELAY,
     ERROR_FACTOR,
     HALF,
+    MARGIN,
     NO_SHARE,
     SHARE,
     SM_SHARE,
@@ -63,6 +64,8 @@ class FittedConstants:
     """Share of the tensor axis's exchanges that products beside them do not hide."""
     hand_over_exposure: Fraction = number(NO_SHARE, 1.0)
     """Share of what stages hand over that computation beside it does not hide."""
+    memory_margin: Fraction = number(MARGIN, 0.0)
+    """Share of the memory of chips and hosts that is left free before something is said to fit."""
     step_error: float | None = number(ERROR_FACTOR, None)
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     memory_error: float | None = number(ERROR_FACTOR, None)
@@ -234,3 +237,8 @@ def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:
     if not values:
         return cluster
     return calibrated(cluster, calibrations_of(cluster).with_values(values))
+
+
+def with_margin(cluster: Cluster, margin: str | float | None) -> Cluster:
+    """The machine with another share of memory left free, where one is given."""
+    return cluster if margin is None else with_constants(cluster, {"memory_margin": MARGIN.read(margin, "margin")})

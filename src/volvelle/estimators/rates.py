@@ -18,6 +18,8 @@ from volvelle.system.topologies import AbstractTopology
 from volvelle.workload.elements import element_bytes
 
 _WIDE = element_bytes("bf16")
+_HOST_STREAM = 0.8
+"""Share of the peak of a server's memory that a copy sustains."""
 
 
 Part = TypeVar("Part", "SustainedRates", "NetworkLevel")
@@ -74,6 +76,11 @@ class SustainedRates:
     tensor_exposure: Fraction
     hand_over_exposure: Fraction
     host_rate: BytesPerSecond | None
+    """Each direction, as far as the host's memory keeps up with all its chips at once."""
+    host_memory: Bytes | None
+    """A chip's share of it."""
+    host_memory_rate: BytesPerSecond | None
+    memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
 
@@ -87,6 +94,10 @@ class SustainedRates:
         wide = element if element_bytes(element) >= _WIDE else "bf16"
         in_16bit = fitted if wide == element else fitted_constants(cluster, wide, calibration, software=software)
         second = chip.memories[1] if len(chip.memories) > 1 else None
+        host_rate, host_memory_rate = cluster.host_rate, cluster.host_memory_rate
+        if host_memory_rate is not None:
+            host_memory_rate = _HOST_STREAM * host_memory_rate
+            host_rate = None if host_rate is None else np.minimum(host_rate, host_memory_rate)
         return cls(
             matrix_rate=chip.matrix_rate(element) * fitted.matrix_efficiency,
             wide_matrix_rate=chip.matrix_rate(wide) * in_16bit.matrix_efficiency,
@@ -109,7 +120,10 @@ class SustainedRates:
             communication_sm_share=fitted.communication_sm_share,
             tensor_exposure=fitted.tensor_exposure,
             hand_over_exposure=fitted.hand_over_exposure,
-            host_rate=cluster.host_rate,
+            host_rate=host_rate,
+            host_memory=cluster.host_memory,
+            host_memory_rate=host_memory_rate,
+            memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(
                     name=dimension.name,
@@ -131,6 +145,16 @@ class SustainedRates:
     def holds(self) -> Bytes:
         """Bytes in both tiers of memory."""
         return self.capacity if is_plainly(self.expansion, 0.0) else self.capacity + self.expansion
+
+    @property
+    def room(self) -> Bytes:
+        """What may be held, a margin left free."""
+        return self.holds if is_plainly(self.memory_margin, 0.0) else self.holds * (1.0 - self.memory_margin)
+
+    @property
+    def host_room(self) -> Bytes | None:
+        """What a chip may hold in its host's memory, the same margin left free."""
+        return None if self.host_memory is None else self.host_memory * (1.0 - self.memory_margin)
 
     def filled(self, used: Bytes) -> "SustainedRates":
         """The machine when so much is held: what local memory has no room for is read from the second tier."""

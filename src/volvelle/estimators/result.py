@@ -89,6 +89,10 @@ class Estimate(Generic[Work, Decision]):
     memory: tuple[MemoryPart, ...] = ()
     capacity: float = inf
     """Bytes that a chip has."""
+    margin: float = 0.0
+    """Share of them that is left free before something is said to fit."""
+    fits: float | None = None
+    """Probability that what the fullest rank holds fits the chip, nothing left free; None: that was not asked."""
     violations: tuple[Violation, ...] = ()
     work: float = nan
     """FLOP that whoever asks counts for the whole workload."""

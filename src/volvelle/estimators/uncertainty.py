@@ -333,7 +333,7 @@ class UnderUncertainty(TrainingEstimator):
             "headroom": central.capacity - central.memory_bytes,
         }
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        return replace(central, ranges=ranges), samples
+        return replace(central, ranges=ranges, fits=float(np.mean(samples.headroom >= 0.0))), samples
 
 
 def _with_own_calibration(estimator: TableEstimator, system: Cluster) -> tuple[TableEstimator, Cluster]:

@@ -26,6 +26,7 @@ from volvelle.domains import (
     FACTOR,
     FFT_SIDE,
     LIFE,
+    MARGIN,
     POINTS,
     SEED,
     SEQUENCES,
@@ -201,6 +202,8 @@ class StudyForm(_Closed):
     """A cluster of the catalogue; or ``published/dfmodel``, whose points come with their own workloads."""
     stack: str = ""
     """Software that trains; empty: the usual one of each chip. It may be an axis too."""
+    margin: Annotated[str | float | None, MARGIN] = None
+    """Share of memory left free before a layout fits; None: as each chip's calibration says."""
     axes: dict[str, AxisForm] = Field(min_length=1)
     set: dict[str, str | float] = {}
     """Fields computed from others at every point."""

@@ -56,17 +56,27 @@ def _headline(answer: Answer) -> Panel:
     text.append(f"  {_layout(mapping)}\n\n")
     if answer.speed is not None:
         _speed(text, answer.speed)
-    fits = "fits" if estimate.memory_bytes <= estimate.capacity else "does not fit"
     text.append(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
-        f"({estimate.worst_rank}): {fits}\n"
+        f"({estimate.worst_rank}): {_fits(estimate)}\n"
     )
+    away = estimate.facts.get("host_memory_bytes")
+    if away is not None and cluster.host_memory is not None:
+        text.append(f"{show(away, BYTES)} of {show(float(cluster.host_memory), BYTES)} of host memory, a chip\n")
     if answer.speed is not None:
         text.append(_money(answer) + _ranges(answer) + _nearest(answer))
     else:
         text.append("no speed: counts do not divide, so there is no such layout", style="bold red")
     title = "cannot run" if not estimate.feasible else "one training step"
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
+
+
+def _fits(estimate: TrainingEstimate) -> str:
+    """Whether it fits with a margin left free, and how likely it is to fit at all."""
+    fits = estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin)
+    free = f", {100 * estimate.margin:g} % left free" if estimate.margin else ""
+    sure = "" if estimate.fits is None else f" (probability {100 * estimate.fits:.0f} %{free})"
+    return ("fits" if fits else "does not fit") + sure
 
 
 def _speed(text: Text, estimate: TrainingEstimate) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, check_fields, number
+from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, SIZE, check_fields, number
 from volvelle.errors import DescriptionError
-from volvelle.quantities import BytesPerSecond, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Watts
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.link import Link
@@ -46,6 +46,10 @@ class Cluster:
     """What one chip sustains to and from host memory, each direction; None: there is none."""
     host_link: Link | None = None
     """The link behind that rate, where it is known: how sure we are of it."""
+    host_memory: Bytes | None = number(SIZE, None)
+    """Each chip's share of the memory of its host; None: not known."""
+    host_memory_rate: BytesPerSecond | None = number(BYTE_RATE, None)
+    """Each chip's share of the peak rate of that memory; None: not known."""
     pue: float = number(PUE, 1.0)
     """Power at the meter over power in the racks."""
     figures: Mapping[str, Figure] = field(default_factory=dict)

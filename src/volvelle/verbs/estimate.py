@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
-from volvelle.domains import EXPERT_LOAD, SEED, SEQUENCES, WIDTH, within_domains
+from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, WIDTH, within_domains
 from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
@@ -133,6 +133,11 @@ class Answer:
         )
 
     @property
+    def host_memory_bytes(self) -> float | None:
+        """Bytes of host memory a chip, where something is put there."""
+        return self.estimate.facts.get("host_memory_bytes")
+
+    @property
     def ranges(self) -> Mapping[str, Range]:
         """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
         known = {**self.estimate.ranges, **self.costs.ranges}
@@ -213,6 +218,7 @@ def estimate(
     expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
     seed: Annotated[int, SEED] = 0,
     stack: str = "",
+    margin: Annotated[str | float | None, MARGIN] = None,
     catalogue: Folder = None,
     **choices: Any,
 ) -> Answer:
@@ -220,10 +226,11 @@ def estimate(
 
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
-    range. `stack` is the software that trains, by default the usual one of the chip.
+    range. `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
+    that is left free.
     """
     known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, stack=stack)
+    cluster = cluster_of(on, known, stack=stack, margin=margin)
     forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
     step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
     if mapping is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from volvelle.domains import PROCESSES, SEQUENCES, within_domains
+from volvelle.domains import MARGIN, PROCESSES, SEQUENCES, within_domains
 from volvelle.studies.answers.answers import Answers, answer
 from volvelle.studies.answers.invert import Inversion, invert
 from volvelle.studies.design_space.accounts import Accounts
@@ -62,17 +62,19 @@ def outlook(
     workers: Annotated[int | None, PROCESSES] = None,
     compiled: bool = False,
     stack: str = "",
+    margin: Annotated[str | float | None, MARGIN] = None,
     catalogue: Path | None = None,
 ) -> Outlook:
     """The size of a study and the time it will take on so many processes (all cores), from a few of its points.
 
-    `stack` is the software that trains, by default what the study says.
+    `stack` is the software that trains and `margin` the share of memory left free, by default what the study says.
     """
     if not isinstance(study, DesignStudy):
         source = Path(study) if isinstance(study, str) else study
         study = read_study(source, folders=(catalogue,) if catalogue else ())
-    if stack:
-        study = replace(study, form=study.form.model_copy(update={"stack": stack}))
+    said = {name: value for name, value in (("stack", stack), ("margin", margin)) if value not in ("", None)}
+    if said:
+        study = replace(study, form=study.form.model_copy(update=said))
     Accounts(study).check()
     expected = forecast(study, compiled=compiled)
     return Outlook(study=study, forecast=expected, cores=workers or cores(), compiled=compiled)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, brief
+from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.shape import Transformer
 
@@ -22,11 +23,16 @@ def catalogue_of(given: Folder) -> Catalogue:
     return Catalogue(*([Path(given)] if given else []))
 
 
-def cluster_of(given: Machine, catalogue: Catalogue, *, stack: str = "") -> Cluster:
-    """A cluster, by name or as it is; with what a software stack makes of its chips, where one is named."""
+def cluster_of(given: Machine, catalogue: Catalogue, *, stack: str = "", margin: str | float | None = None) -> Cluster:
+    """A cluster, by name or as it is; with what a software stack makes of its chips, where one is named.
+
+    `margin` is the share of memory that is left free, by default what its calibration says.
+    """
     if not isinstance(given, Cluster):
-        return catalogue.cluster(given, stack=stack)
-    return catalogue.calibrated(given, stack=stack) if stack else given
+        cluster: Cluster = catalogue.cluster(given, stack=stack)
+    else:
+        cluster = catalogue.calibrated(given, stack=stack) if stack else given
+    return with_margin(cluster, margin)
 
 
 def model_of(given: Model, catalogue: Catalogue) -> Transformer:

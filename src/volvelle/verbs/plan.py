@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Literal, get_args
 
-from volvelle.domains import EXPERT_LOAD, RESULTS, SEQUENCES, WIDTH, within_domains
+from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, WIDTH, within_domains
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -102,6 +102,7 @@ def plan(
     framework: Framework | None = None,
     top: Annotated[int, RESULTS] = 8,
     stack: str = "",
+    margin: Annotated[str | float | None, MARGIN] = None,
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -111,7 +112,7 @@ def plan(
     Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
-    trains, by default the usual one of the chip. `progress` is told how many layouts were looked at.
+    trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many layouts were looked at.
     """
     known = catalogue_of(catalogue)
     if isinstance(model, Workload):
@@ -119,7 +120,7 @@ def plan(
     else:
         shape = model_of(model, known)
         forward = transformer(shape, sequence=sequence)
-    cluster = cluster_of(on, known, stack=stack)
+    cluster = cluster_of(on, known, stack=stack, margin=margin)
     length = int(forward.sizes.get("position", 1))
     notes: tuple[str, ...] = ()
     if batch is None:

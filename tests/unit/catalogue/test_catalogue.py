@@ -21,6 +21,7 @@ from volvelle.catalogue.schema import (
     ClusterFile,
     Datum,
     DimensionFile,
+    HostFile,
     LinkFile,
     MemoryFile,
     ModelFile,
@@ -83,6 +84,7 @@ ENTRIES: Mapping[str, Entry] = {
             "matrix_efficiency": number("80 %"),
             "sustained_clock": number("99 %"),
             "memory_efficiency": number("80 %"),
+            "memory_margin": number("5 %"),
             "gemm_k_half": number(200),
             "kernel_launch_time": number("2 us"),
             "host_dispatch_time": number("30 us"),
@@ -131,6 +133,7 @@ ENTRIES: Mapping[str, Entry] = {
             },
         ],
         "host_link": "host",
+        "host": {"chips": 8, "memory": number("2 TB"), "rate": number("400 TB/s"), "sockets": 2},
         "host_power": number("200 W"),
         "pue": number(1.3),
     },
@@ -162,6 +165,7 @@ PLACES = [
 NAMES = [f"{file.removesuffix('.yaml')}:{'.'.join(map(str, place))}" for file, place in PLACES]
 CANNOT = {
     "energy": "no answer rests on the energy of a link",
+    "memory_margin": "it is chosen and not measured",
     "step_error": "it is itself how far an estimate may be off",
     "memory_error": "it is itself how far an estimate may be off",
 }
@@ -237,7 +241,7 @@ def test_a_spread_on_any_number_moves_a_range_or_is_refused_with_a_reason(
     tmp_path: Path, file: str, place: Path_
 ) -> None:
     catalogue = written(tmp_path, with_spread(file, place))
-    reason = CANNOT.get(str(place[-1]))
+    reason = "no range rests on a host's memory" if "host" in place else CANNOT.get(str(place[-1]))
     if reason is not None:
         with pytest.raises(DescriptionError, match=reason):
             widths(catalogue)
@@ -245,7 +249,7 @@ def test_a_spread_on_any_number_moves_a_range_or_is_refused_with_a_reason(
     assert max(widths(catalogue).values()) > 1e-6
 
 
-@pytest.mark.parametrize("schema", [ChipFile, MemoryFile, LinkFile, ClusterFile, DimensionFile])
+@pytest.mark.parametrize("schema", [ChipFile, MemoryFile, LinkFile, ClusterFile, DimensionFile, HostFile])
 def test_the_entries_above_state_every_number_there_is(schema: type[BaseModel]) -> None:
     stated = {str(step) for _, place in PLACES for step in place}
     wanted = {name for name, kind in get_type_hints(schema).items() if kind is Datum or Datum in _inside(kind)}

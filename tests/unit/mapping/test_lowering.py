@@ -151,9 +151,9 @@ def test_keeping_every_other_input_halves_what_full_recomputation_keeps() -> Non
 
 def test_off_load_trades_memory_for_a_stream_over_the_host_link() -> None:
     layout = ParallelMapping(tensor=2, data=16, zero=0)
-    here = estimated(small_gpt(), layout, host_rate=20e9)
+    here = estimated(small_gpt(), layout, host_rate=20e9, host_memory=1e12)
     for name, what in (("optimiser state", "optimiser"), ("weights", "weights"), ("activations", "activations")):
-        there = estimated(small_gpt(), replace(layout, **{f"offload_{what}": True}), host_rate=20e9)
+        there = estimated(small_gpt(), replace(layout, **{f"offload_{what}": True}), host_rate=20e9, host_memory=1e12)
         assert there.feasible
         assert memory(there, name) < memory(here, name)
         assert there.time >= here.time
@@ -161,7 +161,7 @@ def test_off_load_trades_memory_for_a_stream_over_the_host_link() -> None:
 
 def test_a_faster_host_link_never_slows_an_off_loaded_step_down() -> None:
     layout = ParallelMapping(tensor=2, data=16, offload_activations=True, offload_weights=True, offload_optimiser=True)
-    slow, fast = (estimated(small_gpt(), layout, host_rate=rate) for rate in (1e9, 50e9))
+    slow, fast = (estimated(small_gpt(), layout, host_rate=rate, host_memory=1e12) for rate in (1e9, 50e9))
     assert fast.time <= slow.time
 
 

@@ -58,6 +58,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
+from volvelle.estimators.calibration import with_margin
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster
@@ -80,7 +81,10 @@ _SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", *_WHOLE_SHARE,
 
 # Built once a shape: estimators keep their plans by identity.
 _workload = lru_cache(maxsize=512)(transformer)
-_named_cluster = lru_cache(maxsize=1024)(Catalogue.cluster)
+@lru_cache(maxsize=1024)
+def _named_cluster(catalogue: Catalogue, name: str, *, stack: str) -> Cluster:
+    """A machine by name. A run that ran left free what it left free, so no margin is asked of it."""
+    return with_margin(catalogue.cluster(name, stack=stack), 0.0)
 
 
 def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:

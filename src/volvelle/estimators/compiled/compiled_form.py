@@ -19,6 +19,7 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import EstimateTable, TrainingEstimate
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.closed_form import ClosedForm, matched
+from volvelle.estimators.training.step_time import OVERFULL
 from volvelle.estimators.training.two_tier_time import two_tier_time
 from volvelle.mapping.lowered_model import ByIdentity, lowered_model, split_dims, step_flops
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Structure
@@ -79,7 +80,7 @@ class _Filler:
         self.inputs = Inputs(mappings, machine)
         rows = len(mappings)
         self.results: dict[str, NDArray[Any]] = {"time": np.empty(rows), "memory_bytes": np.empty(rows)}
-        names = (*(check.name for check in CHECKS), "memory")
+        names = (*(check.name for check in CHECKS), *OVERFULL)
         self.violated = {name: np.zeros(rows, dtype=bool) for name in names}
         others = [getattr(workload, field.name) for field in fields(workload) if field.name != "model"]
         self.question = (
@@ -87,6 +88,7 @@ class _Filler:
             tuple((type(value), value) for value in others),
             system.accelerators,
             system.host_rate is None,
+            system.host_memory is None,
             self.inputs.key,
         )
         try:
@@ -166,11 +168,10 @@ class _Group:
         def timed(recording: Recording) -> dict[str, Any]:
             table, machine = filler.inputs.traced(recording, self.structure)
             found = two_tier_time(model, filler.workload, machine, table)
-            memory = found.memory_bytes
             return {
                 "time": found.time,
-                "memory_bytes": memory,
-                "memory": memory > machine.holds,
+                "memory_bytes": found.memory_bytes,
+                **found.overfull(machine),
                 **{check.name: check.violated(case, table) for check in CHECKS},
             }
 

@@ -274,15 +274,15 @@ def _schedule_explained(case: Case, mapping: ParallelMapping) -> Violation:
 
 def _host_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
-    return (offloaded > 0) & (case[1].host_rate is None)
+    return (offloaded > 0) & (case[1].host_rate is None or case[1].host_memory is None)
 
 
 def _host_explained(case: Case, mapping: ParallelMapping) -> Violation:
     return Violation(
         name="host memory",
-        problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host link for "
-        f"{case[1].name}",
-        cures=("keep them on the chip", "state host_link in the cluster's entry"),
+        problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host "
+        f"{'link' if case[1].host_rate is None else 'memory'} for {case[1].name}",
+        cures=("keep them on the chip", "state host_link and host in the cluster's entry"),
     )
 
 

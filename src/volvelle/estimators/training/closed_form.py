@@ -14,7 +14,7 @@ from volvelle.estimators.result import Contribution, EstimateTable, MemoryPart, 
 from volvelle.estimators.training.blocks import Blocks
 from volvelle.estimators.training.checks import CHECKS, Case
 from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
-from volvelle.estimators.training.step_time import StepTime
+from volvelle.estimators.training.step_time import OVERFULL, StepTime
 from volvelle.estimators.training.two_tier_time import two_tier_time
 from volvelle.mapping.axes import PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel, lowered_model, split_dims, step_flops
@@ -54,16 +54,19 @@ class ClosedForm(TrainingEstimator):
         )
         used = sum(part.bytes for part in memory)
         violations = _violations(workload, system, mapping, model)
-        capacity = _single(machine.holds)
-        if used > capacity:
-            violations = (*violations, self._overflow(workload, system, mapping, used, capacity))
+        room, away, host_room = _single(machine.room), _single(found.away), machine.host_room
+        if used > room:
+            violations = (*violations, self._overflow(workload, system, mapping, used, room))
+        if host_room is not None and away > _single(host_room):
+            violations = (*violations, _host_overflow(mapping, away, _single(host_room)))
         return TrainingEstimate(
             workload=workload,
             decision=mapping,
             contributions=_contributions(found),
             memory=memory,
             worst_rank=RANKS[int(found.fullest[0])],
-            capacity=capacity,
+            capacity=_single(machine.holds),
+            margin=_single(machine.memory_margin),
             violations=violations,
             work=step_flops(workload),
             tokens=workload.tokens,
@@ -115,6 +118,21 @@ def matched(mappings: MappingTable, machine: SustainedRates) -> MappingTable:
             "as many of both"
         )
     return mappings
+
+
+def _host_overflow(mapping: ParallelMapping, away: float, room: float) -> Violation:
+    """What goes to the host, against a chip's share of its memory, and what would be less."""
+    cures = [f"keep {what} on the chip" for what in mapping.offloaded]
+    if mapping.micro_batch > 1:
+        cures.insert(0, "--micro-batch 1")
+    if mapping.recompute < Recompute.FULL:
+        cures.insert(0, f"--recompute {Recompute.FULL.word}")
+    return Violation(
+        name=OVERFULL[1],
+        problem=f"{' and '.join(mapping.offloaded)} take {show(away, BYTES)} of host memory a chip, of "
+        f"{show(room, BYTES)} that its host has room for",
+        cures=tuple(cures),
+    )
 
 
 def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str:
@@ -211,7 +229,7 @@ class _Filler:
         self.mappings = mappings
         self.time = np.empty(len(mappings))
         self.memory_bytes = np.empty(len(mappings))
-        names = (*(check.name for check in CHECKS), "memory")
+        names = (*(check.name for check in CHECKS), *OVERFULL)
         self.violated = {name: np.empty(len(mappings), dtype=bool) for name in names}
         self.lines: dict[tuple[str, bool], NDArray[np.float64]] | None = {} if breakdown else None
         self.parts = {name: np.empty(len(mappings)) for name, _ in MEMORY_PARTS} if breakdown else None
@@ -256,7 +274,8 @@ class _Filler:
         memory = found.memory_bytes
         self.time[rows] = found.time
         self.memory_bytes[rows] = memory
-        self.violated["memory"][rows] = memory > machine.holds
+        for name, bad in found.overfull(machine).items():
+            self.violated[name][rows] = bad
         for check in CHECKS:
             self.violated[check.name][rows] = check.violated(case, chunk)
         if self.lines is not None and self.parts is not None:

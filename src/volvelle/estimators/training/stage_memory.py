@@ -100,8 +100,8 @@ def stage_memory(
     workload: TrainingStep,
     table: MappingTable,
     micro_batches: Number,
-) -> tuple[list[Number], NDArray[np.int64]]:
-    """Bytes by part on the fullest stage, and which of `RANKS` that is."""
+) -> tuple[list[Number], NDArray[np.int64], Number]:
+    """Bytes by part on the fullest stage, which of `RANKS` that is, and the most that a stage has in host memory."""
     recipe = MemoryRecipe.of(replace(workload, backward=stages.model.trains))
     # Rare choices are looked for once, so that tables without them do not pay for them.
     dual = table.schedule == Schedule.DUAL_PIPE
@@ -124,9 +124,10 @@ def stage_memory(
             found = np.where(dual, np.minimum(table.pipeline + 1.0, micro_batches), found)
         return found
 
-    def states(stage: Stage) -> list[Number]:
-        """Weights, gradients, optimiser state."""
+    def states(stage: Stage) -> tuple[list[Number], Number]:
+        """Weights, gradients, optimiser state; and what of them is in host memory."""
         parts: list[Number] = [0.0, 0.0, 0.0]
+        away: Number = 0.0
         for kind in (common, *([experts] if experts else [])):
             held = state_bytes(
                 kind.on(stages, stage),
@@ -138,12 +139,15 @@ def stage_memory(
             parts = [part + own for part, own in zip(parts, held, strict=True)]
         if streams_weights:  # two layers at a time are on the chip
             resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
+            away = away + (parts[0] + parts[1]) * (1.0 - resident)
             parts[0], parts[1] = parts[0] * resident, parts[1] * resident
         if np.any(table.offload_optimiser > 0):
+            away = away + parts[2] * table.offload_optimiser
             parts[2] = parts[2] * (1.0 - table.offload_optimiser)
-        return parts
+        return parts, away
 
-    def on(stage: Stage) -> list[Number]:
+    def on(stage: Stage) -> tuple[list[Number], Number]:
+        kept, away = states(stage)
         fly, layers, extra = flying(stage.number), stage.depth, stage.of_the_rest(saved)
         if stages.model.uniform:
             each, again = saved[stage.layers[0]], of_working[stage.layers[0]]
@@ -156,16 +160,23 @@ def stage_memory(
         if streams_activations:  # what two layers save is on the chip
             alive = np.maximum(layers * fly, 1.0)
             resident = np.where(table.offload_activations > 0, np.minimum(2.0, alive) / alive, 1.0)
+            away = away + (each * layers + extra) * fly * (1.0 - resident)
             each, extra = each * resident, extra * resident
         working = again + extra * fly
-        return [*states(stage), *activation_parts(each, recipe, layers=layers, in_flight=fly, working=working)]
+        return [*kept, *activation_parts(each, recipe, layers=layers, in_flight=fly, working=working)], away
 
     candidates = [on(stages.first)]
-    candidates.append([np.where(stages.single, 0.0, part) for part in on(stages.last)])
+    candidates.append(_where(~stages.single, *on(stages.last)))
     if stages.uneven:
         # A stage between may hold one layer more than the first, for fewer micro-batches.
-        candidates += [[np.where(table.pipeline > 2, part, 0.0) for part in on(stage)] for stage in stages.between]
-    return _fullest(candidates, len(table))
+        candidates += [_where(table.pipeline > 2, *on(stage)) for stage in stages.between]
+    away = reduce(np.maximum, [away for _, away in candidates])
+    return (*_fullest([parts for parts, _ in candidates], len(table)), away)
+
+
+def _where(there: NDArray[np.bool_], parts: list[Number], away: Number) -> tuple[list[Number], Number]:
+    """Bytes of a stage, nothing where there is none."""
+    return [np.where(there, part, 0.0) for part in parts], np.where(there, away, 0.0)
 
 
 def _fullest(candidates: list[list[Number]], rows: int) -> tuple[list[Number], NDArray[np.int64]]:

@@ -40,6 +40,9 @@ from volvelle.quantities import Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
+OVERFULL = ("memory", "host capacity")
+"""Violations of rows that hold too much."""
+
 
 @dataclass(slots=True, kw_only=True)
 class StepTime:
@@ -50,6 +53,8 @@ class StepTime:
     memory: list[Number]
     fullest: NDArray[np.int64]
     """Which stage that is, a number of `RANKS`."""
+    away: Number = 0.0
+    """Bytes that the rank with most has in host memory."""
     times: dict[Line, Number] = field(default_factory=dict)
     """Seconds by contribution, if asked for; the exposed ones sum to `time`."""
     resources: dict[Line, str] = field(default_factory=dict)
@@ -60,6 +65,12 @@ class StepTime:
     def memory_bytes(self) -> Number:
         """Bytes on the fullest rank."""
         return total(self.memory)
+
+    def overfull(self, machine: SustainedRates) -> dict[str, NDArray[np.bool_] | bool]:
+        """Which rows hold more than there is room for: on a chip, and in its host; by the names of `OVERFULL`."""
+        room = machine.host_room
+        away = False if room is None or is_plainly(self.away, 0.0) else self.away > room
+        return dict(zip(OVERFULL, (self.memory_bytes > machine.room, away), strict=True))
 
 
 def step_time(
@@ -121,8 +132,10 @@ def step_time(
     if np.any(offloaded > 0):
         totals[HOST] = _stream(saved, held.most, stages, slowest.time, workload, machine, table, micro_batches)
     working = blocks.size(lambda block: block.working)
-    memory, fullest = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
-    found = StepTime(time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest)
+    memory, fullest, away = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
+    found = StepTime(
+        time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest, away=away
+    )
     if breakdown:
         found.times = blocks.lines({name: count * micro_batches for name, count in slowest.counts.items()})
         for line, seconds in (*totals.items(), (GRADIENTS_HIDDEN, hidden)):
@@ -131,6 +144,7 @@ def step_time(
         found.resources |= _network_resources(found.times, machine, blocks.axes, common.tiers, stage_tiers)
         found.facts = {
             "micro_batches": micro_batches,
+            **({"host_memory_bytes": away} if np.any(away > 0.0) else {}),
             "parameters_per_chip": held.most + (0.0 if experts is None else experts.most),
             "layers_per_stage": slowest.depth,
         }
@@ -173,8 +187,10 @@ def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates,
     here = optimiser_step_time(stepped, memory_rate=machine.memory_rate, **sizes)
     if machine.host_rate is None or not np.any(table.offload_optimiser > 0):
         return here
-    # Gradients go out and new weights come in over the host link; the host's own step is taken to keep pace.
+    # Gradients go out and new weights come in over the host link, while the host steps as fast as its memory lets it.
     there = stepped * (sizes["gradient"] + sizes["weight"]) / machine.host_rate
+    if machine.host_memory_rate is not None:
+        there = np.maximum(there, optimiser_step_time(stepped, memory_rate=machine.host_memory_rate, **sizes))
     return np.where(table.offload_optimiser > 0, there, here)
 
 

@@ -85,6 +85,14 @@ class EstimateDocument(Document):
     utilisation: float | None = at("speed.utilisation", None)
     memory_bytes: float = at("estimate.memory_bytes")
     memory_capacity: float = at("estimate.capacity")
+    memory_margin: float = at("estimate.margin")
+    """Share of the capacity that is left free before it is said to fit."""
+    fits_probability: float | None = at("estimate.fits")
+    """That the fullest rank fits the chip, nothing left free."""
+    host_memory_bytes: float | None = at("host_memory_bytes")
+    """What a chip has in the memory of its host; None: nothing."""
+    host_memory_capacity: float | None = at("cluster.host_memory")
+    """A chip's share of it; None: not known."""
     worst_rank: str = at("estimate.worst_rank")
     joules: float | None = at("costs.energy")
     usd: float | None = at("costs.dollars")

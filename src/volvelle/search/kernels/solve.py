@@ -125,7 +125,7 @@ class _Search:
             part = every.take(rows)
             held = least_memory(self.step, self.whole, structure, self.machine, part)
             self.least = min(self.least, float(np.min(held)))
-            fits = np.flatnonzero(np.broadcast_to(held <= self.machine.holds, (len(part),)))
+            fits = np.flatnonzero(np.broadcast_to(held <= self.machine.room, (len(part),)))
             self.counts.full += len(part) - len(fits)
             part = part.take(fits)
             degrees = np.stack([part.tensor, part.expert], axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 from volvelle.catalogue import Catalogue
 from volvelle.domains import FACTOR, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.estimators.calibration import with_margin
 from volvelle.interchange.study_file import AxisForm, RangeForm, StudyForm, read_study_form
 from volvelle.quantities import Quantity, parse
 from volvelle.studies.design_space.axes import Axis, Grid, Value
@@ -73,7 +74,7 @@ class DesignStudy:
 
     def machine(self, values: Mapping[str, object]) -> Cluster:
         """The machine with some structural fields."""
-        return machine(self.catalogue, self.form.system, values, stack=self.form.stack)
+        return with_margin(machine(self.catalogue, self.form.system, values, stack=self.form.stack), self.form.margin)
 
     @cached_property
     def structural(self) -> frozenset[str]:
