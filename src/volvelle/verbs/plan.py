@@ -112,7 +112,8 @@ def plan(
     Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
-    trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many layouts were looked at.
+    trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
+    layouts were looked at.
     """
     known = catalogue_of(catalogue)
     if isinstance(model, Workload):

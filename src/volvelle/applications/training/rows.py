@@ -81,6 +81,8 @@ _SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", *_WHOLE_SHARE,
 
 # Built once a shape: estimators keep their plans by identity.
 _workload = lru_cache(maxsize=512)(transformer)
+
+
 @lru_cache(maxsize=1024)
 def _named_cluster(catalogue: Catalogue, name: str, *, stack: str) -> Cluster:
     """A machine by name. A run that ran left free what it left free, so no margin is asked of it."""

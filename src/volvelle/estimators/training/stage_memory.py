@@ -106,10 +106,10 @@ def stage_memory(
     # Rare choices are looked for once, so that tables without them do not pay for them.
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
-    zero_bubble = table.schedule == Schedule.ZERO_BUBBLE
-    has_zero_bubble = bool(np.any(zero_bubble))
-    streams_weights = bool(np.any(table.offload_weights > 0))
-    streams_activations = bool(np.any(table.offload_activations > 0))
+    has_zero_bubble = bool(np.any(zero_bubble := table.schedule == Schedule.ZERO_BUBBLE))
+    streams_weights, streams_activations = (
+        bool(np.any(column > 0)) for column in (table.offload_weights, table.offload_activations)
+    )
     has_gaps = bool(np.any(table.recompute_every > 1))
 
     def flying(stage: Number) -> Number:
@@ -170,8 +170,8 @@ def stage_memory(
     if stages.uneven:
         # A stage between may hold one layer more than the first, for fewer micro-batches.
         candidates += [_where(table.pipeline > 2, *on(stage)) for stage in stages.between]
-    away = reduce(np.maximum, [away for _, away in candidates])
-    return (*_fullest([parts for parts, _ in candidates], len(table)), away)
+    most_away = reduce(np.maximum, [away for _, away in candidates])
+    return (*_fullest([parts for parts, _ in candidates], len(table)), most_away)
 
 
 def _where(there: NDArray[np.bool_], parts: list[Number], away: Number) -> tuple[list[Number], Number]:
