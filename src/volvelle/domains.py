@@ -29,6 +29,7 @@ from volvelle.quantities import (
     FRACTION,
     JOULES_PER_BYTE,
     SECONDS,
+    TOKEN_COUNT,
     WATTS,
     Quantity,
     format,  # noqa: A004 - the inverse of parse
@@ -259,7 +260,7 @@ ERROR_FACTOR = NumberDomain(1.0, 10.0)
 EXPERT_LOAD = NumberDomain(1.0, 1e6)
 STATE_BYTES = NumberDomain(0.0, 1024.0)
 """Of an optimiser, for one parameter."""
-TOKENS = NumberDomain(1.0, 1e20)
+TOKENS = NumberDomain(1.0, 1e20, TOKEN_COUNT)
 PARAMETERS = NumberDomain(1.0, 1e20)
 WEIGHT = NumberDomain(1e-9, 1e9)
 FACTOR = NumberDomain(0.0, 1e12)

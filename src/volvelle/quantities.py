@@ -128,6 +128,13 @@ DOLLARS = _quantity(
     {**_prefixed("USD", {k: _LARGE[k] for k in "kMGT"}), "$": 1.0},
     ("GUSD", "MUSD", "kUSD", "USD"),
 )
+TOKEN_COUNT = _quantity(
+    "number of tokens",
+    "tokens",
+    "2T, 300B or 15e12",
+    {"": 1.0, "tokens": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e15},
+    ("T", "B", "M", "k", "tokens"),
+)
 DOLLARS_PER_HOUR = _quantity("price per hour", "USD/h", "2.5 USD/h", {"USD/h": 1.0, "$/h": 1.0}, ("USD/h",))
 DOLLARS_PER_JOULE = _quantity(
     "price of energy", "USD/J", "0.1 USD/kWh", {"USD/J": 1.0, "USD/kWh": 1 / 3.6e6}, ("USD/J", "USD/kWh")
@@ -171,6 +178,9 @@ KINDS: tuple[Quantity, ...] = (
 _TEXT = re.compile(r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf)\s*(.*?)\s*")
 
 
+_CASE = " (case matters: GB is 8 times Gb)"
+
+
 def parse(text: object, kind: Quantity) -> float:
     """Read a quantity of the given kind from text with a unit.
 
@@ -185,6 +195,8 @@ def parse(text: object, kind: Quantity) -> float:
     if match is None:
         raise UnitError(f"{brief(text)} is not a {kind.name}: write it like {kind.example!r}")
     number, unit = match.groups()
+    if not unit and "" in kind.units:
+        return float(number)
     if not unit:
         raise UnitError(f"{brief(text)} has no unit: a {kind.name} is written like {kind.example!r}")
     if unit in kind.units:
@@ -194,7 +206,7 @@ def parse(text: object, kind: Quantity) -> float:
             raise UnitError(f"{brief(text)} is a {other.name}, but a {kind.name} is wanted here, like {kind.example!r}")
     raise UnitError(
         f"{brief(text)} has the unit {brief(unit)}, which no {kind.name} is written in; use one of "
-        f"{', '.join(kind.written)} (case matters: GB is 8 times Gb)"
+        f"{', '.join(unit for unit in kind.written if unit)}{_CASE if kind.name.startswith('data') else ''}"
     )
 
 

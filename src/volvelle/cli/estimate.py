@@ -7,7 +7,7 @@ import click
 
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.words import Within
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, WIDTH
+from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.estimate import estimate as verb
 
@@ -27,6 +27,7 @@ from volvelle.verbs.estimate import estimate as verb
 )
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
+@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")

@@ -11,7 +11,7 @@ import click
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.words import Within
-from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, WIDTH
+from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
 from volvelle.verbs.plan import plan as verb
@@ -42,6 +42,7 @@ from volvelle.verbs.plan import plan as verb
     help="Print the best layout's launch flags instead.",
 )
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
+@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from volvelle.domains import (
     ENERGY_PRICE,
@@ -104,6 +104,14 @@ _LOOKED_AT = {
 """Fields that each kind of work has, besides name and weight."""
 
 
+def _tokens(given: object) -> object:
+    """Text like ``2T`` as the number it stands for."""
+    try:
+        return TOKENS.read(float(given) if isinstance(given, int) else given, "tokens")
+    except DescriptionError as error:
+        raise ValueError(str(error)) from None
+
+
 class WorkloadForm(_Closed):
     """Something the machine does."""
 
@@ -121,7 +129,7 @@ class WorkloadForm(_Closed):
     sequence: Annotated[int, WIDTH] | None = None
     element: str = "bf16"
     gradient_element: str = "fp32"
-    tokens: Annotated[float, TOKENS] | None = None
+    tokens: Annotated[float, BeforeValidator(_tokens)] | None = None
     """Tokens to train on in all; days and the price of the run need them."""
     weight: Annotated[float, WEIGHT] = 1.0
     """Steps of this workload in one round of the mix."""

@@ -9,6 +9,7 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
+from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
 
@@ -65,6 +66,8 @@ def _headline(answer: Answer) -> Panel:
         text.append(f"{show(away, BYTES)} of {show(float(cluster.host_memory), BYTES)} of host memory, a chip\n")
     if answer.speed is not None:
         text.append(_money(answer) + _ranges(answer) + _nearest(answer))
+        if answer.run is not None:
+            text.append("\n\n" + "\n".join(run_lines(answer.run)))
     else:
         text.append("no speed: counts do not divide, so there is no such layout", style="bold red")
     title = "cannot run" if not estimate.feasible else "one training step"

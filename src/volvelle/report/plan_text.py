@@ -6,6 +6,7 @@ from rich.text import Text
 from volvelle.mapping.axes import CONTEXT, EXPERT
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.plan import Plan
 
@@ -71,6 +72,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"({100 * first.time_range.level:.0f} % range); its fullest rank ({first.worst_rank}) "
             f"holds {show(first.memory_bytes, BYTES)} of {show(first.capacity, BYTES)}."
         )
+    if plan.run is not None:
+        console.print("\n" + "\n".join(run_lines(plan.run)))
     console.print(_why(plan))
     _nearest(console, plan)
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)

@@ -124,8 +124,8 @@ def cost(
     interest: Annotated[Given | None, NO_SHARE] = None,
     building: bool = True,
     step: Annotated[Given | None, STEP_TIME] = None,
-    tokens_per_step: Annotated[float | None, TOKENS] = None,
-    tokens: Annotated[float | None, TOKENS] = None,
+    tokens_per_step: Annotated[Given | None, TOKENS] = None,
+    tokens: Annotated[Given | None, TOKENS] = None,
     catalogue: Folder = None,
 ) -> Account:
     """What a machine costs to buy, by part, what power it takes, and what owning it costs over its life.
@@ -141,6 +141,7 @@ def cost(
         raise DescriptionError("tokens need step and tokens_per_step too: days and money follow from all three")
     if tokens_per_step is not None and step is None:
         raise DescriptionError("tokens_per_step needs the time of a step too; give step")
+    of_step = None if tokens_per_step is None else TOKENS.read(tokens_per_step, "tokens_per_step")
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known)
     if chip_power is not None:
@@ -184,6 +185,6 @@ def cost(
         references=known.references,
         steps=None
         if step is None
-        else {end: part.step(STEP_TIME.read(step, "step"), tokens=tokens_per_step) for end, part in breakdowns.items()},
-        tokens=tokens,
+        else {end: part.step(STEP_TIME.read(step, "step"), tokens=of_step) for end, part in breakdowns.items()},
+        tokens=None if tokens is None else TOKENS.read(tokens, "tokens"),
     )

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
+from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, WIDTH, within_domains
+from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
+from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
@@ -72,6 +74,8 @@ class Answer:
     estimate: TrainingEstimate
     costs: Costs
     references: Mapping[str, Reference]
+    run: TrainingRun | None = None
+    """Of all tokens, where they were given."""
 
     @property
     def speed(self) -> TrainingEstimate | None:
@@ -219,6 +223,7 @@ def estimate(
     seed: Annotated[int, SEED] = 0,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
+    tokens: Annotated[str | float | None, TOKENS] = None,
     catalogue: Folder = None,
     **choices: Any,
 ) -> Answer:
@@ -227,7 +232,7 @@ def estimate(
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
-    that is left free.
+    that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too.
     """
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known, stack=stack, margin=margin)
@@ -238,15 +243,31 @@ def estimate(
     elif choices:
         raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
     timed, samples = UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(step, cluster, mapping)
+    costs = (
+        step_costs(timed, cluster, samples=samples)
+        if timed.could_exist
+        else Costs(energy=None, dollars=None, assumptions=CostAssumptions(), missing=("a layout that can exist",))
+    )
     return Answer(
         model=forward.name,
         step=step,
         cluster=cluster,
         estimate=timed,
-        costs=step_costs(timed, cluster, samples=samples)
-        if timed.could_exist
-        else Costs(energy=None, dollars=None, assumptions=CostAssumptions(), missing=("a layout that can exist",)),
+        costs=costs,
         references=known.references,
+        run=None if tokens is None or not timed.could_exist else run_of(tokens, timed, costs, cluster),
+    )
+
+
+def run_of(tokens: str | float, timed: TrainingEstimate, costs: Costs, cluster: Cluster) -> TrainingRun:
+    """A whole run at the pace of one step, on owned chips and on rented ones where a rent is known."""
+    rent = rent_of(cluster.chip.name)
+    return training_run(
+        TOKENS.read(tokens, "tokens"),
+        timed,
+        costs,
+        hourly=None if rent is None else rent.dollars_per_hour,
+        offered="" if rent is None else f"{rent.since} to {rent.until}",
     )
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Literal, get_args
 
-from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, WIDTH, within_domains
+from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.economics.step_cost import step_costs
+from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -17,6 +19,7 @@ from volvelle.search.exhaustive import Ranked, Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
@@ -59,6 +62,8 @@ class Plan:
     seconds: float
     """How long the search took."""
     notes: tuple[str, ...] = ()
+    run: TrainingRun | None = None
+    """Of all tokens by the first layout, where they were given."""
 
     @property
     def sequence(self) -> int:
@@ -103,6 +108,7 @@ def plan(
     top: Annotated[int, RESULTS] = 8,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
+    tokens: Annotated[str | float | None, TOKENS] = None,
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -113,7 +119,7 @@ def plan(
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
-    layouts were looked at.
+    layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too.
     """
     known = catalogue_of(catalogue)
     if isinstance(model, Workload):
@@ -145,6 +151,10 @@ def plan(
     ranking = search(space, step, cluster, estimator, top=kept, progress=progress)
     seconds = time.perf_counter() - start
     sure = UnderUncertainty(estimator=estimator)
+    whole = None
+    if ranking.best and tokens is not None:
+        timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
+        whole = run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
     return Plan(
         model=forward.name,
         shape=shape,
@@ -155,6 +165,7 @@ def plan(
         sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else (),
         seconds=seconds,
         notes=notes,
+        run=whole,
     )
 
 

@@ -56,6 +56,22 @@ class NearRunEntry(Document):
     source: str
 
 
+class RunEntry(Document):
+    """A whole training run by one layout, without failures, checkpoints and restarts."""
+
+    tokens: float
+    steps: float
+    days: float
+    joules: float | None
+    usd_owned: float | None
+    """The run's share of owning the machine, and its energy."""
+    usd_rented: float | None
+    """All accelerators rented by the hour."""
+    rent: dict[str, float | str] | None
+    """Dollars an hour of an accelerator that were reckoned with, and when that was offered."""
+    ranges: dict[str, Range]
+
+
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
@@ -96,6 +112,8 @@ class EstimateDocument(Document):
     worst_rank: str = at("estimate.worst_rank")
     joules: float | None = at("costs.energy")
     usd: float | None = at("costs.dollars")
+    run: RunEntry | None
+    """Of all tokens, where they were given."""
     contributions: list[ContributionEntry] = at("speed.contributions", [])
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")

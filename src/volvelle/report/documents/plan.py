@@ -4,6 +4,7 @@ from pydantic import create_model
 
 from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.estimate import RunEntry
 from volvelle.report.documents.layout import layout_fields
 from volvelle.search.sensitivity import Sensitivity
 
@@ -42,6 +43,8 @@ class PlanDocument(Document):
     search_seconds: float = at("seconds")
     layouts: list[RankedEntry]  # type: ignore[valid-type]
     range: Range | None = at("best.time_range", None)
+    run: RunEntry | None
+    """Of all tokens by the first layout, where they were given."""
     nearest: RankedEntry | None  # type: ignore[valid-type]
     sensitivity: list[Sensitivity]
     notes: list[str]

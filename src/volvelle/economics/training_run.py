@@ -1,0 +1,60 @@
+"""A whole training run: so many tokens at the pace of one step, in days, energy and money."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from volvelle.economics.step_cost import Costs
+from volvelle.estimators.result import Range, TrainingEstimate
+from volvelle.laws.price import rented_price
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRun:
+    """What all tokens take. Nothing is added for failures, checkpoints, evaluation or restarts."""
+
+    tokens: float
+    steps: float
+    days: float
+    joules: float | None
+    usd_owned: float | None
+    """The run's share of owning the machine, and its energy."""
+    usd_rented: float | None
+    """All accelerators rented by the hour."""
+    rent: Mapping[str, float | str] | None
+    """Dollars an hour that was reckoned with, and between which dates such offers were made."""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """Of days, joules, usd_owned and usd_rented, as far as they are known."""
+
+
+def training_run(
+    tokens: float, estimate: TrainingEstimate, costs: Costs, *, hourly: float | None = None, offered: str = ""
+) -> TrainingRun:
+    """The run that a step is one of; `hourly` is the rent of an accelerator, `offered` between which dates."""
+    steps = tokens / estimate.tokens
+    ranges = {}
+    found = {"days": ("time", 1.0 / _DAY), "joules": ("energy", 1.0), "usd_owned": ("dollars", 1.0)}
+    known = {**estimate.ranges, **costs.ranges}
+    for name, (of_step, unit) in found.items():
+        if of_step in known:
+            ranges[name] = _scaled(known[of_step], steps * unit)
+    rented = None
+    if hourly is not None:
+        rented = float(rented_price(steps * estimate.time, estimate.chips, per_chip_hour=hourly))
+        if "time" in known:
+            ranges["usd_rented"] = _scaled(known["time"], rented / estimate.time)
+    return TrainingRun(
+        tokens=tokens,
+        steps=steps,
+        days=steps * estimate.time / _DAY,
+        joules=None if costs.energy is None else steps * float(costs.energy),
+        usd_owned=None if costs.dollars is None else steps * float(costs.dollars),
+        usd_rented=rented,
+        rent=None if hourly is None else {"usd_per_hour": hourly, "offered": offered},
+        ranges=ranges,
+    )
+
+
+def _scaled(span: Range, factor: float) -> Range:
+    return replace(span, low=span.low * factor, high=span.high * factor)

@@ -1,0 +1,39 @@
+"""A whole training run in words: days, money, energy."""
+
+from collections.abc import Callable
+
+from volvelle.economics.training_run import TrainingRun
+from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
+
+_MEGAWATT_HOUR = 3.6e9
+
+
+def run_lines(run: TrainingRun) -> list[str]:
+    """One line each for time, money and energy, with their ranges."""
+
+    def span(name: str, shown: Callable[[float], str]) -> str:
+        found = run.ranges.get(name)
+        return "" if found is None else f", {shown(found.low)} … {shown(found.high)}"
+
+    days = f"{run.days:,.3g} days" + span("days", lambda value: f"{value:,.3g}")
+    money = []
+    if run.usd_owned is not None:
+        money.append(f"{_dollars(run.usd_owned)} owned" + span("usd_owned", _dollars))
+    if run.usd_rented is not None and run.rent is not None:
+        hour = f"{run.rent['usd_per_hour']:.2f} USD an hour and chip, offers of {run.rent['offered']}"
+        money.append(f"{_dollars(run.usd_rented)} rented" + span("usd_rented", _dollars) + f" (at {hour})")
+    lines = [
+        f"{show(run.tokens, TOKEN_COUNT)} tokens in {run.steps:,.0f} steps: {days}",
+        "; ".join(money) or "money: not known, neither a price nor a rent of the chip",
+    ]
+    if run.joules is not None:
+        lines.append(f"{_energy(run.joules)} MWh" + span("joules", _energy))
+    return [*lines, "without failures, checkpoints and restarts"]
+
+
+def _dollars(value: float) -> str:
+    return show(value, DOLLARS)
+
+
+def _energy(value: float) -> str:
+    return f"{value / _MEGAWATT_HOUR:,.3g}"
