@@ -15,10 +15,10 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 47_750
-"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up twice, by
-330 for a bound that proves dataflow mappings to a percent and by 80 for what software stacks change elsewhere, and down
-by 660."""
+MOST_LINES = 48_130
+"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330
+for a bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere and by 380 for
+domains that every field names and what is looked at before a study runs; and down by 660."""
 ADDED = {
     "applications/kernels": 1000,
     "laws/kernels": 300,
@@ -29,6 +29,10 @@ ADDED = {
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 80,
     "estimators/stack.py": 70,
+    "domains.py": 280,
+    "input_limits.py": 75,
+    "cli/exits.py": 145,
+    "interchange/json_file.py": 25,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30
