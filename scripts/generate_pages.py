@@ -36,13 +36,16 @@ from volvelle.catalogue.published.comet import comet
 from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
-from volvelle.estimators.calibration import fitted_constants
+from volvelle.domains import domains_of
+from volvelle.economics.cost_breakdown import Terms
+from volvelle.estimators.calibration import FittedConstants, fitted_constants
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.citations import LAWS, Law
 from volvelle.laws.collectives import pipeline_fill_time
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
+from volvelle.mapping.parallelism import CHOICES
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP, FLOP_PER_SECOND, SECONDS, parse, show
 from volvelle.report.figures.rendering import svg
 from volvelle.report.figures.theme import WIDE
@@ -757,6 +760,33 @@ def schema_page(text: str) -> str:
     return page
 
 
+def domains_page() -> str:
+    """The domain of every number that can be written."""
+    shown: dict[str, type] = {
+        "A chip (`chip.…` in a study)": volvelle.Chip,
+        "A tier of memory (`chip.memory.…`, `chip.expansion.…`)": volvelle.Memory,
+        "A link (`scale_up.…`, `scale_out.…`, `network.N.…`)": volvelle.Link,
+        "A cluster": volvelle.Cluster,
+        "Fitted constants (`calibration.…`)": FittedConstants,
+        "A training step": volvelle.TrainingStep,
+        "A model": volvelle.Transformer,
+        "Experts": volvelle.Experts,
+        "What owning takes": Terms,
+    }
+    page = (
+        "# Domains\n\nEvery number that can be written has a domain, declared where the number is "
+        "(`volvelle.domains`): a field of a catalogue file, an axis of a study, an option of a command, an argument in "
+        "Python. Outside of it the answer is one line that names the field, shows what was found and says the domain. "
+        "Both ends are included; NaN and infinity lie outside all of them. An option of the same name has the same "
+        "domain: `--batch` that of a training step, `--tp` that of a layout.\n"
+    )
+    for title, value in shown.items():
+        rows = ((f"`{name}`", str(domain)) for name, domain in domains_of(value).items())
+        page += f"\n## {title}\n\n" + table(("field", "domain"), rows)
+    rows = ((f"`{choice.name}`", str(choice.domain)) for choice in CHOICES if choice.kind is int)
+    return page + "\n## A layout (`mapping.…`)\n\n" + table(("field", "domain"), rows)
+
+
 def provoked() -> Iterator[tuple[str, str, volvelle.VolvelleError]]:
     """Real messages: what was done, as code, and the error it raised."""
     catalogue = volvelle.Catalogue()
@@ -845,6 +875,7 @@ def pages() -> dict[Path, str]:
         "equations.md": equations_page(catalogue.references),
         "estimate-schema.md": schema_page(schema),
         "errors.md": errors_page(),
+        "domains.md": domains_page(),
     }.items():
         found[reference / file] = NOTICE + text
     found[reference / "estimate.schema.json"] = schema

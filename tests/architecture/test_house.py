@@ -15,10 +15,11 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 47_790
-"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up three times,
-by 330 for a bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere and by 40
-for windows of gpt-oss and Gemma 2 and rules of measured runs, and down by 660."""
+MOST_LINES = 48_420
+"""Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330
+for a bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows
+of gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before
+a study runs, and by 250 for host memory, margins and whole runs; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -29,6 +30,13 @@ ADDED = {
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 80,
     "estimators/stack.py": 70,
+    "domains.py": 280,
+    "input_limits.py": 75,
+    "cli/exits.py": 145,
+    "interchange/json_file.py": 25,
+    "catalogue/rents.py": 55,
+    "economics/training_run.py": 70,
+    "report/run_text.py": 45,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -3,6 +3,7 @@
 import argparse
 import json
 import multiprocessing
+import os
 import resource
 import signal
 import sys
@@ -100,8 +101,10 @@ def _worker(calls: Connection) -> None:
     kept: Any = lru_cache(1024)(loader.parsed)
     for module in (loader, prices):
         module.parsed = kept  # type: ignore[attr-defined]
-    while (seed := calls.recv()) is not None:
-        calls.send(ask(seed))
+    parent = os.getppid()
+    while os.getppid() == parent:  # a worker does not outlive whoever asks
+        if calls.poll(5.0):
+            calls.send(ask(calls.recv()))
 
 
 _SHIFT = 200

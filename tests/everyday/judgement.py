@@ -15,7 +15,7 @@ _SIGNED = frozenset(
 """Keys of figures that may be negative."""
 _CLOSE = 1e-6
 _WRONG = re.compile(r"(?<![\w.-])[-+]?(nan|inf)(?![\w.-])")
-_WRONG_SCORE = re.compile(r"(nan|inf) ?[%sWB×]")
+_WRONG_SCORE = re.compile("(nan|inf) ?%")
 """In tables of scores, which quote the cells of rows too."""
 _QUOTING = re.compile("; it (must|may)|there is no |cites ")
 """Refusals of rows, which show what was found."""

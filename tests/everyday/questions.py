@@ -352,7 +352,8 @@ def _explore(made: _Maker) -> list[str]:
 
 
 def _explore_all(made: _Maker) -> list[str]:
-    file = made.file("study.yaml", json.dumps(_study(made)).encode())
+    study = {**_study(made), "mapping": {"policy": "fixed", "tensor": made.chance.choice((1, 2, 8))}}
+    file = made.file("study.yaml", json.dumps(study).encode())
     return ["explore", file, f"--out={made.folder / 'results'}", "--workers=1", *_json(made, 0.9)]
 
 

@@ -86,7 +86,7 @@ def test_a_chip_of_ones_own_has_rates_above_zero(tmp_path: Path, rate: str, says
         (("--use", "150 %"), "it is 150 %; it must be"),
         (("--interest", "-50 %"), "it is -50 %; it must be a fraction from 0 % to 100 %"),
         (("--chip-price", "inf USD"), "it is inf USD; it must be"),
-        (("--tokens", "nan"), "it is nan; it must be a number from 1"),
+        (("--tokens", "nan"), "'nan' is not a number of tokens: write it like '2T, 300B or 15e12'"),
         (("--tokens", "inf"), "it is inf; it must be"),
         (("--since", "banana"), "since is 'banana'; it must be a date like 2024"),
         (("--until", "2024-13"), "until is '2024-13'; it must be a date"),

@@ -186,11 +186,11 @@ def build_cluster(
 
     def shared(what: str) -> float | None:
         """A chip's share of what its host has."""
-        if file.host is None:
+        if file.hosts is None:
             return None
         domain = CLUSTER["host_memory" if what == "memory" else "host_memory_rate"]
-        datum = getattr(file.host, what)
-        return figures.read(f"host.{what}", datum, domain, exact="no range rests on a host's memory") / file.host.chips
+        datum = getattr(file.hosts, what)
+        return figures.read(f"hosts.{what}", datum, domain, exact="no range rests on a host's memory") / file.hosts.chips
 
     return CalibratedCluster(
         name=f"{file.name}/{count}",

@@ -169,7 +169,7 @@ class ClusterFile(_Strict):
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
     host_link: str = ""
     """Link to host memory, as one accelerator sees it."""
-    host: HostFile | None = None
+    hosts: HostFile | None = None
     host_power: Annotated[Datum, CLUSTER["host_power"]] | None = None
     pue: Annotated[Datum, CLUSTER["pue"]] | None = None
     notes: str = ""

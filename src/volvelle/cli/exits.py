@@ -3,9 +3,7 @@
 import codecs
 import os
 import sys
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -87,11 +85,13 @@ def _interrupted(cause: BaseException | None) -> int:
 
 
 def _defect(error: Exception) -> int:
+    import traceback  # noqa: PLC0415 - only when there is something to tell
+
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}volvelle{os.sep}" in frame.filename] or list(frames)
-    at = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+    at = f" ({own[-1].filename.rpartition(os.sep)[2]}:{own[-1].lineno})" if own else ""
     said = " ".join(str(error).split())[:200]
     click.echo(
         click.style("defect: ", fg="red", bold=True)

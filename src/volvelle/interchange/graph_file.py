@@ -106,7 +106,7 @@ def _sizes(stated: object, where: str) -> dict[str, float]:
 def _stream(stated: object, sizes: Mapping[str, float], where: str) -> str | None:
     if stated is None:
         return None
-    if stated not in sizes:
+    if not isinstance(stated, str) or stated not in sizes:
         problem = UnknownNameError.among("dimension", str(stated), sizes)
         raise GraphError(f"{where}: stream names the dimension that tiles are cut along, but {problem}")
     return str(stated)

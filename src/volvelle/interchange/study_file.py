@@ -129,7 +129,7 @@ class WorkloadForm(_Closed):
     sequence: Annotated[int, WIDTH] | None = None
     element: str = "bf16"
     gradient_element: str = "fp32"
-    tokens: Annotated[float, BeforeValidator(_tokens)] | None = None
+    tokens: Annotated[float, BeforeValidator(_tokens), TOKENS] | None = None
     """Tokens to train on in all; days and the price of the run need them."""
     weight: Annotated[float, WEIGHT] = 1.0
     """Steps of this workload in one round of the mix."""

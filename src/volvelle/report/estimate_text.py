@@ -14,6 +14,8 @@ from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
+_BARRED = 80
+"""Columns of a terminal from which on there is room for bars."""
 _GRAPHS = {Graphs.ROUTER: "routing", Graphs.ATTENTION: "all but experts", Graphs.WHOLE: "the whole step"}
 
 
@@ -24,8 +26,8 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     if answer.estimate.violations:
         console.print(_violations(answer.estimate))
     if answer.speed is not None:
-        console.print(_time(answer, detail=detail))
-    console.print(_memory(answer))
+        console.print(_time(answer, detail=detail, bars=console.width >= _BARRED))
+    console.print(_memory(answer, bars=console.width >= _BARRED))
     console.print(_inputs(answer))
     console.print(_laws(answer))
     if answer.speed is not None:
@@ -181,15 +183,15 @@ def _bound(resource: str) -> str:
     return resource.removeprefix("network: ").removesuffix(" units").replace(" units and", ",")
 
 
-def _time(answer: Answer, *, detail: bool) -> Table:
+def _time(answer: Answer, *, detail: bool, bars: bool = True) -> Table:
     estimate = answer.estimate
     number = {law.name: f"[{index}]" for index, law in enumerate(answer.laws, start=1)}
     table = plain_table("Where the time goes", ())
-    table.add_column("part", no_wrap=True)
+    table.add_column("part", no_wrap=bars)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", width=_BAR, no_wrap=True)
-    table.add_column("bound by")
+    table.add_column("", width=_BAR if bars else 0, no_wrap=True)
+    table.add_column("bound by", min_width=10)
     table.add_column("law", no_wrap=True, style="dim")
 
     def row(name: Text, time: float, bound: str, law: str, *, bar: Text | str = "", exposed: bool = True) -> None:
@@ -201,7 +203,8 @@ def _time(answer: Answer, *, detail: bool) -> Table:
         bounds = list(dict.fromkeys(word for line in lines for word in line.resource.split(" and ")))
         laws = list(dict.fromkeys(number[line.law] for line in lines))
         bound, law = (", ".join(map(_bound, bounds[:2])), laws[0]) if len(laws) == 1 else ("", "")
-        row(Text(part, style="bold"), time, bound, law, bar=_bar(time / estimate.time))
+        bar = _bar(time / estimate.time) if bars else ""
+        row(Text(part, style="bold"), time, bound, law, bar=bar)
         if detail or len(laws) > 1:
             for line in sorted(lines, key=lambda line: -line.time):
                 name = line.name.removeprefix("layer: ").removesuffix(" of activations")
@@ -212,18 +215,18 @@ def _time(answer: Answer, *, detail: bool) -> Table:
     return table
 
 
-def _memory(answer: Answer) -> Table:
+def _memory(answer: Answer, *, bars: bool = True) -> Table:
     estimate = answer.estimate
     number = {law.name: f"[{index}]" for index, law in enumerate(answer.laws, start=1)}
     table = plain_table(f"What the fullest rank holds ({estimate.worst_rank})", ())
-    table.add_column("part", no_wrap=True, min_width=24)
+    table.add_column("part", no_wrap=bars, min_width=24)
     table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("of memory", justify="right", no_wrap=True)
-    table.add_column("", width=_BAR, no_wrap=True)
+    table.add_column("", width=_BAR if bars else 0, no_wrap=True)
     table.add_column("law", no_wrap=True, style="dim")
     for part in sorted(estimate.memory, key=lambda part: -part.bytes):
         share = part.bytes / estimate.capacity
-        shown = (show(part.bytes, BYTES), f"{100 * share:.1f} %", _bar(min(share, 1.0)))
+        shown = (show(part.bytes, BYTES), f"{100 * share:.1f} %", _bar(min(share, 1.0)) if bars else "")
         table.add_row(part.name, *shown, number[part.law])
     return table
 
@@ -263,7 +266,7 @@ def _assumptions(answer: Answer) -> Text:
         f"\nMoney: chips written off over {float(given.life) / 31_557_600:.0f} years "
         f"at {100 * float(given.use):.0f} % use, "
         f"hosts and network {100 * float(given.overhead):.0f} % of the chips' price, "
-        f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power. "
-        + _range_words(answer),
+        f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power; "
+        "interest, plant and maintenance, which volvelle cost counts too, are left out. " + _range_words(answer),
         style="dim",
     )

@@ -133,7 +133,7 @@ ENTRIES: Mapping[str, Entry] = {
             },
         ],
         "host_link": "host",
-        "host": {"chips": 8, "memory": number("2 TB"), "rate": number("400 TB/s"), "sockets": 2},
+        "hosts": {"chips": 8, "memory": number("2 TB"), "rate": number("400 TB/s"), "sockets": 2},
         "host_power": number("200 W"),
         "pue": number(1.3),
     },
@@ -241,7 +241,7 @@ def test_a_spread_on_any_number_moves_a_range_or_is_refused_with_a_reason(
     tmp_path: Path, file: str, place: Path_
 ) -> None:
     catalogue = written(tmp_path, with_spread(file, place))
-    reason = "no range rests on a host's memory" if "host" in place else CANNOT.get(str(place[-1]))
+    reason = "no range rests on a host's memory" if "hosts" in place else CANNOT.get(str(place[-1]))
     if reason is not None:
         with pytest.raises(DescriptionError, match=reason):
             widths(catalogue)

@@ -40,7 +40,7 @@ class DesignEntry(Document):
     point: int = at("number")
     fields: dict[str, Value]
     measures: dict[str, float | None]
-    layout: dict[str, float]
+    layout: dict[str, int | str]
 
 
 class ConditionEntry(Document):

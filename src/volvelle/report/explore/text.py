@@ -59,7 +59,7 @@ def print_study(ahead: Outlook, *, console: Console | None = None) -> None:
         f"{works}; on {form.system}" if works else f"the design space of {form.published}, as published",
         f"{expected.rows:,} points{drawn}; {policy_words(study)}{priced}",
         f"{expected.rate:,.0f} points a second and core: about {_duration(ahead.seconds)} on {cores} "
-        f"core{'s' if cores > 1 else ''}",
+        f"core{'s' if cores > 1 else ''}, besides this trial and the answers",
     ]
     said = [Text(form.question, style="italic")] if form.question else []
     panel = Panel(Group(*said, *(Text(line) for line in lines)), title=form.name, title_align="left")

@@ -23,8 +23,8 @@ class Design:
     fields: Mapping[str, Value]
     """What the axes have there, in the order of the study."""
     measures: Mapping[str, float]
-    layout: Mapping[str, float]
-    """The layout that was found best there; empty where it was given."""
+    layout: Mapping[str, int | str]
+    """The layout that was found best there, in numbers and words; empty where it was given."""
 
 
 def quoted(name: str) -> str:
@@ -52,7 +52,7 @@ def designs_of(rows: Iterable[Mapping[str, Any]], study: DesignStudy) -> tuple[D
             fields={path: row[path] for path in paths},
             measures={name: float(row[name]) for name in row if name in measures or name.startswith("time.")},
             layout={
-                name: float(value)
+                name: value if isinstance(value, str) else int(value)
                 for name, value in row.items()
                 if name not in apart and name not in measures and not name.startswith("time.") and value is not None
             },

@@ -16,11 +16,14 @@ from uuid import uuid4
 import numpy as np
 
 from volvelle.errors import ResultsError, needs_extra
+from volvelle.mapping.parallelism import CHOICES
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.points import REASONS, Slice
 
 _NAME = re.compile(r"part-(\d{8})-(\d+)-([0-9a-f]{8})\.parquet")
 _BLOCK = 1 << 20
+_WORDS = {choice.name: list(choice.words) for choice in CHOICES if choice.words}
+"""Of layouts: what is written in words, in the order of its numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -107,12 +110,15 @@ def _columns(pa: Any, study: DesignStudy, found: Slice) -> dict[str, Any]:
         narrow = pa.array(places.astype(np.int16 if len(axis) < 2**15 else np.int32))
         for path, values in axis.columns.items():
             words = any(isinstance(value, str) for value in values)
-            kept = pa.array([str(value) for value in values] if words else [float(value) for value in values])
+            counts = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+            kept = pa.array([str(value) if words else int(value) if counts else float(value) for value in values])
             columns[path] = pa.DictionaryArray.from_arrays(narrow, kept)
     for name, column in found.columns.items():
         if name in found.layouts:
             missing = np.isnan(column)
-            columns[name] = pa.array(np.where(missing, 0, column).astype(np.int32), mask=missing)
+            codes = pa.array(np.where(missing, 0, column).astype(np.int32), mask=missing)
+            known = _WORDS.get(name.rpartition(".")[2])
+            columns[name] = pa.DictionaryArray.from_arrays(codes, pa.array(known)) if known else codes
         else:
             columns[name] = pa.array(np.ascontiguousarray(column))
     columns["feasible"] = pa.array(found.feasible)
