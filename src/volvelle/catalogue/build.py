@@ -186,11 +186,13 @@ def build_cluster(
 
     def shared(what: str) -> float | None:
         """A chip's share of what its host has."""
-        if file.hosts is None:
+        if file.server is None:
             return None
         domain = CLUSTER["host_memory" if what == "memory" else "host_memory_rate"]
-        datum = getattr(file.hosts, what)
-        return figures.read(f"hosts.{what}", datum, domain, exact="no range rests on a host's memory") / file.hosts.chips
+        datum = getattr(file.server, what)
+        return (
+            figures.read(f"server.{what}", datum, domain, exact="no range rests on a host's memory") / file.server.chips
+        )
 
     return CalibratedCluster(
         name=f"{file.name}/{count}",

@@ -146,7 +146,7 @@ class DimensionFile(_Strict):
     group_source: str = ""
 
 
-class HostFile(_Strict):
+class ServerFile(_Strict):
     """The computer that several accelerators share: what is put off them goes into its memory."""
 
     chips: Annotated[int, ACCELERATORS]
@@ -169,7 +169,7 @@ class ClusterFile(_Strict):
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
     host_link: str = ""
     """Link to host memory, as one accelerator sees it."""
-    hosts: HostFile | None = None
+    server: ServerFile | None = None
     host_power: Annotated[Datum, CLUSTER["host_power"]] | None = None
     pue: Annotated[Datum, CLUSTER["pue"]] | None = None
     notes: str = ""

@@ -21,10 +21,10 @@ from volvelle.catalogue.schema import (
     ClusterFile,
     Datum,
     DimensionFile,
-    HostFile,
     LinkFile,
     MemoryFile,
     ModelFile,
+    ServerFile,
 )
 from volvelle.economics.cost_breakdown import cost_breakdown
 from volvelle.economics.price_book import End
@@ -133,7 +133,7 @@ ENTRIES: Mapping[str, Entry] = {
             },
         ],
         "host_link": "host",
-        "hosts": {"chips": 8, "memory": number("2 TB"), "rate": number("400 TB/s"), "sockets": 2},
+        "server": {"chips": 8, "memory": number("2 TB"), "rate": number("400 TB/s"), "sockets": 2},
         "host_power": number("200 W"),
         "pue": number(1.3),
     },
@@ -241,7 +241,7 @@ def test_a_spread_on_any_number_moves_a_range_or_is_refused_with_a_reason(
     tmp_path: Path, file: str, place: Path_
 ) -> None:
     catalogue = written(tmp_path, with_spread(file, place))
-    reason = "no range rests on a host's memory" if "hosts" in place else CANNOT.get(str(place[-1]))
+    reason = "no range rests on a host's memory" if "server" in place else CANNOT.get(str(place[-1]))
     if reason is not None:
         with pytest.raises(DescriptionError, match=reason):
             widths(catalogue)
@@ -249,7 +249,7 @@ def test_a_spread_on_any_number_moves_a_range_or_is_refused_with_a_reason(
     assert max(widths(catalogue).values()) > 1e-6
 
 
-@pytest.mark.parametrize("schema", [ChipFile, MemoryFile, LinkFile, ClusterFile, DimensionFile, HostFile])
+@pytest.mark.parametrize("schema", [ChipFile, MemoryFile, LinkFile, ClusterFile, DimensionFile, ServerFile])
 def test_the_entries_above_state_every_number_there_is(schema: type[BaseModel]) -> None:
     stated = {str(step) for _, place in PLACES for step in place}
     wanted = {name for name, kind in get_type_hints(schema).items() if kind is Datum or Datum in _inside(kind)}

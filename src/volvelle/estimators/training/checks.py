@@ -282,7 +282,7 @@ def _host_explained(case: Case, mapping: ParallelMapping) -> Violation:
         name="host memory",
         problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host "
         f"{'link' if case[1].host_rate is None else 'memory'} for {case[1].name}",
-        cures=("keep them on the chip", "state host_link and hosts in the cluster's entry"),
+        cures=("keep them on the chip", "state host_link and server in the cluster's entry"),
     )
 
 
