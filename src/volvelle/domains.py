@@ -244,7 +244,7 @@ MULTIPLE = NumberDomain(1e-6, 100.0, FRACTION)
 """Of a whole that several make up, such as links of one chip in a dimension."""
 EXTRA = NumberDomain(0.0, 100.0, FRACTION)
 """What comes on top of a price."""
-PUE = NumberDomain(1.0, 100.0)
+PUE = NumberDomain(1.0, 1000.0)
 OVERSUBSCRIPTION = NumberDomain(1.0, 1e3)
 UNITS = NumberDomain(1.0, 1e9)
 HALF = NumberDomain(0.0, 1e7)
