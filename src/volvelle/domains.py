@@ -139,7 +139,7 @@ def check_fields(value: Any, where: str) -> None:
     for name, domain in domains_of(value.__class__).items():
         held = getattr(value, name)
         for key, stated in held.items() if isinstance(held, Mapping) else (("", held),):
-            if isinstance(stated, int | float) and not domain.holds(stated):
+            if isinstance(stated, int | float | str | list | tuple) and not domain.holds(stated):
                 domain.check(stated, f"{where}: {name}{'.' if key else ''}{key}")
 
 
