@@ -140,7 +140,7 @@ def check_fields(value: Any, where: str) -> None:
     for name, domain in domains_of(value.__class__).items():
         held = getattr(value, name)
         for key, stated in held.items() if isinstance(held, Mapping) else (("", held),):
-            if isinstance(stated, int | float) and not domain.holds(stated):
+            if isinstance(stated, int | float | str | list | tuple) and not domain.holds(stated):
                 domain.check(stated, f"{where}: {name}{'.' if key else ''}{key}")
 
 
@@ -248,7 +248,7 @@ MULTIPLE = NumberDomain(1e-6, 100.0, FRACTION)
 """Of a whole that several make up, such as links of one chip in a dimension."""
 EXTRA = NumberDomain(0.0, 100.0, FRACTION)
 """What comes on top of a price."""
-PUE = NumberDomain(1.0, 100.0)
+PUE = NumberDomain(1.0, 1000.0)
 OVERSUBSCRIPTION = NumberDomain(1.0, 1e3)
 UNITS = NumberDomain(1.0, 1e9)
 HALF = NumberDomain(0.0, 1e7)

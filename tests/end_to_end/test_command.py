@@ -34,8 +34,8 @@ def test_json_follows_its_published_schema() -> None:
         found = json.loads(done.stdout)
         jsonschema.validate(found, schema)
         assert done.returncode == (0 if found["feasible"] else 1)
-        if found["seconds"] is None:  # three replicas do not fill the machine
-            assert more == ("--dp", "3")
+        if {violation["name"] for violation in found["violations"]} - {"memory"}:  # there is no such layout
+            assert found["seconds"] is None
             continue
         exposed = sum(line["seconds"] for line in found["contributions"] if line["exposed"])
         assert exposed == pytest.approx(found["seconds"])

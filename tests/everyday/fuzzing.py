@@ -12,6 +12,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection, wait
@@ -176,17 +177,16 @@ def main() -> None:
     given = parser.parse_args()
     kinds: Counter[str] = Counter()
     begun = time.monotonic()
-    for _, findings in fuzz(range(given.seed, given.seed + given.runs), workers=given.workers):
-        for found in findings:
-            kinds[found.kind] += 1
-            print(json.dumps(asdict(found)), flush=True)
+    runs = 0
+    with suppress(KeyboardInterrupt):  # what was asked so far counts
+        for _, findings in fuzz(range(given.seed, given.seed + given.runs), workers=given.workers):
+            runs += 1
+            for found in findings:
+                kinds[found.kind] += 1
+                print(json.dumps(asdict(found)), flush=True)
     seconds = round(time.monotonic() - begun, 1)
     names = ("traceback", "hang", "memory", "absurd", "message")
-    print(
-        json.dumps(
-            {"runs": given.runs, "seed": given.seed, "seconds": seconds, **{name: kinds[name] for name in names}}
-        )
-    )
+    print(json.dumps({"runs": runs, "seed": given.seed, "seconds": seconds, **{name: kinds[name] for name in names}}))
     sys.exit(1 if kinds else 0)
 
 

@@ -51,6 +51,15 @@ def test_what_is_largest_takes_neither_for_ever_nor_all_memory(tmp_path: Path, w
     assert answered(tmp_path, words).status == status
 
 
+def test_a_count_of_tables_is_no_text(tmp_path: Path) -> None:
+    tables = [{"count": "-1 GB/s", "rows": 1_000_000, "width": 128}]
+    model = {"dense": 13, "bottom": [512, 128], "top": [512, 1], "tables": tables}
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    reply = answered(tmp_path, "plan dlrm model.json --on=dgx-h200/256 --json")
+    assert reply.status == 2
+    assert "tables: count is '-1 GB/s'; it must be a whole number from 1 to 100,000" in reply.last
+
+
 def test_outputs_of_a_graph_are_names(tmp_path: Path) -> None:
     text = "sizes: {n: 1}\ninputs: {x: n}\nkernels: {y: 'sum x, x -> n'}\noutputs: [[y]]\n"
     (tmp_path / "graph.yaml").write_text(text)

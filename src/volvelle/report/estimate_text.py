@@ -191,7 +191,7 @@ def _time(answer: Answer, *, detail: bool, bars: bool = True) -> Table:
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", width=_BAR if bars else 0, no_wrap=True)
-    table.add_column("bound by", min_width=10)
+    table.add_column("bound by", min_width=None if bars else 10)
     table.add_column("law", no_wrap=True, style="dim")
 
     def row(name: Text, time: float, bound: str, law: str, *, bar: Text | str = "", exposed: bool = True) -> None:

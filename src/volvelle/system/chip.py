@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from volvelle.domains import BYTE_RATE, FLOP_RATE, POWER, PRICE, SIZE, UNITS, check_fields, number
+from volvelle.domains import BYTE_RATE, FLOP_RATE, NO_SIZE, POWER, PRICE, SIZE, UNITS, check_fields, number
 from volvelle.errors import OutsideDomainError
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Watts
 from volvelle.spread import Figure
@@ -14,7 +14,8 @@ class Memory:
     """One tier of memory, as the chip that owns it sees it."""
 
     name: str
-    capacity: Bytes = number(SIZE)
+    capacity: Bytes = number(NO_SIZE)
+    """0: there is none after all; the first tier has some."""
     rate: BytesPerSecond = number(BYTE_RATE)
 
     def __post_init__(self) -> None:
@@ -49,6 +50,9 @@ class Chip:
 
     def __post_init__(self) -> None:
         check_fields(self, f"chip {self.name!r}")
+        first = self.memories[0].capacity if self.memories else None
+        if isinstance(first, int | float):
+            SIZE.check(first, f"chip {self.name!r}: the capacity of {self.memory.name!r}")
 
     @property
     def memory(self) -> Memory:

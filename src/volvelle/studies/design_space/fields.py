@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from volvelle.domains import NumberDomain, domains_of
+from volvelle.domains import SIZE, NumberDomain, domains_of
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.calibration import CONSTANTS, ERRORS, fitted_constants, with_constants
 from volvelle.quantities import Number, Quantity
@@ -28,7 +28,7 @@ _CLUSTER = domains_of(Cluster)
 _ROOMS: Mapping[str, Mapping[str, NumberDomain]] = {
     "chip": _CHIP,
     "calibration": {name: domain for name, domain in CONSTANTS.items() if name not in ERRORS},
-    "chip.memory": _MEMORY,
+    "chip.memory": {**_MEMORY, "capacity": SIZE},
     "chip.expansion": _MEMORY,
     "": _CLUSTER,
 }
