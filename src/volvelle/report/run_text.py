@@ -15,7 +15,7 @@ def run_lines(run: TrainingRun) -> list[str]:
         found = run.ranges.get(name)
         return "" if found is None else f", {shown(found.low)} … {shown(found.high)}"
 
-    days = f"{run.days:,.3g} days" + span("days", lambda value: f"{value:,.3g}")
+    days = f"{_plain(run.days)} days" + span("days", _plain)
     money = []
     if run.usd_owned is not None:
         money.append(f"{_dollars(run.usd_owned)} owned" + span("usd_owned", _dollars))
@@ -36,4 +36,8 @@ def _dollars(value: float) -> str:
 
 
 def _energy(value: float) -> str:
-    return f"{value / _MEGAWATT_HOUR:,.3g}"
+    return _plain(value / _MEGAWATT_HOUR)
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
