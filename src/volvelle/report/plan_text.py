@@ -49,7 +49,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     )
     if not ranking.best:
         console.print("\n[bold red]none of them fits[/bold red]")
-        _nearest(console, plan)
+        _dead_end(console, plan)
         return
     numbers = ("", "step", "MFU", "memory")
     columns = (*numbers, "degrees", "choices")
@@ -103,6 +103,27 @@ def _why(plan: Plan) -> Text:
         text.append(f" It beats the second by {lead}: it saves {', '.join(better[:3]) or 'nothing'}")
         text.append(f", and pays {', '.join(worse[:2])}." if worse else ".")
     return text
+
+
+def _dead_end(console: Console, plan: Plan) -> None:
+    """By how much nothing fits, and what would."""
+    end, capacity = plan.dead_end, float(plan.cluster.chip.capacity)
+    if end is None:
+        return
+    if end.lightest is not None:
+        least = end.lightest
+        console.print(
+            f"The layout that needs least, {_degrees(least.mapping)}, {_choices(least.mapping)}, holds "
+            f"{show(least.memory, BYTES)} on its fullest rank; a chip has {show(capacity, BYTES)}."
+        )
+    if not end.ways_out:
+        console.print("Nothing that was tried helps: neither host memory nor more of these chips.")
+    for way in end.ways_out:
+        console.print(
+            f"\n  {way.command}\n  {show(way.time, SECONDS)} a step on {way.accelerators} chips, "
+            f"{show(way.memory_bytes, BYTES)} a chip",
+            soft_wrap=True,
+        )
 
 
 def _nearest(console: Console, plan: Plan) -> None:

@@ -75,6 +75,22 @@ def search(
     return keeper.ranking()
 
 
+def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:
+    """The layout of a space that holds least, whether it fits or not; None: none divides."""
+    found: Ranked | None = None
+    for table in layouts(space, step, cluster):
+        priced = estimator.table(step, cluster, table)
+        held = np.where(priced.runs_but_for_memory, priced.memory_bytes, np.inf)
+        row = int(np.argmin(held))
+        if np.isfinite(held[row]) and (found is None or held[row] < found.memory):
+            found = _ranked(priced, row)
+    return found
+
+
+def _ranked(table: EstimateTable, row: int) -> Ranked:
+    return Ranked(mapping=table.mappings.row(row), time=float(table.time[row]), memory=float(table.memory_bytes[row]))
+
+
 def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArray[np.bool_]:
     """Whether weights, gradients and optimiser state alone fit: a bound from below on memory.
 
@@ -105,7 +121,7 @@ class _Keeper:
         self.evaluated += len(table)
         self.feasible += int(feasible.sum())
         for row in _fastest(np.where(feasible, table.time, np.inf), self.top):
-            found = self._ranked(table, int(row))
+            found = _ranked(table, int(row))
             heapq.heappush(self.heap, (-found.time, -self.evaluated - int(row), found))
             if len(self.heap) > self.top:
                 heapq.heappop(self.heap)
@@ -113,13 +129,7 @@ class _Keeper:
         if only_memory.any():
             row = int(np.argmin(np.where(only_memory, table.time, np.inf)))
             if self.nearest is None or table.time[row] < self.nearest.time:
-                self.nearest = self._ranked(table, row)
-
-    @staticmethod
-    def _ranked(table: EstimateTable, row: int) -> Ranked:
-        return Ranked(
-            mapping=table.mappings.row(row), time=float(table.time[row]), memory=float(table.memory_bytes[row])
-        )
+                self.nearest = _ranked(table, row)
 
     def ranking(self) -> Ranking:
         best = tuple(found for _, _, found in sorted(self.heap, key=lambda entry: (-entry[0], -entry[1])))

@@ -21,6 +21,7 @@ from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.ways_out import DeadEnd, dead_end
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
@@ -64,6 +65,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     run: TrainingRun | None = None
     """Of all tokens by the first layout, where they were given."""
+    dead_end: DeadEnd | None = None
+    """Where nothing fits: by how much, and what would."""
 
     @property
     def sequence(self) -> int:
@@ -151,6 +154,11 @@ def plan(
     ranking = search(space, step, cluster, estimator, top=kept, progress=progress)
     seconds = time.perf_counter() - start
     sure = UnderUncertainty(estimator=estimator)
+
+    def larger(count: int) -> Cluster:
+        return cluster_of(f"{str(on).partition('/')[0]}/{count}", known, stack=stack, margin=margin)
+
+    grown = larger if isinstance(on, str) and framework is None else None
     whole = None
     if ranking.best and tokens is not None:
         timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
@@ -166,7 +174,16 @@ def plan(
         seconds=seconds,
         notes=notes,
         run=whole,
+        dead_end=None
+        if ranking.best
+        else dead_end(_command(model, batch, sequence), space, step, cluster, machine=grown),
     )
+
+
+def _command(model: Model | Workload, batch: int, sequence: int | None) -> str:
+    """The question as it is typed, but for the machine."""
+    named = model.name if isinstance(model, Workload | Transformer) else str(model)
+    return f"volvelle plan {named} --batch {batch}" + (f" --seq {sequence}" if sequence else "")
 
 
 def _space(considered: Mapping[str, Any], length: int, framework: Framework | None, *, offload: bool) -> Space:

@@ -29,6 +29,15 @@ class LaunchDocument(Document):
     """What that cost, where faster layouts cannot be expressed."""
 
 
+class WayOutEntry(Document):
+    """A change with which something fits, as a command."""
+
+    command: str
+    accelerators: int
+    seconds: float = at("time")
+    memory_bytes: float
+
+
 class PlanDocument(Document):
     """Layouts of a model on a machine, fastest first. Times in seconds, memory in bytes."""
 
@@ -46,5 +55,9 @@ class PlanDocument(Document):
     run: RunEntry | None
     """Of all tokens by the first layout, where they were given."""
     nearest: RankedEntry | None  # type: ignore[valid-type]
+    least_memory_bytes: float | None = at("dead_end.lightest.memory", None)
+    """Where nothing fits: what the layout that needs least holds on its fullest rank."""
+    ways_out: list[WayOutEntry] = at("dead_end.ways_out", [])
+    """Where nothing fits: what would."""
     sensitivity: list[Sensitivity]
     notes: list[str]
