@@ -99,6 +99,7 @@ OTHERS = {
     "unknown": "estimate gpt3 --on dgx-a100/1024 --batch 1536",
     "plan": f"plan {LLAMA}",
     "plan-narrow": f"plan {LLAMA} --cp 1 --top 3",
+    "plan-how-many": "plan llama3-70b --on dgx-h100 --seq 8192 --batch 1024 --tokens 2T --days 30",
     "plan-run": "plan llama3-70b --on dgx-h100/64 --seq 8192 --batch 1024 --tokens 2T --top 3",
     "plan-refused": "plan llama3-70b --on dgx-h100/64 --batch 512 --emit torchtitan",
     "plan-emitted": "plan llama3-8b --on dgx-h100/64 --batch 256 --cp 1 --emit megatron",

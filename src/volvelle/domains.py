@@ -224,6 +224,7 @@ DELAY = NumberDomain(0.0, 3600.0, SECONDS)
 STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
 LIMIT = NumberDomain(0.0, 1e7)
 """Seconds that a search may take."""
+DAYS = NumberDomain(1e-3, 1e5)
 LIFE = NumberDomain(_DAY, 100 * _YEAR, SECONDS)
 POWER = NumberDomain(1e-3, 1e9, WATTS)
 NO_POWER = NumberDomain(0.0, 1e9, WATTS)

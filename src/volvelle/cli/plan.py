@@ -11,7 +11,8 @@ import click
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.words import Within
-from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
+from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
 from volvelle.verbs.plan import plan as verb
@@ -43,6 +44,10 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
+@click.option(
+    "--days", type=Within(DAYS), help="How many accelerators do it in so many days? SYSTEM has no count then."
+)
+@click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -52,6 +57,10 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
 
     MODEL is a name from the catalogue, or a Hugging Face config.json (or the folder that holds one).
     """
+    days, usd = question.pop("days"), question.pop("usd")
+    if days is not None or usd is not None:
+        _how_many(ctx, model, framework, as_json=as_json, days=days, usd=usd, **question)
+        return
     with _bar(quiet=as_json or framework is not None) as progress:
         ranked = verb(model, framework=framework, progress=progress, **question)
     if framework is not None:
@@ -69,6 +78,26 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
 
         print_plan(ranked)
     if not ranked.layouts:
+        ctx.exit(1)
+
+
+def _how_many(ctx: click.Context, model: str, framework: Framework | None, *, as_json: bool, **question: Any) -> None:
+    """The fewest and the cheapest, in place of a ranking."""
+    from volvelle.report.documents.plan import SizingDocument  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.how_many_text import print_sizing  # noqa: PLC0415
+    from volvelle.verbs.how_many import how_many  # noqa: PLC0415
+
+    if framework is not None:
+        raise MappingError("launch flags are of one machine: ask how many first, then for the flags with its count")
+    if question["tokens"] is None:
+        raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
+    del question["top"]
+    found = how_many(model, **question)
+    if as_json:
+        click.echo(json_text("plan", SizingDocument.model_validate(found)))
+    else:
+        print_sizing(found)
+    if found.smallest is None:
         ctx.exit(1)
 
 

@@ -11,7 +11,8 @@ from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.plan import Plan
 
 
-def _degrees(mapping: ParallelMapping) -> str:
+def degrees_text(mapping: ParallelMapping) -> str:
+    """Degrees of parallelism in a few letters."""
     notes = {
         CONTEXT: "/heads" if mapping.ulysses else "",
         EXPERT: "" if mapping.expert_tensor_parallel else "/etp1",
@@ -19,7 +20,8 @@ def _degrees(mapping: ParallelMapping) -> str:
     return " ".join(f"{axis.word}{degree}{notes.get(axis, '')}" for axis, degree in mapping.shown)
 
 
-def _choices(mapping: ParallelMapping) -> str:
+def choices_text(mapping: ParallelMapping) -> str:
+    """All else that a layout says, in a few words."""
     words = [f"mb{mapping.micro_batch}", f"zero{mapping.zero}"]
     if mapping.pipeline > 1:
         words.append(mapping.schedule.word + (f"/{mapping.interleave}" if mapping.interleave > 1 else ""))
@@ -60,8 +62,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             show(layout.time, SECONDS),
             f"{100 * layout.utilisation:.1f} %",
             show(layout.memory_bytes, BYTES),
-            _degrees(layout.mapping),
-            _choices(layout.mapping),
+            degrees_text(layout.mapping),
+            choices_text(layout.mapping),
             style="bold" if place == 1 else "",
         )
     console.print(table)
@@ -113,7 +115,7 @@ def _dead_end(console: Console, plan: Plan) -> None:
     if end.lightest is not None:
         least = end.lightest
         console.print(
-            f"The layout that needs least, {_degrees(least.mapping)}, {_choices(least.mapping)}, holds "
+            f"The layout that needs least, {degrees_text(least.mapping)}, {choices_text(least.mapping)}, holds "
             f"{show(least.memory, BYTES)} on its fullest rank; a chip has {show(capacity, BYTES)}."
         )
     if not end.ways_out:
@@ -131,6 +133,6 @@ def _nearest(console: Console, plan: Plan) -> None:
     if near is None:
         return
     console.print(
-        f"\nFaster but too large: {_degrees(near.mapping)}, {_choices(near.mapping)} would take "
+        f"\nFaster but too large: {degrees_text(near.mapping)}, {choices_text(near.mapping)} would take "
         f"{show(near.time, SECONDS)} with {show(near.memory, BYTES)} a chip."
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Literal, get_args
 
+from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs
 from volvelle.economics.training_run import TrainingRun
@@ -125,11 +126,7 @@ def plan(
     layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too.
     """
     known = catalogue_of(catalogue)
-    if isinstance(model, Workload):
-        shape, forward = None, model
-    else:
-        shape = model_of(model, known)
-        forward = transformer(shape, sequence=sequence)
+    shape, forward = forward_pass(model, known, sequence)
     cluster = cluster_of(on, known, stack=stack, margin=margin)
     length = int(forward.sizes.get("position", 1))
     notes: tuple[str, ...] = ()
@@ -145,7 +142,7 @@ def plan(
         expert_load=expert_load,
     )
     if space is None:
-        space = _space(considered, length, framework, offload=offload)
+        space = considered_space(considered, length, framework, offload=offload)
     elif considered:
         raise MappingError(f"both a space and {', '.join(sorted(considered))} are given; give one or the other")
     estimator = ClosedForm()
@@ -186,7 +183,19 @@ def _command(model: Model | Workload, batch: int, sequence: int | None) -> str:
     return f"volvelle plan {named} --batch {batch}" + (f" --seq {sequence}" if sequence else "")
 
 
-def _space(considered: Mapping[str, Any], length: int, framework: Framework | None, *, offload: bool) -> Space:
+def forward_pass(
+    model: Model | Workload, known: Catalogue, sequence: int | None
+) -> tuple[Transformer | None, Workload]:
+    """A model's architecture, where it has one, and its forward pass at some length."""
+    if isinstance(model, Workload):
+        return None, model
+    shape = model_of(model, known)
+    return shape, transformer(shape, sequence=sequence)
+
+
+def considered_space(
+    considered: Mapping[str, Any], length: int, framework: Framework | None = None, *, offload: bool
+) -> Space:
     """What is given, else the usual, else what the framework knows."""
     known = {choice.name: choice for choice in CHOICES}
     values: dict[str, Any] = {"context": usual_context(length), "recompute_every": usual_gaps}

@@ -34,7 +34,11 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.explore:OutlookDocument",
     ),
     "map": ("volvelle.report.documents.map:MapDocument",),
-    "plan": ("volvelle.report.documents.plan:PlanDocument", "volvelle.report.documents.plan:LaunchDocument"),
+    "plan": (
+        "volvelle.report.documents.plan:PlanDocument",
+        "volvelle.report.documents.plan:LaunchDocument",
+        "volvelle.report.documents.plan:SizingDocument",
+    ),
     "reproduce": (),
     "validate": (),
 }

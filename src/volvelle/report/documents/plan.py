@@ -38,6 +38,39 @@ class WayOutEntry(Document):
     memory_bytes: float
 
 
+class _SizeTaken(Document):
+    accelerators: int
+    seconds: float = at("time")
+    utilisation: float
+    run: RunEntry
+
+
+SizeEntry = create_model(
+    "SizeEntry", __base__=_SizeTaken, __doc__="A run on so many accelerators.", **layout_fields("mapping.")
+)
+
+
+class SizingDocument(Document):
+    """How many accelerators of a kind of machine a run takes."""
+
+    model: str
+    system: str
+    batch: int = at("step.batch")
+    sequence: int
+    tokens: float
+    days: float | None
+    """The date to keep; None: none was given."""
+    usd: float | None
+    """The budget to keep; None: none was given."""
+    smallest: SizeEntry | None  # type: ignore[valid-type]
+    """The fewest accelerators that keep them; None: none do."""
+    cheapest: SizeEntry | None  # type: ignore[valid-type]
+    """The cheapest of those looked at that keep them."""
+    sizes: list[SizeEntry]  # type: ignore[valid-type]
+    """All that were looked at and can run."""
+    notes: list[str]
+
+
 class PlanDocument(Document):
     """Layouts of a model on a machine, fastest first. Times in seconds, memory in bytes."""
 

@@ -1,0 +1,231 @@
+"""How many accelerators a training run takes: the fewest that keep a date or a budget, and the cheapest near them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated, Any
+
+import numpy as np
+
+from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.economics.step_cost import step_costs
+from volvelle.economics.training_run import TrainingRun
+from volvelle.errors import DescriptionError, MappingError
+from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.mapping.lowered_model import step_flops
+from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.search.exhaustive import search
+from volvelle.search.space import Space
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.estimate import run_of
+from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
+from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.workload.graph import Workload
+from volvelle.workload.training import TrainingStep
+
+_STEP_TOKENS = 2**22
+"""Of the global batch, where none is given: usual of large models."""
+_UNIT = 8
+"""Accelerators by which machines grow whose innermost network is larger."""
+_NEAR = 1.25
+"""Up to how many times the fewest accelerators every count is looked at for a cheaper one."""
+_DOUBLINGS = (0.5, 2.0, 4.0)
+"""Other counts that are shown, in times the fewest."""
+_MOST = 400
+"""Counts looked at for the fewest."""
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """A run on so many accelerators, by the fastest layout."""
+
+    accelerators: int
+    mapping: ParallelMapping
+    time: float
+    """Seconds a step."""
+    utilisation: float
+    run: TrainingRun
+
+    @property
+    def usd(self) -> float | None:
+        """What the run costs: owned, or rented where no price of the chip is known."""
+        return self.run.usd_owned if self.run.usd_owned is not None else self.run.usd_rented
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizing:
+    """Counts of accelerators, and what a run takes on each."""
+
+    model: str
+    system: str
+    """The kind of machine, without a count."""
+    step: TrainingStep
+    tokens: float
+    days: float | None
+    usd: float | None
+    sizes: tuple[Size, ...]
+    """All that were looked at and can run, by count."""
+    smallest: Size | None
+    """The fewest that keep date and budget, with ranges; None: none do."""
+    cheapest: Size | None
+    """The cheapest of those looked at that keep them, with ranges."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sequence(self) -> int:
+        """Tokens of a sequence."""
+        return int(self.step.model.sizes.get("position", 1))
+
+
+@within_domains
+def how_many(
+    model: Model | Workload,
+    *,
+    on: str,
+    tokens: Annotated[str | float, TOKENS],
+    days: Annotated[float | None, DAYS] = None,
+    usd: Annotated[str | float | None, PRICE] = None,
+    batch: Annotated[int | None, SEQUENCES] = None,
+    sequence: Annotated[int | None, WIDTH] = None,
+    element: str = "bf16",
+    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
+    offload: bool = False,
+    stack: str = "",
+    margin: Annotated[str | float | None, MARGIN] = None,
+    catalogue: Folder = None,
+    **considered: Any,
+) -> Sizing:
+    """The fewest accelerators of a kind of machine that train on all tokens by a date, or within a budget.
+
+    `on` names the machine without a count; it grows by whole nodes. Every count is looked at from the fewest that could
+    do at full rate up to the first that does, so there is none below it; then those up to a quarter more for a cheaper
+    one. Without a batch, a step has four million tokens. Layouts are restricted as in `plan`.
+    """
+    if days is None and usd is None:
+        raise DescriptionError("how many for what? Give days, or usd, or both")
+    if "/" in on:
+        raise DescriptionError(f"{on!r} has a count already; leave it away to ask how many: {on.partition('/')[0]!r}")
+    known = catalogue_of(catalogue)
+    _, forward = forward_pass(model, known, sequence)
+    length = int(forward.sizes.get("position", 1))
+    notes: tuple[str, ...] = ()
+    if batch is None:
+        batch = max(1, _STEP_TOKENS // length)
+        notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step",)
+    step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
+    amount = TOKENS.read(tokens, "tokens")
+    counter = _Counter(
+        step=step,
+        space=considered_space(considered, length, offload=offload),
+        tokens=amount,
+        machine=lambda count: cluster_of(f"{on}/{count}", known, stack=stack, margin=margin),
+    )
+    budget = None if usd is None else PRICE.read(usd, "usd")
+
+    def keeps(size: Size) -> bool:
+        late = days is not None and size.run.days > days
+        return not late and (budget is None or (size.usd is not None and size.usd <= budget))
+
+    smallest = None
+    for size in counter.upward(counter.least(days)):
+        if keeps(size):
+            smallest = size
+            break
+        if budget is not None and (size.usd is None or size.usd * counter.spared(size) > budget):
+            break  # what a chip costs for a second does not depend on how many there are
+    cheapest = None
+    if smallest is not None:
+        unit, fewest = counter.unit, smallest.accelerators
+        for count in range(fewest + unit, int(_NEAR * fewest) + 1, unit):
+            counter.at(count)
+        for times in _DOUBLINGS:
+            counter.at(max(unit, int(times * fewest) // unit * unit))
+        kept = [size for size in counter.found if keeps(size) and size.usd is not None]
+        cheapest = min(kept, key=lambda size: (size.usd, size.accelerators), default=None)
+    return Sizing(
+        model=forward.name,
+        system=on,
+        step=step,
+        tokens=amount,
+        days=days,
+        usd=budget,
+        sizes=tuple(sorted(counter.found, key=lambda size: size.accelerators)),
+        smallest=None if smallest is None else counter.with_ranges(smallest),
+        cheapest=None if cheapest is None else counter.with_ranges(cheapest),
+        notes=notes,
+    )
+
+
+class _Counter:
+    """Sizes of one kind of machine, each looked at once."""
+
+    def __init__(self, *, step: TrainingStep, space: Space, tokens: float, machine: Callable[[int], Cluster]) -> None:
+        self.step, self.space, self.tokens, self.machine = step, space, tokens, machine
+        self.unit = min(_UNIT, machine(_UNIT).dimensions[0].size)
+        self.sizes: dict[int, Size | None] = {}
+
+    @property
+    def found(self) -> list[Size]:
+        return [size for size in self.sizes.values() if size is not None]
+
+    def least(self, days: float | None) -> int:
+        """No fewer can keep the date, were all of them busy with products and nothing else."""
+        if days is None:
+            return self.unit
+        return max(1, ceil(self._chip_seconds() / (days * _DAY) / self.unit)) * self.unit
+
+    def spared(self, size: Size) -> float:
+        """The share of its chips' time that a run could do with at most."""
+        return self._chip_seconds() / (size.accelerators * size.run.days * _DAY)
+
+    def _chip_seconds(self) -> float:
+        """Of all products of the run, at the rate that a chip sustains in them."""
+        machine = SustainedRates.of(self.machine(self.unit), self.step.element)
+        rate = float(np.max(machine.matrix_rate)) * max(1.0, float(np.max(machine.attention_efficiency)))
+        return float(step_flops(self.step)) * self.tokens / self.step.tokens / rate
+
+    def upward(self, first: int) -> Iterator[Size]:
+        for place in range(_MOST):
+            size = self.at(first + place * self.unit)
+            if size is not None:
+                yield size
+
+    def at(self, count: int) -> Size | None:
+        """The fastest layout on so many; None: none fits or divides."""
+        if count not in self.sizes:
+            self.sizes[count] = self._at(count)
+        return self.sizes[count]
+
+    def _at(self, count: int) -> Size | None:
+        cluster, estimator = self.machine(count), ClosedForm()
+        try:
+            ranking = search(self.space, self.step, cluster, estimator, top=1)
+        except MappingError:
+            return None
+        if not ranking.best:
+            return None
+        mapping = ranking.best[0].mapping
+        timed = estimator.estimate(self.step, cluster, mapping)
+        return Size(
+            accelerators=count,
+            mapping=mapping,
+            time=timed.time,
+            utilisation=timed.utilisation,
+            run=run_of(self.tokens, timed, step_costs(timed, cluster), cluster),
+        )
+
+    def with_ranges(self, size: Size) -> Size:
+        """The same, with the ranges of its run."""
+        cluster = self.machine(size.accelerators)
+        timed, samples = UnderUncertainty(estimator=ClosedForm()).with_samples(self.step, cluster, size.mapping)
+        run = run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
+        return Size(
+            accelerators=size.accelerators,
+            mapping=size.mapping,
+            time=size.time,
+            utilisation=size.utilisation,
+            run=run,
+        )
