@@ -36,6 +36,11 @@ BOUNDS: dict[str, dict[str, tuple[float, float]]] = {
         "column": (1e-6, 80e-6),
         "panel_intensity": (0.1, 0.8),
     },
+    "hopper": {"work_per_joule": (50e9, 150e9), "efficiency": (0.7, 1.0), "column": (1e-6, 80e-6)},
+    "blackwell": {"work_per_joule": (30e9, 150e9), "efficiency": (0.4, 1.0)},
+    "cdna2": {"efficiency": (0.3, 0.7), "column": (1e-6, 120e-6)},
+    "cdna3": {"efficiency": (0.3, 0.9), "column": (1e-6, 120e-6)},
+    "ponte-vecchio": {"efficiency": (0.25, 0.6)},
 }
 """What is fitted for each family that has calibration runs; what all families share is fitted with the largest."""
 _KINDS = {"column": SECONDS, "work_per_joule": None, "panel_intensity": None}

@@ -274,7 +274,7 @@ def test_every_row_is_asked_or_says_why_not() -> None:
 def test_a_fit_refuses_families_without_runs() -> None:
     rows = calibration_rows(hpl_measurements(), shipped=True)
     with pytest.raises(DescriptionError, match="no calibration run"):
-        fit_hpl("hopper", rows, Catalogue())
+        fit_hpl("a64fx", rows, Catalogue())
     assert {run.asked.calibration.family for run in family_runs("volta", rows, Catalogue())} == {"volta"}
 
 
