@@ -13,9 +13,9 @@ class _Taken(Document):
     seconds: float = at("time")
     utilisation: float
     memory_bytes: float
-    kind: str = at("kind.word")
+    layout_kind: str = at("kind.word")
     """Its kind, told by its rarest part."""
-    ties: int
+    tied_layouts: int = at("ties")
     """Layouts of the same degrees and kind that the model tells from it by less than 1 %."""
     frameworks: list[str]
     """Those whose launch flags can say it."""
@@ -97,7 +97,7 @@ class PlanDocument(Document):
     search_seconds: float = at("seconds")
     layouts: list[RankedEntry]  # type: ignore[valid-type]
     """Those that tie as one."""
-    kinds: list[RankedEntry]  # type: ignore[valid-type]
+    best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
     run: RunEntry | None
