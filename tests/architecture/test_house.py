@@ -15,11 +15,12 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_650
+MOST_LINES = 48_870
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts; and down by 660."""
+study runs, and by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if; and down
+by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -40,6 +41,17 @@ ADDED = {
     "verbs/ways_out.py": 170,
     "verbs/layouts.py": 150,
     "mapping/kinds.py": 65,
+    "verbs/what_if.py": 135,
+    "verbs/differences.py": 165,
+    "verbs/compare.py": 270,
+    "verbs/saved.py": 110,
+    "interchange/layout_words.py": 95,
+    "report/compare_text.py": 170,
+    "report/documents/compare.py": 75,
+    "report/documents/run.py": 30,
+    "cli/compare.py": 60,
+    "cli/shared_options.py": 70,
+    "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
 }

@@ -10,8 +10,9 @@ import click
 
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
+from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
-from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.layouts import FRAMEWORKS, Framework
@@ -31,13 +32,7 @@ from volvelle.verbs.plan import plan as verb
     "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
 )
 @considered_options
-@click.option(
-    "--expert-load",
-    default=1.0,
-    type=Within(EXPERT_LOAD),
-    show_default=True,
-    help="Tokens of the busiest expert over the even share.",
-)
+@expert_load_option
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
     "--emit",
@@ -52,6 +47,7 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

@@ -3,9 +3,10 @@
 from pydantic import create_model
 
 from volvelle.estimators.result import Range
+from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import RunEntry
 from volvelle.report.documents.layout import layout_fields
+from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
 
 
@@ -102,6 +103,8 @@ class PlanDocument(Document):
     range: Range | None = at("best.time_range", None)
     run: RunEntry | None
     """Of all tokens by the first layout, where they were given."""
+    difference: DifferenceEntry | None
+    """Of the first layout, from that of the machine as it is, where some of its numbers were set."""
     nearest: RankedEntry | None  # type: ignore[valid-type]
     least_memory_bytes: float | None = at("dead_end.lightest.memory", None)
     """Where nothing fits: what the layout that needs least holds on its fullest rank."""

@@ -87,6 +87,8 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     for name, count, why in tables.fallen_out().rows:
         console.print(Text(f"  {count} {name}" + (f": {why}" if why else ""), style="dim"))
     _print_best(answers.best, study, console, answers.taken_apart)
+    if answers.every_point is not None:
+        console.print(_sheet_table(tables.every_point()))
     if answers.facets:
         console.print(_sheet_table(tables.facets()))
     if answers.best.design is None:
