@@ -56,7 +56,7 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("estimate", "gpt3", "--on", "dgx-a100", "--batch", "8"), "did you mean 'gpt2'"),
+        (("estimate", "gpt3", "--on", "dgx-a100", "--batch", "8"), "did you mean 'gpt3-175b'"),
         (("estimate", "gpt2", "--on", "dgx-a101", "--batch", "8"), "did you mean 'dgx-a100'"),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--tp", "16"), "lower --tp or --pp"),
         (
@@ -65,7 +65,7 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
         ),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--catalogue", "/nowhere"), "does not exist"),
         (("estimate", "gpt2", "--on", "dgx-a100/8"), "--batch"),
-        (("catalogue", "chips", "h100"), "did you mean"),
+        (("catalogue", "chips", "h1000"), "did you mean"),
         (("estimat",), "No such command"),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--shard", "2"), "--zero-group"),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--whole-experts"), "--expert-tensor-parallel"),

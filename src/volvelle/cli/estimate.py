@@ -8,8 +8,6 @@ import click
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.words import Within
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
-from volvelle.report.documents.document import json_text
-from volvelle.verbs.estimate import estimate as verb
 
 
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
@@ -39,8 +37,12 @@ def estimate(ctx: click.Context, /, *, model: str, detail: bool, as_json: bool, 
 
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
+    from volvelle.verbs.estimate import estimate as verb  # noqa: PLC0415 - keeps completion of options short
+
     answer = verb(model, **unlisted(question))
     if as_json:
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
+
         click.echo(json_text("estimate", answer))
     else:
         from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON
