@@ -50,7 +50,7 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
     done = volvelle("estimate", "llama3-405b", "--on", "dgx-h100/16", "--tp", "8", "--batch", "8")
     assert done.returncode == 1
     assert "why it cannot run" in done.stdout
-    assert "cure: " in done.stdout
+    assert "fix: " in done.stdout
 
 
 @pytest.mark.parametrize(

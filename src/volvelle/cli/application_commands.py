@@ -57,7 +57,9 @@ def _declared(option: Option) -> Callable[[Command], Command]:
     elif option.domain is not None:
         kind = Within(option.domain)
     if not option.flag.startswith("-"):
-        return click.argument(option.flag, default=option.default, required=option.default is None)
+        if option.default is None:
+            return click.argument(option.flag)
+        return click.argument(option.flag, default=option.default)
     if option.kind is bool:
         return click.option(option.flag, is_flag=True, help=option.help)
     return click.option(

@@ -2,16 +2,16 @@
 
 VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
-    "catalogue": "Show chips, links, clusters, models and where each number comes from.",
+    "catalogue": "Show or search chips, clusters, models, software, and where each number comes from.",
     "completion": "Print a script that lets a shell complete models, machines and options.",
     "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",
-    "explore": "A design space from a file: every point, the best, the front, and why.",
+    "explore": "A design space from a file: every point, the best, the Pareto front, and why.",
     "map": "The best mapping of any graph of kernels, with a proof.",
     "plan": "The best layout for a model on a machine, or the best run of a benchmark.",
     "reproduce": "Compute a published study again, and hold it against what was logged.",
     "schema": "Print the JSON Schema of what --json prints.",
-    "validate": "Hold the model against measurements, worst rows first.",
+    "validate": "Hold predictions against measurements, worst rows first.",
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.words import Within
+from volvelle.cli.words import BRIEF, Within
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 
 
@@ -56,8 +56,9 @@ from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, 
 @click.option("--tokens-per-step", type=Within(TOKENS), help="Tokens of a step.")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15e12.")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def cost(*, as_json: bool, **question: Any) -> None:
+def cost(*, as_json: bool, brief: bool, **question: Any) -> None:
     """What SYSTEM costs to buy, by part, what power it takes, and what owning it costs over its life.
 
     Every price has a date, an interval and a source; low and high take every price at that end at once.
@@ -72,4 +73,4 @@ def cost(*, as_json: bool, **question: Any) -> None:
     else:
         from volvelle.report.cost_text import print_cost  # noqa: PLC0415 - not needed for JSON
 
-        print_cost(account)
+        print_cost(account, brief=brief)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.layout_options import layout_options, unlisted
-from volvelle.cli.words import Within
+from volvelle.cli.words import BRIEF, Within
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 
 
@@ -30,9 +30,10 @@ from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
+@BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
 @click.pass_context
-def estimate(ctx: click.Context, /, *, model: str, detail: bool, as_json: bool, **question: Any) -> None:
+def estimate(ctx: click.Context, /, *, model: str, detail: bool, brief: bool, as_json: bool, **question: Any) -> None:
     """How long one training step of MODEL takes, what fits, and where the time goes.
 
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
@@ -44,6 +45,10 @@ def estimate(ctx: click.Context, /, *, model: str, detail: bool, as_json: bool, 
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 
         click.echo(json_text("estimate", answer))
+    elif brief:
+        from volvelle.report.brief_text import print_brief_estimate  # noqa: PLC0415 - not needed for JSON
+
+        print_brief_estimate(answer)
     else:
         from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON
 

@@ -17,6 +17,9 @@ else:  # generic only in newer versions
     _Choice, _Type = click.Choice, click.ParamType
 
 
+BRIEF = click.option("--brief", is_flag=True, help="The answer on one screen; sources and details are left out.")
+
+
 class Within(_Type):
     """A number of a domain; one with a unit stays the text it is written in, for the verb to read and to quote."""
 
