@@ -138,10 +138,23 @@ class MissingExtraError(VolvelleError):
     """An optional engine is not installed."""
 
 
+def install_line(extra: str) -> str:
+    """What to run to add an optional engine to this very installation, from the clone or the wheel it came of."""
+    import json  # noqa: PLC0415 - only where something is missing
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+
+    try:
+        origin = distribution("volvelle").read_text("direct_url.json")
+    except PackageNotFoundError:
+        origin = None
+    came_of = f" @ {json.loads(origin)['url']}" if origin else ""
+    return f"pip install 'volvelle[{extra}]{came_of}'"
+
+
 @contextmanager
 def needs_extra(extra: str, why: str) -> Iterator[None]:
     """Imports of an optional engine, and `why` there are any: said where they fail, with what to install."""
     try:
         yield
     except ImportError:
-        raise MissingExtraError(f"{why}, which is not installed; run pip install 'volvelle[{extra}]'") from None
+        raise MissingExtraError(f"{why}, which is not installed; run {install_line(extra)}") from None

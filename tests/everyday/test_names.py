@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.everyday.asking import ask
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import hub_model, hub_names
 from volvelle.catalogue.schema import ROOMS
-from volvelle.errors import UnknownNameError, plainly
+from volvelle.errors import UnknownNameError, install_line, plainly
 
 QUESTION = ("--batch", "64", "--tp", "8", "--json")
 
@@ -115,6 +116,23 @@ def test_a_count_that_no_such_machine_has_comes_with_those_beside_it(tmp_path: P
     assert "dgx-h100/56 or dgx-h100/64 would fill them" in " ".join(found.out.replace("│", " ").split())
     said = " ".join(ask(tmp_path, "plan", "hpl", "--on", "dgx-h100/60").out.split())
     assert "10 units of 6 are taken, which no such machine has; dgx-h100/56 or dgx-h100/64 would fill them" in said
+
+
+def test_what_is_missing_is_installed_from_where_the_package_came_of() -> None:
+    line = install_line("explore")
+    assert line.startswith("pip install 'volvelle[explore]")
+    origin = distribution("volvelle").read_text("direct_url.json")
+    assert origin is None or json.loads(origin)["url"] in line
+
+
+def test_an_element_type_may_be_written_in_capitals(tmp_path: Path) -> None:
+    words = ("estimate", "gpt2", "--on", "dgx-h100/8", "--batch", "8", "--json")
+    assert ask(tmp_path, *words, "--element", "BF16").out == ask(tmp_path, *words).out
+
+
+def test_a_benchmark_without_its_argument_is_told_which(tmp_path: Path) -> None:
+    reply = ask(tmp_path, "plan", "fft", "--on", "dgx-h100/8")
+    assert (reply.status, reply.last) == (2, "Error: Missing argument 'GRID'.")
 
 
 def test_of_names_that_hold_what_was_asked_for_the_shortest_come_first() -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from volvelle.cli.words import BRIEF, Output, Within, Words
+from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
@@ -34,7 +34,7 @@ from volvelle.verbs.map import map as verb
 @click.option(
     "--micro-batches", default=None, type=Within(SEQUENCES), help="Runs of the graph in a step. [default: 8 a chip]"
 )
-@click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
+@click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option(
     TENSOR.flag, TENSOR.name, multiple=True, type=Within(DEGREE), help="Tensor degrees to consider. [default: all]"
 )

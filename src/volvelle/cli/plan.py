@@ -10,7 +10,7 @@ import click
 
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
-from volvelle.cli.words import BRIEF, Within
+from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
@@ -25,7 +25,7 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
 @click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
-@click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
+@click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--top", default=8, type=Within(RESULTS), show_default=True, help="Layouts to show.")
 @considered_options
 @click.option(
