@@ -15,12 +15,12 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_870
+MOST_LINES = 49_170
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if; and down
-by 660."""
+study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, and by 300 for
+names as people write them, searches, narrow terminals and brief answers; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -29,7 +29,7 @@ ADDED = {
     "applications/training/left_out.py": 90,
     "catalogue/residuals.py": 135,
     "estimators/training/host_time.py": 70,
-    "catalogue/stacks.py": 80,
+    "catalogue/stacks.py": 95,
     "estimators/stack.py": 70,
     "domains.py": 280,
     "input_limits.py": 75,
@@ -54,6 +54,13 @@ ADDED = {
     "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
+    "catalogue/names.py": 95,
+    "catalogue/search.py": 90,
+    "cli/commands.py": 50,
+    "cli/completion.py": 150,
+    "cli/suggestions.py": 40,
+    "report/brief_text.py": 100,
+    "report/fitted_table.py": 115,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

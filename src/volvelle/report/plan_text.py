@@ -48,13 +48,13 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     console = wide_console(console=console or Console(highlight=False))
     ranking, step, cluster = plan.ranking, plan.step, plan.cluster
     console.print(
-        f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
-        f"{plan.sequence} a step, on [bold]{cluster.name}[/bold]"
+        f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch:,} sequences of "
+        f"{plan.sequence:,} a step, on [bold]{cluster.name}[/bold]"
     )
     for note in (*plan.notes, *cluster.notes):
         console.print(f"note: {note}", style="yellow")
     console.print(
-        f"{ranking.configurations:,} layouts: {ranking.evaluated:,} priced, {ranking.pruned:,} ruled out by their "
+        f"{ranking.configurations:,} layouts: {ranking.evaluated:,} timed, {ranking.pruned:,} ruled out by model "
         f"states alone, {ranking.feasible:,} can run; {plan.seconds:.1f} s",
         style="dim",
     )
@@ -85,7 +85,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     console.print(_why(plan))
     _nearest(console, plan)
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
-    console.print(Text(f"\nNext item: a tenth more of a resource saves of the step: {text or 'nothing'}."))
+    console.print(Text(f"\nSensitivity: a tenth more of a resource shortens the step by: {text or 'nothing'}."))
 
 
 def _layouts(title: str, layouts: Sequence[Layout]) -> Table:

@@ -120,7 +120,12 @@ def nested_sizes(count: int, sizes: tuple[int | None, ...], *, name: str) -> tup
             continue
         taken = max(divisor for divisor in range(1, size + 1) if left % divisor == 0)
         if taken < min(size, left):
-            notes.append(f"{left} do not fill units of {size}: {left // taken} units of {taken} are taken")
+            unit = size * prod(found)
+            whole = [many for many in (count // unit * unit, -(-count // unit) * unit) if many]
+            notes.append(
+                f"{left} do not fill units of {size}: {left // taken} units of {taken} are taken, which no such "
+                f"machine has; {' or '.join(f'{name}/{many}' for many in whole)} would fill them"
+            )
         found.append(taken)
         left //= taken
     if left > 1:

@@ -182,14 +182,13 @@ class _Asked:
         if text in stack_entries():
             return "stack", {"stack": text}, {}
         name, slash, _ = text.partition("/")
-        clusters, models = self.known.names("clusters"), self.known.names("models")
-        if name in clusters:
+        if self.known.name_of("clusters", name) is not None:
             return "system", {"on": text}, {}
-        if text in models or text.endswith(".json") or Path(text).is_dir():
+        if self.known.name_of("models", text) is not None or text.endswith(".json") or Path(text).is_dir():
             return "model", {"model": text}, {}
-        if slash and name not in models:
-            raise UnknownNameError.among("system", name, clusters)
-        known = (*clusters, *models, *stack_entries())
+        if slash and text.rpartition("/")[2].isdigit():
+            self.known.cluster(text)  # says what it is instead
+        known = (*self.known.names("clusters"), *self.known.names("models"), *stack_entries())
         raise UnknownNameError.among("system, model, software or layout", text, known)
 
 

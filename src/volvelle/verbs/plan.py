@@ -17,6 +17,7 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import CHOICES, Schedule
+from volvelle.quantities import percent
 from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
@@ -265,7 +266,7 @@ def launch(plan: Plan, framework: Framework) -> Launch:
         if not refused:
             return Launch(flags=flags)
         slower = ranked.time / layouts[0].time - 1
-        note = f"layout {place}, {slower:.1%} slower than the first; {framework} cannot express those before it"
+        note = f"layout {place}, {percent(slower)} slower than the first; {framework} cannot express those before it"
         return Launch(flags=flags, note=f"{note} ({refused[0]})")
     raise MappingError(
         f"{framework} can express none of the {len(refused)} fastest layouts; the first fails because {refused[0]}"

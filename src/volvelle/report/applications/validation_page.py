@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.scores import RowValidation, ScoredRow
-from volvelle.quantities import SECONDS
+from volvelle.quantities import SECONDS, percent
 from volvelle.report.applications.scores_text import group_sheets, score_cells, shown_figure, unscored_sheet
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
@@ -29,7 +29,7 @@ def validation_picture(application: AnyApplication, validation: RowValidation, *
             predicted=row.predicted,
             mark=_MARKS.get(row.head.split, _HELD_OUT),
             label=f"{row.head.row_id} ({row.head.group}): {row.label}: measured {shown_figure(row.measured, kind)}, "
-            f"predicted {shown_figure(row.predicted, kind)} ({row.error:+.0%})",
+            f"predicted {shown_figure(row.predicted, kind)} ({percent(row.error, 0, signed=True)})",
         )
         for row in sorted(validation.rows, key=lambda row: not row.head.split.startswith("calibration"))
     ]
@@ -46,7 +46,7 @@ def validation_page(application: AnyApplication, validation: RowValidation) -> s
         columns=("row", "publication", "split", "what", *shown, "assumed", "source"),
         rows=tuple(_cells(application, row) for row in validation.worst_first()),
         numbers=frozenset(shown),
-        note="Low and high are the 80 % range: inputs in doubt, and what calibration rows were off.",
+        note="Low and high are the 80 % range: uncertain inputs, and how far calibration rows were off.",
     )
     findings = tuple(
         Sheet(
@@ -88,7 +88,7 @@ def _cells(application: AnyApplication, row: ScoredRow) -> tuple[str, ...]:
         row.head.split,
         row.label,
         *("–" if number is None else shown_figure(number, application.quantity) for number in numbers),
-        f"{row.error:+.1%}",
+        f"{percent(row.error, 1, signed=True)}",
         "; ".join(row.assumed),
         row.head.source,
     )

@@ -69,7 +69,7 @@ def _said(answers: Answers) -> dict[str, Any]:
         "facts": [] if best.design is None else best_facts(best.design, study, answers.taken_apart),
         "limit_words": limit_words,
         "unmet": unmet_lines(best.unmet, study) if best.unmet is not None else [],
-        "anew": ", layouts found anew" if study.form.mapping.policy == "best" else ", the layout as given",
+        "anew": ", the best layout at each point" if study.form.mapping.policy == "best" else ", the layout as given",
         "break_even_says": _break_even(answers),
         "setting": setting(study),
         "axes": axis_sheet(study, answers),

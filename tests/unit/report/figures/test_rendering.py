@@ -66,5 +66,5 @@ def test_a_page_has_a_picture_for_a_desk_and_one_for_a_telephone() -> None:
 @pytest.mark.parametrize("name", ["altair", "vl_convert"])
 def test_without_an_engine_the_error_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\[plot\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\[plot\]"):
         svg(bars(WIDE))
