@@ -23,9 +23,7 @@ from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
     show_default=True,
     help="Tokens of the busiest expert over the even share.",
 )
-@click.option(
-    "--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products."
-)
+@click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
