@@ -15,11 +15,12 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_560
+MOST_LINES = 48_690
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 390 for host memory, margins, whole runs, counts and ways out; and down by 660."""
+study runs, and by 390 for host memory, margins, whole runs, counts and ways out, and by 130 for values that show themselves in a
+few lines and pickle; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -43,6 +44,11 @@ ADDED = {
     "report/figures/row_bars.py": 150,
     "report/estimate_pictures.py": 150,
     "report/page": 900,
+    "presentable.py": 75,
+    "report/notebook": 900,
+    "catalogue/shelves.py": 65,
+    "verbs/read_model.py": 50,
+    "verbs/validate.py": 70,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -16,6 +16,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import CHOICES, ParallelMapping, Schedule
+from volvelle.presentable import Presentable
 from volvelle.search.exhaustive import Ranked, Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
@@ -48,8 +49,8 @@ class Layout:
     memory_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan(Presentable):
     """A ranking with what explains it."""
 
     model: str
@@ -218,11 +219,14 @@ def considered_space(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Launch flags of the fastest layout that a framework can express."""
+    """Launch flags of the fastest layout that a framework can express; printed, they are ready to be copied."""
 
     flags: str
     note: str = ""
     """What that cost, where faster layouts cannot be expressed."""
+
+    def __str__(self) -> str:
+        return self.flags
 
 
 def launch(plan: Plan, framework: Framework) -> Launch:
