@@ -19,8 +19,8 @@ MOST_LINES = 48_690
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 390 for host memory, margins, whole runs, counts and ways out, and by 130 for values that show themselves in a
-few lines and pickle; and down by 660."""
+study runs, by 390 for host memory, margins, whole runs, counts and ways out, and by 130 for values that show themselves
+in a few lines and can be pickled; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,

@@ -26,7 +26,7 @@ _STYLE = """
 .volvelle.volvelle .scroll{overflow-x:auto;margin:.6em 0}
 .volvelle.volvelle table{border-collapse:collapse;margin:0;font-size:.93em;border:0;width:auto}
 .volvelle.volvelle caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0;color:inherit}
-.volvelle.volvelle tr{background:none}
+.volvelle.volvelle tbody tr:nth-child(n){background:none}
 .volvelle.volvelle th,.volvelle.volvelle td{text-align:left;vertical-align:top;padding:.15em 1.1em .15em 0;border:0;
 border-bottom:1px solid rgba(127,127,127,.3);white-space:normal;max-width:26em}
 .volvelle.volvelle .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}

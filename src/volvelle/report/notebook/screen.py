@@ -35,8 +35,9 @@ def _table(sheet: Sheet, room: int) -> list[str]:
     """The rows there is room for, and how many more there are."""
     most = room - 3
     kept = sheet.rows if len(sheet.rows) <= most else sheet.rows[: most - 1]
-    console = Console(file=io.StringIO(), width=COLUMNS, no_color=True, highlight=False, markup=False, emoji=False)
-    console.print(plain_table(sheet.title, sheet.columns, kept, numbers=sheet.numbers))
+    # In a notebook rich would show the table by itself, beside the text it is wanted for.
+    console = Console(file=io.StringIO(), width=COLUMNS, force_jupyter=False, force_terminal=False, markup=False)
+    console.print(plain_table(sheet.title, sheet.columns, kept, numbers=sheet.numbers), highlight=False)
     lines = console.file.getvalue().rstrip("\n").split("\n")  # type: ignore[attr-defined]
     more = len(sheet.rows) - len(kept)
     return [*lines, f"… {more:,} more: .to_frame()"] if more else list(lines)

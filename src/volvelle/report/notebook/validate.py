@@ -16,6 +16,7 @@ from volvelle.verbs.validate import Validation
 
 def _shown(validation: Validation) -> Shown:
     application, result = validation.application, validation.result
+    given = set(result.splits) == {"given"}
     scores = Sheet(
         title="All rows",
         columns=("split", *SCORE_COLUMNS),
@@ -42,7 +43,7 @@ def _shown(validation: Validation) -> Shown:
     )
     skipped = (unscored_sheet(result),) if result.skipped else ()
     return Shown(
-        title=application.about,
+        title=f"Predictions of {application.word} against the rows given" if given else application.about,
         figures=[f"{len(result.rows):,} rows predicted, {len(result.skipped):,} not; {application.unit}"],
         pictures=(lambda width: validation_picture(application, result, width=width),) if result.rows else (),
         sheets=(scores, rows, *skipped),
