@@ -43,7 +43,9 @@ from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
+from volvelle.verbs.compare import Alternative, Comparison, compare
 from volvelle.verbs.cost import Account, cost
+from volvelle.verbs.differences import Difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.explore import explore
 from volvelle.verbs.how_many import Sizing, how_many
@@ -64,6 +66,7 @@ __all__ = [
     "PARTIAL",
     "REPLICATED",
     "Account",
+    "Alternative",
     "Answer",
     "Answers",
     "Block",
@@ -76,6 +79,7 @@ __all__ = [
     "ClosedForm",
     "Cluster",
     "Collective",
+    "Comparison",
     "CompiledClosedForm",
     "Contraction",
     "Contribution",
@@ -83,6 +87,7 @@ __all__ = [
     "CostAssumptions",
     "Costs",
     "DescriptionError",
+    "Difference",
     "Dimension",
     "Dragonfly",
     "Estimate",
@@ -146,6 +151,7 @@ __all__ = [
     "all_shardings",
     "by_dimension",
     "catalogue",
+    "compare",
     "conversion",
     "cost",
     "estimate",

@@ -15,19 +15,19 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_690
+MOST_LINES = 49_000
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, by 390 for host memory, margins, whole runs, counts and ways out, and by 130 for values that show themselves
-in a few lines and can be pickled; and down by 660."""
+study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, and by 130 for
+values that show themselves in a few lines and can be pickled; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
     "applications/training/stack_fit.py": 315,
     "applications/training/recipes.py": 160,
     "applications/training/left_out.py": 90,
-    "catalogue/residuals.py": 85,
+    "catalogue/residuals.py": 135,
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 80,
     "estimators/stack.py": 70,
@@ -38,14 +38,27 @@ ADDED = {
     "catalogue/rents.py": 55,
     "economics/training_run.py": 70,
     "report/run_text.py": 45,
-    "verbs/ways_out.py": 105,
+    "verbs/ways_out.py": 170,
+    "verbs/layouts.py": 150,
+    "mapping/kinds.py": 65,
+    "verbs/what_if.py": 135,
+    "verbs/differences.py": 165,
+    "verbs/compare.py": 270,
+    "verbs/saved.py": 110,
+    "interchange/layout_words.py": 95,
+    "report/compare_text.py": 185,
+    "report/documents/compare.py": 75,
+    "report/documents/run.py": 30,
+    "cli/compare.py": 60,
+    "cli/shared_options.py": 70,
+    "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
     "report/figures/row_bars.py": 150,
     "report/estimate_pictures.py": 150,
     "report/page": 900,
     "presentable.py": 75,
-    "report/notebook": 900,
+    "report/notebook": 1050,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,

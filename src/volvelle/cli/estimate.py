@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from volvelle.cli.layout_options import layout_options, unlisted
+from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.estimate import estimate as verb
 
@@ -18,17 +19,12 @@ from volvelle.verbs.estimate import estimate as verb
 @click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_options
-@click.option(
-    "--expert-load",
-    default=1.0,
-    type=Within(EXPERT_LOAD),
-    show_default=True,
-    help="Tokens of the busiest expert over the even share.",
-)
+@expert_load_option
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")

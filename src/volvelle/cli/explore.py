@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from volvelle.cli.exits import Interrupted
+from volvelle.cli.shared_options import set_option
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: what STUDY says]"
 )
+@set_option
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -58,6 +60,7 @@ def explore(
     invert: str | None,
     stack: str,
     margin: str | None,
+    set: dict[str, str] | None,  # noqa: A002 - the option's name
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -75,7 +78,9 @@ def explore(
         requirement_of(invert)
     if not dry_run:
         check_engines()
-    ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, catalogue=folder)
+    ahead = outlook(
+        study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, set=set, catalogue=folder
+    )
     if not as_json:
         print_study(ahead)
     if dry_run:

@@ -10,11 +10,13 @@ import click
 
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
+from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
-from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
-from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
+from volvelle.verbs.layouts import FRAMEWORKS, Framework
+from volvelle.verbs.plan import launch
 from volvelle.verbs.plan import plan as verb
 
 
@@ -26,15 +28,11 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--top", default=8, type=Within(RESULTS), show_default=True, help="Layouts to show.")
-@considered_options
 @click.option(
-    "--expert-load",
-    default=1.0,
-    type=Within(EXPERT_LOAD),
-    show_default=True,
-    help="Tokens of the busiest expert over the even share.",
+    "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
 )
+@considered_options
+@expert_load_option
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
     "--emit",
@@ -49,6 +47,7 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Annotated, Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
@@ -14,39 +16,29 @@ from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.mapping.parallelism import CHOICES, ParallelMapping, Schedule
+from volvelle.mapping.parallelism import CHOICES, Schedule
 from volvelle.presentable import Presentable
-from volvelle.search.exhaustive import Ranked, Ranking, search
+from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
+from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
-from volvelle.verbs.ways_out import DeadEnd, dead_end
+from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
+from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-Framework = Literal["megatron", "torchtitan", "deepspeed", "fsdp"]
-FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
-"""Frameworks whose launch flags can be written."""
 _TRIED = 500
 """Layouts that a framework is asked to express."""
+_MERGED = 16
+"""Layouts kept for each that is shown, so that ties leave enough."""
 _TOKENS_A_CHIP = 2048
 """Of the global batch, where none is given."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """A layout of a ranking, and what it gives."""
-
-    mapping: ParallelMapping
-    time: float
-    utilisation: float
-    """Model FLOPs utilisation."""
-    memory_bytes: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -59,16 +51,41 @@ class Plan(Presentable):
     step: TrainingStep
     cluster: Cluster
     ranking: Ranking
+    layouts: tuple[Layout, ...]
+    """Those that can run, fastest first, those that tie as one."""
+    kinds: tuple[Layout, ...]
+    """The fastest of each kind, fastest first."""
+    nearest: Layout | None
+    """The fastest that only memory forbids, where it is faster than the best."""
     explained: tuple[TrainingEstimate, ...]
-    """The first two layouts (or the only one), in full."""
+    """The first of the first two kinds (or of the only one), in full."""
     sensitivity: Sequence[Sensitivity]
     seconds: float
     """How long the search took."""
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What is known to be wrong or untried about the first layout."""
     run: TrainingRun | None = None
     """Of all tokens by the first layout, where they were given."""
     dead_end: DeadEnd | None = None
     """Where nothing fits: by how much, and what would."""
+    samples: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    """Seconds of the first layout's step on sampled machines."""
+    baseline: "Plan | None" = None
+    """The same on the machine as it is, where some of its numbers were set."""
+
+    @property
+    def side(self) -> Side | None:
+        """What of its first layout is compared with other answers; None: it has none."""
+        if self.best is None:
+            return None
+        return side_of(self.step, self.cluster, self.best, self.samples)
+
+    @property
+    def difference(self) -> Difference | None:
+        """From the machine as it is, where some of its numbers were set and both have a layout."""
+        ours, theirs = self.side, None if self.baseline is None else self.baseline.side
+        return None if ours is None or theirs is None else difference(ours, theirs)
 
     @property
     def sequence(self) -> int:
@@ -80,25 +97,9 @@ class Plan(Presentable):
         """The first layout in full; None: none can run."""
         return self.explained[0] if self.explained else None
 
-    @property
-    def layouts(self) -> tuple[Layout, ...]:
-        """Those that can run, fastest first."""
-        return tuple(self._layout(ranked, self.explained[0]) for ranked in self.ranking.best)
-
-    @property
-    def nearest(self) -> Layout | None:
-        """The fastest that only memory forbids, where it is faster than the best."""
-        if self.ranking.nearest is None or self.best is None:
-            return None
-        return self._layout(self.ranking.nearest, self.best)
-
-    def _layout(self, ranked: Ranked, like: TrainingEstimate) -> Layout:
-        chips = self.cluster.accelerators
-        used = model_flops_utilisation(like.work, ranked.time, chips=chips, peak=like.peak)
-        return Layout(mapping=ranked.mapping, time=ranked.time, utilisation=float(used), memory_bytes=ranked.memory)
-
 
 @within_domains
+@beside_baseline
 def plan(
     model: Model | Workload,
     *,
@@ -110,25 +111,29 @@ def plan(
     offload: bool = False,
     space: Space | None = None,
     framework: Framework | None = None,
-    top: Annotated[int, RESULTS] = 8,
+    top: Annotated[int, RESULTS] = 4,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
 ) -> Plan:
-    """Rank every layout of a model on a machine; the `top` fastest are kept.
+    """Rank every layout of a model on a machine; the `top` fastest that do not tie are kept.
 
     Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
     layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too.
+
+    `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
+    as it is beside.
     """
     known = catalogue_of(catalogue)
     shape, forward = forward_pass(model, known, sequence)
-    cluster = cluster_of(on, known, stack=stack, margin=margin)
+    cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
     length = int(forward.sizes.get("position", 1))
     notes: tuple[str, ...] = ()
     if batch is None:
@@ -148,40 +153,60 @@ def plan(
         raise MappingError(f"both a space and {', '.join(sorted(considered))} are given; give one or the other")
     estimator = ClosedForm()
     start = time.perf_counter()
-    kept = top if framework is None else max(top, _TRIED)
+    kept = max(_MERGED * top, 0 if framework is None else _TRIED)
     ranking = search(space, step, cluster, estimator, top=kept, progress=progress)
     seconds = time.perf_counter() - start
-    sure = UnderUncertainty(estimator=estimator)
 
-    def larger(count: int) -> Cluster:
-        return cluster_of(f"{str(on).partition('/')[0]}/{count}", known, stack=stack, margin=margin)
-
-    grown = larger if isinstance(on, str) and framework is None else None
-    whole = None
-    if ranking.best and tokens is not None:
-        timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
-        whole = run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
-    return Plan(
+    asked = Plan(
         model=forward.name,
         shape=shape,
         step=step,
         cluster=cluster,
         ranking=ranking,
-        explained=tuple(sure.estimate(step, cluster, ranked.mapping) for ranked in ranking.best[:2]),
-        sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else (),
+        layouts=(),
+        kinds=(),
+        nearest=None,
+        explained=(),
+        sensitivity=(),
         seconds=seconds,
         notes=notes,
-        run=whole,
-        dead_end=None
-        if ranking.best
-        else dead_end(_command(model, batch, sequence), space, step, cluster, machine=grown),
     )
+    if not ranking.best:
+        typed = command_of(
+            model.name if isinstance(model, Workload | Transformer) else model,
+            batch=batch,
+            seq=sequence,
+            element=None if element == "bf16" else element,
+            expert_load=None if expert_load == 1.0 else expert_load,
+            stack=stack,
+            margin=margin,
+            set=set,
+            considered=considered,
+        )
+        named = isinstance(on, str) and framework is None
+        machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
+        return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
+    return _explained(asked, top, estimator, tokens)
 
 
-def _command(model: Model | Workload, batch: int, sequence: int | None) -> str:
-    """The question as it is typed, but for the machine."""
-    named = model.name if isinstance(model, Workload | Transformer) else str(model)
-    return f"volvelle plan {named} --batch {batch}" + (f" --seq {sequence}" if sequence else "")
+def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None) -> Plan:
+    """A plan that has a layout, with what explains it."""
+    step, cluster, ranking = asked.step, asked.cluster, asked.ranking
+    sure = UnderUncertainty(estimator=estimator)
+    timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
+    made = Layouts(asked.shape, step, timed)
+    kinds = made.of_kinds(ranking)
+    return replace(
+        asked,
+        layouts=made.merged(ranking.best, top),
+        kinds=kinds,
+        nearest=None if ranking.nearest is None else made.plain(ranking.nearest),
+        explained=(timed, *(estimator.estimate(step, cluster, other.mapping) for other in kinds[1:2])),
+        sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),
+        warnings=known_faults(kinds),
+        samples=samples.time,
+        run=None if tokens is None else run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster),
+    )
 
 
 def forward_pass(
@@ -233,12 +258,11 @@ def launch(plan: Plan, framework: Framework) -> Launch:
     """Launch flags of a plan's fastest layout that a framework can express, and what that cost."""
     if plan.shape is None:
         raise MappingError(f"{framework} launches models; this plan is of the workload {plan.model!r}")
-    emit = import_module(f"volvelle.interchange.launch.{framework}").emit
     refused: list[str] = []
     layouts = plan.ranking.best
     for place, ranked in enumerate(layouts, start=1):
         try:
-            flags = str(emit(plan.shape, plan.step, ranked.mapping))
+            flags = launch_flags(framework, plan.shape, plan.step, ranked.mapping)
         except MappingError as error:
             refused.append(str(error))
             continue

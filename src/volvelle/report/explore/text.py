@@ -6,6 +6,7 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
+from volvelle.quantities import DAY
 from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, unmet_lines
 from volvelle.report.explore.words import (
     explored_words,
@@ -72,7 +73,7 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     if seconds < 7_200:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:,.1f} days"
+    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / DAY:,.1f} days"
 
 
 def print_answers(answers: Answers, console: Console | None = None) -> None:
@@ -86,6 +87,8 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     for name, count, why in tables.fallen_out().rows:
         console.print(Text(f"  {count} {name}" + (f": {why}" if why else ""), style="dim"))
     _print_best(answers.best, study, console, answers.taken_apart)
+    if answers.every_point is not None:
+        console.print(_sheet_table(tables.every_point()))
     if answers.facets:
         console.print(_sheet_table(tables.facets()))
     if answers.best.design is None:

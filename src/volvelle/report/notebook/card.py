@@ -31,7 +31,8 @@ _STYLE = """
 border-bottom:1px solid rgba(127,127,127,.3);white-space:normal;max-width:26em}
 .volvelle.volvelle .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .volvelle.volvelle summary{cursor:pointer;margin:.4em 0}
-@media screen and (max-width:640px){.volvelle.volvelle .wide{display:none}.volvelle.volvelle .narrow{display:block}}
+@media screen and (max-width:640px){.volvelle.volvelle .wide{display:none}.volvelle.volvelle .narrow{display:block}
+.volvelle.volvelle td,.volvelle.volvelle th{white-space:nowrap;max-width:none}}
 """
 _DARK = ':is([data-jp-theme-light="false"],.vscode-dark,html[theme="dark"]) .volvelle '
 """Inside a dark JupyterLab, VS Code or Colab."""

@@ -1,6 +1,7 @@
 """An estimate as a notebook shows it."""
 
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show
+from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_pictures import bound_words, memory_picture, time_picture
 from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself, under
 from volvelle.report.plan_text import choices_text, degrees_text
@@ -33,6 +34,8 @@ def _shown(answer: Answer) -> Shown:
     if costs.energy is not None:
         money = "" if costs.dollars is None else f", {show(float(costs.dollars), DOLLARS)} on owned hardware"
         figures.append(f"{show(float(costs.energy), JOULES)}/step{money}")
+    if answer.difference is not None:
+        figures += difference_lines(answer.difference)
     if answer.run is not None:
         figures += run_lines(answer.run)
     warnings = [*cluster.notes]

@@ -1,17 +1,22 @@
 """A plan, and how many accelerators a run takes, as a notebook shows them."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from volvelle.quantities import BYTES, DOLLARS, SECONDS, TOKEN_COUNT, show
+from volvelle.report.compare_text import difference_lines
 from volvelle.report.documents.plan import SizingDocument
 from volvelle.report.estimate_pictures import time_picture
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.row_bars import BarRow, Piece, row_chart
 from volvelle.report.figures.theme import BLUE, RUST
 from volvelle.report.how_many_text import shown_sizes
-from volvelle.report.notebook.shown import Presentation, Shown, itself, under
+from volvelle.report.notebook.shown import Presentation, Row, Shown, itself, under
 from volvelle.report.plan_text import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.sheet import Sheet
 from volvelle.verbs.how_many import Size, Sizing
+from volvelle.verbs.layouts import Layout
 from volvelle.verbs.plan import Plan
 
 
@@ -27,31 +32,43 @@ def _shown(plan: Plan) -> Shown:
             f"the first: {show(best.time, SECONDS)}/step, {show(around.low, SECONDS)} … {show(around.high, SECONDS)} "
             f"({100 * around.level:.0f} % range), {100 * best.utilisation:.1f} % of peak (MFU)"
         )
+    if plan.difference is not None:
+        figures += difference_lines(plan.difference)
     if plan.run is not None:
         figures += run_lines(plan.run)
     return Shown(
         title=f"{plan.model} on {plan.cluster.name}: layouts, fastest first",
         figures=figures,
-        warnings=[*plan.notes, *plan.cluster.notes, *_dead_end(plan)],
+        warnings=[*plan.notes, *plan.cluster.notes, *plan.warnings, *_dead_end(plan)],
         pictures=() if best is None else (lambda width: time_picture(best, width=width),),
-        sheets=(_layouts(plan),),
+        sheets=(
+            _layouts("The fastest of each kind", plan.kinds),
+            _layouts("Other fast ones, those that tie as one", _others(plan, plan.layouts)),
+        ),
     )
 
 
-def _layouts(plan: Plan) -> Sheet:
+def _others(plan: Plan, rows: Sequence[Any]) -> list[Any]:
+    """Of rows that stand for the fastest layouts, those that are the fastest of no kind."""
+    kinds = {layout.mapping for layout in plan.kinds}
+    return [row for row, layout in zip(rows, plan.layouts, strict=True) if layout.mapping not in kinds]
+
+
+def _layouts(title: str, layouts: Sequence[Layout]) -> Sheet:
     rows = tuple(
         (
-            str(place),
             show(layout.time, SECONDS),
             f"{100 * layout.utilisation:.1f} %",
             show(layout.memory_bytes, BYTES),
+            layout.kind.word,
             degrees_text(layout.mapping),
-            choices_text(layout.mapping),
+            choices_text(layout.mapping) + (f" (+{layout.ties} that tie)" if layout.ties else ""),
+            " ".join(layout.frameworks) or "none",
         )
-        for place, layout in enumerate(plan.layouts, start=1)
+        for layout in layouts
     )
-    columns = ("", "step", "MFU", "memory", "degrees", "choices")
-    return Sheet(title="Layouts", columns=columns, rows=rows, numbers=frozenset(columns[:4]))
+    columns = ("step", "MFU", "memory", "kind", "degrees", "choices", "launched by")
+    return Sheet(title=title, columns=columns, rows=rows, numbers=frozenset(columns[:3]))
 
 
 def _dead_end(plan: Plan) -> list[str]:
@@ -66,7 +83,13 @@ def _dead_end(plan: Plan) -> list[str]:
     return [*lines, *(f"{way.command}: {show(way.time, SECONDS)} a step" for way in end.ways_out)]
 
 
-PLAN = Presentation(verb="plan", document=itself, rows=under("layouts"), shown=_shown)
+def _rows(plan: Plan, document: Mapping[str, Any]) -> list[Row]:
+    """The fastest of each kind and the fastest of all, each once, fastest first."""
+    rows = [*document["best_of_kinds"], *_others(plan, document["layouts"])]
+    return sorted(rows, key=lambda row: float(row["seconds"]))
+
+
+PLAN = Presentation(verb="plan", document=itself, rows=_rows, shown=_shown)
 
 
 def _sizing(sizing: Sizing) -> Shown:

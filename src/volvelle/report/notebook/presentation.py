@@ -14,6 +14,7 @@ _ROOM = "volvelle.report.notebook"
 PRESENTATIONS: dict[str, str] = {
     "volvelle.studies.answers.answers.Answers": "explore:ANSWERS",
     "volvelle.studies.answers.invert.Inversion": "explore:INVERSION",
+    "volvelle.verbs.compare.Comparison": "compare:COMPARISON",
     "volvelle.verbs.cost.Account": "cost:ACCOUNT",
     "volvelle.verbs.estimate.Answer": "estimate:ESTIMATE",
     "volvelle.verbs.how_many.Sizing": "plan:SIZING",

@@ -36,6 +36,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "plan that nothing fits": lambda _: volvelle.plan("llama3-70b", on="dgx-h100/8", batch=64, tensor=8, zero=1),
     "how many": lambda _: volvelle.how_many("llama3-8b", on="dgx-h100", tokens="1T", days=90, tensor=1, pipeline=1),
     "map": lambda _: volvelle.map("gpt2", on="dgx-h100/8", limit=2),
+    "compare": lambda _: volvelle.compare("tp1", "tp2", "tp3", model="llama3-8b", on="dgx-h100/16", batch=64),
     "cost": lambda _: volvelle.cost(on="dgx-h100/64", step="2 s", tokens_per_step="4M", tokens="1T"),
     "validate": lambda _: volvelle.validate("fft"),
     "explore": _answers,
