@@ -162,7 +162,8 @@ def argument_domains(function: Callable[..., Any]) -> Mapping[str, NumberDomain]
 
 def within_domains(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """The function, which refuses arguments outside the domains of their annotations; None says nothing."""
-    order = tuple(inspect.signature(function).parameters)
+    listed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    order = tuple(name for name, part in inspect.signature(function).parameters.items() if part.kind in listed)
 
     @wraps(function)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:

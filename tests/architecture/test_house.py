@@ -15,12 +15,13 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_170
+MOST_LINES = 49_400
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, and by 300 for
-names as people write them, searches, narrow terminals and brief answers; and down by 660."""
+study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, by 300 for names
+as people write them, searches, narrow terminals and brief answers, and by 230 for values that show themselves in a few
+lines and can be pickled; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -46,7 +47,7 @@ ADDED = {
     "verbs/compare.py": 270,
     "verbs/saved.py": 110,
     "interchange/layout_words.py": 95,
-    "report/compare_text.py": 170,
+    "report/compare_text.py": 185,
     "report/documents/compare.py": 75,
     "report/documents/run.py": 30,
     "cli/compare.py": 60,
@@ -61,6 +62,14 @@ ADDED = {
     "cli/suggestions.py": 40,
     "report/brief_text.py": 100,
     "report/fitted_table.py": 115,
+    "report/figures/row_bars.py": 150,
+    "report/estimate_pictures.py": 150,
+    "report/page": 900,
+    "presentable.py": 75,
+    "report/notebook": 1050,
+    "catalogue/shelves.py": 65,
+    "verbs/read_model.py": 50,
+    "verbs/validate.py": 70,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -11,7 +11,7 @@ from typing import Any
 from volvelle.quantities import percent
 from volvelle.report.figures.rendering import save
 from volvelle.report.figures.theme import WIDE
-from volvelle.report.page import Drawing, page
+from volvelle.report.page.builder import Drawing, page
 from volvelle.report.sheet import Sheet
 
 Document = dict[str, Any]

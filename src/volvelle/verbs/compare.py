@@ -13,6 +13,7 @@ from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import DescriptionError, UnknownNameError, brief
 from volvelle.estimators.result import Range
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
+from volvelle.presentable import Presentable
 from volvelle.verbs.differences import Difference, Side, difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
@@ -59,8 +60,8 @@ class Alternative:
         return None if self.time is None else self.tokens / self.time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Comparison(Presentable):
     """Alternatives, and how each differs from the first."""
 
     alternatives: tuple[Alternative, ...]

@@ -24,6 +24,7 @@ from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.lowering import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.presentable import Presentable
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
 from volvelle.spread import Evidence, Figure
@@ -69,8 +70,8 @@ class Input:
         return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Answer(Presentable):
     """An estimate with its question and its sources."""
 
     model: str

@@ -17,6 +17,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.presentable import Presentable
 from volvelle.quantities import DAY
 from volvelle.search.exhaustive import fastest
 from volvelle.search.space import Space
@@ -57,8 +58,8 @@ class Size:
         return self.run.usd_owned if self.run.usd_owned is not None else self.run.usd_rented
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sizing:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sizing(Presentable):
     """Counts of accelerators, and what a run takes on each."""
 
     model: str

@@ -9,6 +9,7 @@ from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH, within_domains
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.parallelism import Recompute, Schedule
+from volvelle.presentable import Presentable
 from volvelle.quantities import numbered
 from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
@@ -31,8 +32,8 @@ Sharding = Literal["any", "megatron"]
 """Operations may split any dimension, or those that Megatron splits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapAnswer:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MapAnswer(Presentable):
     """What was asked and what was found."""
 
     mapping: MappingAnswer

@@ -17,6 +17,7 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import CHOICES, Schedule
+from volvelle.presentable import Presentable
 from volvelle.quantities import percent
 from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
@@ -41,8 +42,8 @@ _TOKENS_A_CHIP = 2048
 """Of the global batch, where none is given."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan(Presentable):
     """A ranking with what explains it."""
 
     model: str
@@ -244,11 +245,14 @@ def considered_space(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Launch flags of the fastest layout that a framework can express."""
+    """Launch flags of the fastest layout that a framework can express; printed, they are ready to be copied."""
 
     flags: str
     note: str = ""
     """What that cost, where faster layouts cannot be expressed."""
+
+    def __str__(self) -> str:
+        return self.flags
 
 
 def launch(plan: Plan, framework: Framework) -> Launch:

@@ -45,7 +45,7 @@ class Tensor:
         return self.elements(sizes, split=split, over=over) * element_bytes(self.element)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Block:
     """A graph of operations that repeats, each time on the outputs of the time before.
 
@@ -63,6 +63,9 @@ class Block:
 
     def __post_init__(self) -> None:
         _check_block(self)
+
+    def __repr__(self) -> str:
+        return f"Block({self.name!r}: {numbered(len(self.operations), 'operation')}, {self.repeat} times)"
 
     @cached_property
     def tensor_of(self) -> Mapping[str, Tensor]:
@@ -97,7 +100,7 @@ class Block:
         return sum(work.flops(sizes) for work in works if work.unit is unit)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Workload:
     """What is computed: blocks one after another, and the sizes of their named dimensions."""
 
@@ -113,6 +116,11 @@ class Workload:
             object.__setattr__(self, "runs", tuple((block.name, block.repeat) for block in self.blocks))
         _check_runs(self)
         _check_workload(self)
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"{block.name} × {block.repeat}" for block in self.blocks[:8])
+        more = f" and {len(self.blocks) - 8} more" if len(self.blocks) > 8 else ""
+        return f"Workload({self.name!r}: {blocks}{more})"
 
     def block(self, name: str) -> Block:
         """The block of that name."""

@@ -9,7 +9,7 @@ from volvelle.report.applications.scores_text import group_sheets, score_cells, 
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST, VIOLET, WIDE
-from volvelle.report.page import page
+from volvelle.report.page.builder import page
 from volvelle.report.sheet import Sheet
 
 _HELD_OUT = Mark(name="held-out", colour=RUST, shape="diamond")

@@ -17,7 +17,7 @@ from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, setti
 from volvelle.report.explore.words import explored_words, goal_title, kept_words, limit_words, measure_name
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.theme import WIDE, dark_rules
-from volvelle.report.page import STYLE, figure
+from volvelle.report.page.builder import STYLE, figure
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, measure_text
 

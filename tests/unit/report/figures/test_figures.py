@@ -21,6 +21,7 @@ from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.rendering import svg
 from volvelle.report.figures.roofline import RoofPoint, roofline
+from volvelle.report.figures.row_bars import BarRow, Piece, row_chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, NARROW, PAIRS, RAMP_DOWN, RAMP_UP, RUST, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
@@ -49,6 +50,26 @@ def columns(width: float) -> Chart:
     )
     panel = BarPanel(title="p", groups=(BarGroup(label="", slots=slots),), y_title="y", right_title="GB", limit=80.0)
     return bar_chart([panel], title="Columns", about="c", colours={"work": BLUE}, width=width)
+
+
+def rows(width: float) -> Chart:
+    def piece(kind: str, value: float, **more: bool) -> Piece:
+        return Piece(kind=kind, value=value, tells=f"{kind} {value:g}", **more)
+
+    lying = [
+        BarRow(label="first part", pieces=(piece("work", 2.0), piece("wait", 1.0)), text="3.00 s", span=(2.5, 4.0)),
+        BarRow(label="hidden", pieces=(piece("wait", 0.5, hollow=True),), text="500 ms"),
+    ]
+    return row_chart(
+        lying,
+        name="time",
+        kind=SECONDS,
+        colours={"work": BLUE, "wait": RUST},
+        title="Rows",
+        about="r",
+        limits=[(3.5, "a limit")],
+        width=width,
+    )
 
 
 def heat(width: float) -> Chart:
@@ -155,7 +176,7 @@ def graph(width: float) -> Chart:
     return graph_picture(nodes, [Edge(producer="in", consumer="out", words="4 MB")], title="Graph")
 
 
-ALL = (bars, columns, heat, lines, curves, front, tornado, break_even, roof, seen, graph)
+ALL = (bars, columns, rows, heat, lines, curves, front, tornado, break_even, roof, seen, graph)
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

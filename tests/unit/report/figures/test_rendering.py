@@ -13,7 +13,7 @@ from volvelle.errors import MissingExtraError
 from volvelle.report.figures.engine import alt
 from volvelle.report.figures.rendering import save, svg
 from volvelle.report.figures.theme import NARROW, PAIRS, PAPER, WIDE
-from volvelle.report.page import figure, page
+from volvelle.report.page.builder import figure, page
 from volvelle.report.sheet import Sheet
 
 
