@@ -20,6 +20,7 @@ from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.stack_fit import StackFit, errors_of, factors_of, fit_stacks, stack_runs
 from volvelle.catalogue.residuals import RESIDUAL_COLUMNS
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.kinds import kind_of
 from volvelle.mapping.lowering import EXPERT_DIM
 
 DATA = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data"
@@ -36,9 +37,10 @@ def write_residuals(fit: StackFit) -> None:
         estimate = ClosedForm().estimate(work, system, run.question.decision)
         share = estimate.utilisation * estimate.time / run.seconds
         about = (system.chip.family, run.element, run.stack, int(EXPERT_DIM in work.model.sizes))
+        kind = kind_of(run.question.decision).name.lower()
         what = (run.row.head.row_id, run.source, run.row.model or work.model.name, run.row.accelerator, run.row.chips)
         numbers = (work.model.parameters(), share, *errors)
-        table.writerow((*what, *about, *(f"{number:.5g}" for number in numbers)))
+        table.writerow((*what, *about, kind, *(f"{number:.5g}" for number in numbers)))
     with RESIDUALS.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(out.getvalue().encode())
 

@@ -20,6 +20,7 @@ from volvelle.errors import DescriptionError, VolvelleError, brief
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
+    DAY,
     DOLLARS,
     DOLLARS_PER_BYTE,
     DOLLARS_PER_JOULE,
@@ -28,6 +29,7 @@ from volvelle.quantities import (
     FLOP_PER_SECOND,
     FRACTION,
     JOULES_PER_BYTE,
+    JULIAN_YEAR,
     SECONDS,
     TOKEN_COUNT,
     WATTS,
@@ -40,7 +42,6 @@ from volvelle.quantities import (
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 _KEY = "domain"
-_DAY, _YEAR = 86_400.0, 31_557_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class NumberDomain:
         return f"{'an' if what[0] in 'aeio' else 'a'} {what} from {self._shown(self.least)} to {self._shown(self.most)}"
 
     def _shown(self, value: float) -> str:
-        if self.kind is SECONDS and value >= _DAY:
-            return f"{value / _YEAR:,.0f} years" if value >= _YEAR else f"{value / _DAY:,.0f} days"
+        if self.kind is SECONDS and value >= DAY:
+            return f"{value / JULIAN_YEAR:,.0f} years" if value >= JULIAN_YEAR else f"{value / DAY:,.0f} days"
         if self.kind is FRACTION:
             return f"{100 * value:g} %"
         if self.kind is not None:
@@ -225,7 +226,7 @@ STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
 LIMIT = NumberDomain(0.0, 1e7)
 """Seconds that a search may take."""
 DAYS = NumberDomain(1e-3, 1e5)
-LIFE = NumberDomain(_DAY, 100 * _YEAR, SECONDS)
+LIFE = NumberDomain(DAY, 100 * JULIAN_YEAR, SECONDS)
 POWER = NumberDomain(1e-3, 1e9, WATTS)
 NO_POWER = NumberDomain(0.0, 1e9, WATTS)
 PRICE = NumberDomain(0.01, 1e12, DOLLARS)

@@ -32,6 +32,10 @@ Dollars: TypeAlias = Number
 Fraction: TypeAlias = Number
 Count: TypeAlias = Number
 
+DAY = 86_400.0
+"""Seconds of a day."""
+JULIAN_YEAR = 31_557_600.0
+"""Seconds of a year of 365.25 days."""
 _LARGE = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21}
 _SMALL = {"m": 1e-3, "µ": 1e-6, "u": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60}
@@ -69,9 +73,9 @@ SECONDS = _quantity(
         **_prefixed("s", _SMALL),
         "min": 60.0,
         "h": 3600.0,
-        "d": 86400.0,
-        "days": 86400.0,
-        "years": 31_557_600.0,
+        "d": DAY,
+        "days": DAY,
+        "years": JULIAN_YEAR,
     },
     ("s", "ms", "us", "ns", "ps"),
 )

@@ -15,18 +15,18 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_560
+MOST_LINES = 48_650
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 390 for host memory, margins, whole runs, counts and ways out; and down by 660."""
+study runs, and by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
     "applications/training/stack_fit.py": 315,
     "applications/training/recipes.py": 160,
     "applications/training/left_out.py": 90,
-    "catalogue/residuals.py": 85,
+    "catalogue/residuals.py": 135,
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 80,
     "estimators/stack.py": 70,
@@ -37,7 +37,9 @@ ADDED = {
     "catalogue/rents.py": 55,
     "economics/training_run.py": 70,
     "report/run_text.py": 45,
-    "verbs/ways_out.py": 105,
+    "verbs/ways_out.py": 170,
+    "verbs/layouts.py": 150,
+    "mapping/kinds.py": 65,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
     "report/figures/row_bars.py": 150,

@@ -39,7 +39,7 @@ def test_what_needs_least_needs_more_than_a_chip_has(catalogue: Catalogue) -> No
 def test_the_machine_offered_has_the_fewest_chips_that_do(catalogue: Catalogue) -> None:
     plan = volvelle.plan("llama3-70b", on="dgx-h100/8", batch=64, catalogue=catalogue)
     assert plan.dead_end is not None
-    offered = plan.dead_end.ways_out[-1].accelerators
+    offered = max(way.accelerators for way in plan.dead_end.ways_out)
     for count in range(8, offered + 8, 8):
         found = volvelle.plan("llama3-70b", on=f"dgx-h100/{count}", batch=64, catalogue=catalogue)
         assert bool(found.layouts) == (count == offered), count
@@ -53,3 +53,31 @@ def test_a_machine_without_hosts_offers_no_off_load(catalogue: Catalogue) -> Non
     plan = volvelle.plan("llama3-405b", on="tpu-v5e-pod/16", batch=64, catalogue=catalogue)
     assert plan.dead_end is not None
     assert not any("--offload" in way.command for way in plan.dead_end.ways_out)
+
+
+def test_what_was_asked_for_stays_in_every_way_out(catalogue: Catalogue) -> None:
+    plan = volvelle.plan(
+        "llama3-70b",
+        on="dgx-h100/8",
+        batch=64,
+        stack="fsdp",
+        margin="8%",
+        tensor=(1, 8),
+        overlap=True,
+        catalogue=catalogue,
+    )
+    assert plan.dead_end is not None
+    assert plan.dead_end.ways_out
+    for way in plan.dead_end.ways_out:
+        for part in ("--batch 64", "--stack fsdp", "--margin 8%", "--tp 1 --tp 8", "--overlap"):
+            assert part in way.command
+
+
+def test_another_chip_is_offered_and_the_cheapest_step_comes_first(catalogue: Catalogue) -> None:
+    plan = volvelle.plan("llama3-70b", on="dgx-h100/8", batch=64, catalogue=catalogue)
+    assert plan.dead_end is not None
+    ways = plan.dead_end.ways_out
+    assert any("--on dgx-b200/8" in way.command for way in ways)
+    prices = [way.usd for way in ways if way.usd is not None]
+    assert prices == sorted(prices)
+    assert all(way.usd is None for way in ways[len(prices) :])

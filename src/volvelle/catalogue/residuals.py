@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
-from math import exp, log
+from math import exp, log, sqrt
+from statistics import median
 from typing import Any
+
+from volvelle.mapping.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,8 @@ class Residual:
     element: str
     stack: str
     mixture: bool
+    kind: str
+    """Of its layout, as `Kind` names it."""
     parameters: float
     utilisation: float
     """Of the dense peak, as measured."""
@@ -82,3 +87,44 @@ def runs_like(
         if far < _FAR and (key not in nearest or far < nearest[key][0]):
             nearest[key] = far, run
     return [run for _, run in sorted(nearest.values(), key=lambda pair: pair[0])[:most]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What measured runs say of layouts of one kind."""
+
+    runs: int
+    sources: int
+    """Publications they are from."""
+    bias: float | None
+    """Of predictions of a publication that was not fitted to, relative to what was measured: the median of medians
+    over publications. None: none were measured."""
+
+
+@cache
+def measured_kind(kind: Kind, *, mixture: bool) -> Measured:
+    """What is known of a kind of layout from calibration runs, of dense models or of mixtures of experts."""
+    errors: dict[str, list[float]] = {}
+    for run in residuals():
+        if run.kind == kind.name.lower() and run.mixture == mixture:
+            errors.setdefault(run.source, []).append(run.new_source)
+    return Measured(
+        runs=sum(map(len, errors.values())),
+        sources=len(errors),
+        bias=exp(-median(map(median, errors.values()))) - 1.0 if errors else None,
+    )
+
+
+@cache
+def pair_spread() -> float:
+    """One standard deviation of the error of ln(time / time) of two layouts of one model on one machine."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for run in residuals():
+        alike = (run.source, run.model, run.accelerator, run.chips, run.element, run.stack)
+        groups.setdefault(alike, []).append(run.new_source)
+    squares = freedom = 0.0
+    for errors in groups.values():
+        centre = sum(errors) / len(errors)
+        squares += sum((error - centre) ** 2 for error in errors)
+        freedom += len(errors) - 1
+    return sqrt(2.0 * squares / freedom)

@@ -14,7 +14,8 @@ from volvelle.cli.words import Within
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
-from volvelle.verbs.plan import FRAMEWORKS, Framework, launch
+from volvelle.verbs.layouts import FRAMEWORKS, Framework
+from volvelle.verbs.plan import launch
 from volvelle.verbs.plan import plan as verb
 
 
@@ -26,7 +27,9 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--top", default=8, type=Within(RESULTS), show_default=True, help="Layouts to show.")
+@click.option(
+    "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
+)
 @considered_options
 @click.option(
     "--expert-load",

@@ -25,11 +25,9 @@ from volvelle.laws.ownership import (
     repaid_price,
     training_time,
 )
-from volvelle.quantities import Count, Dollars, Fraction, Joules, Number, Seconds, Watts, is_plainly
+from volvelle.quantities import DAY, JULIAN_YEAR, Count, Dollars, Fraction, Joules, Number, Seconds, Watts, is_plainly
 from volvelle.system.inventory import Inventory
 
-_DAY = 86_400.0
-_YEAR = 31_557_600.0
 PLANT = "plant"
 """The part of the bill that is building, power and cooling."""
 COOLING = "conversion and cooling"
@@ -41,7 +39,7 @@ _LOADED = frozenset({"chips", "memory", "accelerators"})
 class Terms:
     """What depends on the owner and the site, not on the machine."""
 
-    life: Seconds = number(LIFE, 4 * _YEAR)
+    life: Seconds = number(LIFE, 4 * JULIAN_YEAR)
     use: Fraction = number(SHARE, 0.8)
     """Share of its life in which the machine is used."""
     load: Fraction = number(SHARE, 0.85)
@@ -54,7 +52,7 @@ class Terms:
     """What power supplies pass on; 1: their loss is in the hosts' power, as in the catalogue's clusters."""
     plant_price: Number | None = number(POWER_PRICE, None)
     """Building, power and cooling, dollars for every watt of the machine's rated power; None: it is not paid for."""
-    plant_life: Seconds = number(LIFE, 15 * _YEAR)
+    plant_life: Seconds = number(LIFE, 15 * JULIAN_YEAR)
     interest: Fraction = number(NO_SHARE, 0.0)
     """A year."""
     maintenance: Fraction = number(NO_SHARE, 0.0)
@@ -98,7 +96,7 @@ class StepCost:
 
     def days(self, tokens: Count) -> Number:
         """Days to train on so many tokens."""
-        return self._training(tokens) / _DAY
+        return self._training(tokens) / DAY
 
     def training_dollars(self, tokens: Count) -> Dollars:
         """Money to train on so many tokens."""

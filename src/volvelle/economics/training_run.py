@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from volvelle.economics.step_cost import Costs
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.laws.price import rented_price
-
-_DAY = 86_400.0
+from volvelle.quantities import DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ def training_run(
     """The run that a step is one of; `hourly` is the rent of an accelerator, `offered` between which dates."""
     steps = tokens / estimate.tokens
     ranges = {}
-    found = {"days": ("time", 1.0 / _DAY), "joules": ("energy", 1.0), "usd_owned": ("dollars", 1.0)}
+    found = {"days": ("time", 1.0 / DAY), "joules": ("energy", 1.0), "usd_owned": ("dollars", 1.0)}
     known = {**estimate.ranges, **costs.ranges}
     for name, (of_step, unit) in found.items():
         if of_step in known:
@@ -47,7 +46,7 @@ def training_run(
     return TrainingRun(
         tokens=tokens,
         steps=steps,
-        days=steps * estimate.time / _DAY,
+        days=steps * estimate.time / DAY,
         joules=None if costs.energy is None else steps * float(costs.energy),
         usd_owned=None if costs.dollars is None else steps * float(costs.dollars),
         usd_rented=rented,

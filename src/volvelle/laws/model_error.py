@@ -1,6 +1,7 @@
 """How far a fitted model may be off: from rows that were left out of the fit, and beyond what was fitted."""
 
 from collections.abc import Sequence
+from math import erf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,3 +59,18 @@ def combined_doubt(inside: float, beyond: Sequence[tuple[float, Number]]) -> Num
     for factor, steps in beyond:
         total = total + steps * np.log(factor) ** 2
     return np.exp(np.sqrt(total))
+
+
+_erf = np.vectorize(erf, otypes=[float])
+
+
+@cites("thurstone1927judgment", place="equation 1, the law of comparative judgment")
+def chance_of_order(lead: Number, *, spread: float) -> Number:
+    r"""How likely the one of two that is predicted to be faster is faster when measured.
+
+    $$ P = \Phi\!\left(\frac{|\ln(t_2 / t_1)|}{\sigma}\right) $$
+
+    lead is ln(t_2 / t_1) of the predictions, σ one standard deviation of the error of such a difference. Assumes that
+    these errors are normal and centred on zero.
+    """
+    return np.asarray(0.5 * (1.0 + _erf(np.abs(lead) / (spread * sqrt(2.0)))))

@@ -1,14 +1,19 @@
 """A plan as a person reads it: ranked layouts, why the first is first, what else was in the way."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from volvelle.mapping.axes import CONTEXT, EXPERT
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.quantities import BYTES, DOLLARS, SECONDS, show
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.verbs.layouts import Layout
 from volvelle.verbs.plan import Plan
+from volvelle.verbs.ways_out import WayOut
 
 
 def degrees_text(mapping: ParallelMapping) -> str:
@@ -34,6 +39,9 @@ def choices_text(mapping: ParallelMapping) -> str:
     return ", ".join(words)
 
 
+_FOLDED = ("kind, degrees, choices", "launched by")
+
+
 def print_plan(plan: Plan, console: Console | None = None) -> None:
     """Print a plan."""
     console = wide_console(console=console or Console(highlight=False))
@@ -53,20 +61,11 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         console.print("\n[bold red]none of them fits[/bold red]")
         _dead_end(console, plan)
         return
-    numbers = ("", "step", "MFU", "memory")
-    columns = (*numbers, "degrees", "choices")
-    table = plain_table("Layouts, fastest first", columns, numbers=numbers, folded=("choices",))
-    for place, layout in enumerate(plan.layouts, start=1):
-        table.add_row(
-            str(place),
-            show(layout.time, SECONDS),
-            f"{100 * layout.utilisation:.1f} %",
-            show(layout.memory_bytes, BYTES),
-            degrees_text(layout.mapping),
-            choices_text(layout.mapping),
-            style="bold" if place == 1 else "",
-        )
-    console.print(table)
+    console.print(_layouts("The fastest of each kind", plan.kinds))
+    shown = {layout.mapping for layout in plan.kinds}
+    others = [layout for layout in plan.layouts if layout.mapping not in shown]
+    if others:
+        console.print(_layouts("Other fast ones, those that tie as one", others))
     first = plan.explained[0]
     if first.time_range is not None:
         console.print(
@@ -74,12 +73,30 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"({100 * first.time_range.level:.0f} % range); its fullest rank ({first.worst_rank}) "
             f"holds {show(first.memory_bytes, BYTES)} of {show(first.capacity, BYTES)}."
         )
+    for warning in plan.warnings:
+        console.print(f"note: {warning}", style="yellow")
     if plan.run is not None:
         console.print("\n" + "\n".join(run_lines(plan.run)))
     console.print(_why(plan))
     _nearest(console, plan)
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
     console.print(Text(f"\nNext item: a tenth more of a resource saves of the step: {text or 'nothing'}."))
+
+
+def _layouts(title: str, layouts: Sequence[Layout]) -> Table:
+    """A table of layouts, fastest first."""
+    numbers = ("step", "MFU", "memory")
+    table = plain_table(title, (*numbers, "kind, degrees, choices", "launched by"), numbers=numbers, folded=_FOLDED)
+    for layout in layouts:
+        ties = f" (+{layout.ties} that tie)" if layout.ties else ""
+        table.add_row(
+            show(layout.time, SECONDS),
+            f"{100 * layout.utilisation:.1f} %",
+            show(layout.memory_bytes, BYTES),
+            f"[bold]{layout.kind.word}[/bold]: {degrees_text(layout.mapping)}; {choices_text(layout.mapping)}{ties}",
+            " ".join(layout.frameworks) or "none",
+        )
+    return table
 
 
 def _why(plan: Plan) -> Text:
@@ -91,7 +108,7 @@ def _why(plan: Plan) -> Text:
     if len(plan.explained) > 1:
         second = plan.explained[1]
         if second.time <= first.time * (1 + 1e-9):
-            text.append(" The second takes as long: the model sees no difference between the two.")
+            text.append(" The next kind takes as long: the model sees no difference.")
             return text
         parts = {**dict.fromkeys(first.parts(), 0.0), **dict.fromkeys(second.parts(), 0.0)}
         gains = {name: second.parts().get(name, 0.0) - first.parts().get(name, 0.0) for name in parts}
@@ -102,7 +119,7 @@ def _why(plan: Plan) -> Text:
             f"{name} {show(-gain, SECONDS)}" for name, gain in sorted(gains.items(), key=lambda g: g[1]) if gain < -1e-9
         ]
         lead = show(second.time - first.time, SECONDS)
-        text.append(f" It beats the second by {lead}: it saves {', '.join(better[:3]) or 'nothing'}")
+        text.append(f" It beats the next kind by {lead}: it saves {', '.join(better[:3]) or 'nothing'}")
         text.append(f", and pays {', '.join(worse[:2])}." if worse else ".")
     return text
 
@@ -119,20 +136,26 @@ def _dead_end(console: Console, plan: Plan) -> None:
             f"{show(least.memory, BYTES)} on its fullest rank; a chip has {show(capacity, BYTES)}."
         )
     if not end.ways_out:
-        console.print("Nothing that was tried helps: neither host memory nor more of these chips.")
+        console.print(
+            "Nothing that was tried helps: neither host memory, nor more of these chips, nor others with more memory."
+        )
     for way in end.ways_out:
         console.print(
             f"\n  {way.command}\n  {show(way.time, SECONDS)} a step on {way.accelerators} chips, "
-            f"{show(way.memory_bytes, BYTES)} a chip",
+            f"{show(way.memory_bytes, BYTES)} a chip{_step_price(way)}",
             soft_wrap=True,
         )
 
 
+def _step_price(way: WayOut) -> str:
+    return "" if way.usd is None else f", {show(way.usd, DOLLARS)} a step"
+
+
 def _nearest(console: Console, plan: Plan) -> None:
-    near = plan.ranking.nearest
+    near = plan.nearest
     if near is None:
         return
     console.print(
         f"\nFaster but too large: {degrees_text(near.mapping)}, {choices_text(near.mapping)} would take "
-        f"{show(near.time, SECONDS)} with {show(near.memory, BYTES)} a chip."
+        f"{show(near.time, SECONDS)} with {show(near.memory_bytes, BYTES)} a chip."
     )

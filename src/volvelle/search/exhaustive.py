@@ -11,6 +11,7 @@ from volvelle.errors import MappingError
 from volvelle.estimators.result import EstimateTable
 from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.axes import AXES, REPLICAS, combined
+from volvelle.mapping.kinds import Kind, kinds
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster
@@ -36,6 +37,8 @@ class Ranking:
 
     best: tuple[Ranked, ...]
     """Feasible layouts, fastest first."""
+    of_kinds: tuple[tuple[Kind, Ranked], ...]
+    """The fastest feasible layout of each kind that has one, fastest first."""
     nearest: Ranked | None
     """The fastest layout that only memory forbids, if it would be faster than the best."""
     configurations: int
@@ -73,6 +76,15 @@ def search(
     if waiting:
         keeper.keep(estimator.table(step, cluster, MappingTable.joined(waiting)))
     return keeper.ranking()
+
+
+def fastest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:
+    """The fastest layout of a space; None: none fits, or none divides."""
+    try:
+        ranking = search(space, step, cluster, estimator, top=1)
+    except MappingError:
+        return None
+    return ranking.best[0] if ranking.best else None
 
 
 def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:
@@ -114,6 +126,7 @@ class _Keeper:
         self.top = top
         self.heap: list[tuple[float, int, Ranked]] = []
         self.nearest: Ranked | None = None
+        self.of_kinds: dict[Kind, Ranked] = {}
         self.configurations = self.evaluated = self.pruned = self.feasible = 0
 
     def keep(self, table: EstimateTable) -> None:
@@ -125,11 +138,20 @@ class _Keeper:
             heapq.heappush(self.heap, (-found.time, -self.evaluated - int(row), found))
             if len(self.heap) > self.top:
                 heapq.heappop(self.heap)
+        self._keep_of_kinds(table, np.flatnonzero(feasible))
         only_memory = ~feasible & table.runs_but_for_memory
         if only_memory.any():
             row = int(np.argmin(np.where(only_memory, table.time, np.inf)))
             if self.nearest is None or table.time[row] < self.nearest.time:
                 self.nearest = _ranked(table, row)
+
+    def _keep_of_kinds(self, table: EstimateTable, rows: NDArray[np.intp]) -> None:
+        found = kinds(table.mappings.take(rows))
+        for kind in map(Kind, np.unique(found)):
+            of_kind = rows[found == kind]
+            row = int(of_kind[np.argmin(table.time[of_kind])])
+            if kind not in self.of_kinds or table.time[row] < self.of_kinds[kind].time:
+                self.of_kinds[kind] = _ranked(table, row)
 
     def ranking(self) -> Ranking:
         best = tuple(found for _, _, found in sorted(self.heap, key=lambda entry: (-entry[0], -entry[1])))
@@ -138,6 +160,7 @@ class _Keeper:
         faster = self.nearest is not None and (not best or self.nearest.time < best[0].time)
         return Ranking(
             best=best,
+            of_kinds=tuple(sorted(self.of_kinds.items(), key=lambda pair: pair[1].time)),
             nearest=self.nearest if faster else None,
             configurations=self.configurations,
             evaluated=self.evaluated,

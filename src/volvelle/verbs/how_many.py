@@ -1,7 +1,8 @@
 """How many accelerators a training run takes: the fewest that keep a date or a budget, and the cheapest near them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from typing import Annotated, Any
 
@@ -10,13 +11,14 @@ import numpy as np
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs
 from volvelle.economics.training_run import TrainingRun
-from volvelle.errors import DescriptionError, MappingError
+from volvelle.errors import DescriptionError
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.search.exhaustive import search
+from volvelle.quantities import DAY
+from volvelle.search.exhaustive import fastest
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
@@ -35,7 +37,6 @@ _DOUBLINGS = (0.5, 2.0, 4.0)
 """Other counts that are shown, in times the fewest."""
 _MOST = 400
 """Counts looked at for the fewest."""
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,12 +176,13 @@ class _Counter:
         """No fewer can keep the date, were all of them busy with products and nothing else."""
         if days is None:
             return self.unit
-        return max(1, ceil(self._chip_seconds() / (days * _DAY) / self.unit)) * self.unit
+        return max(1, ceil(self._chip_seconds / (days * DAY) / self.unit)) * self.unit
 
     def spared(self, size: Size) -> float:
         """The share of its chips' time that a run could do with at most."""
-        return self._chip_seconds() / (size.accelerators * size.run.days * _DAY)
+        return self._chip_seconds / (size.accelerators * size.run.days * DAY)
 
+    @cached_property
     def _chip_seconds(self) -> float:
         """Of all products of the run, at the rate that a chip sustains in them."""
         machine = SustainedRates.of(self.machine(self.unit), self.step.element)
@@ -201,17 +203,13 @@ class _Counter:
 
     def _at(self, count: int) -> Size | None:
         cluster, estimator = self.machine(count), ClosedForm()
-        try:
-            ranking = search(self.space, self.step, cluster, estimator, top=1)
-        except MappingError:
+        found = fastest(self.space, self.step, cluster, estimator)
+        if found is None:
             return None
-        if not ranking.best:
-            return None
-        mapping = ranking.best[0].mapping
-        timed = estimator.estimate(self.step, cluster, mapping)
+        timed = estimator.estimate(self.step, cluster, found.mapping)
         return Size(
             accelerators=count,
-            mapping=mapping,
+            mapping=found.mapping,
             time=timed.time,
             utilisation=timed.utilisation,
             run=run_of(self.tokens, timed, step_costs(timed, cluster), cluster),
@@ -221,11 +219,4 @@ class _Counter:
         """The same, with the ranges of its run."""
         cluster = self.machine(size.accelerators)
         timed, samples = UnderUncertainty(estimator=ClosedForm()).with_samples(self.step, cluster, size.mapping)
-        run = run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
-        return Size(
-            accelerators=size.accelerators,
-            mapping=size.mapping,
-            time=size.time,
-            utilisation=size.utilisation,
-            run=run,
-        )
+        return replace(size, run=run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster))

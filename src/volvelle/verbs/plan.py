@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Annotated, Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
@@ -14,38 +13,26 @@ from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.mapping.parallelism import CHOICES, ParallelMapping, Schedule
-from volvelle.search.exhaustive import Ranked, Ranking, search
+from volvelle.mapping.parallelism import CHOICES, Schedule
+from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
+from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
-from volvelle.verbs.ways_out import DeadEnd, dead_end
+from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-Framework = Literal["megatron", "torchtitan", "deepspeed", "fsdp"]
-FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
-"""Frameworks whose launch flags can be written."""
 _TRIED = 500
 """Layouts that a framework is asked to express."""
+_MERGED = 16
+"""Layouts kept for each that is shown, so that ties leave enough."""
 _TOKENS_A_CHIP = 2048
 """Of the global batch, where none is given."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """A layout of a ranking, and what it gives."""
-
-    mapping: ParallelMapping
-    time: float
-    utilisation: float
-    """Model FLOPs utilisation."""
-    memory_bytes: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +45,20 @@ class Plan:
     step: TrainingStep
     cluster: Cluster
     ranking: Ranking
+    layouts: tuple[Layout, ...]
+    """Those that can run, fastest first, those that tie as one."""
+    kinds: tuple[Layout, ...]
+    """The fastest of each kind, fastest first."""
+    nearest: Layout | None
+    """The fastest that only memory forbids, where it is faster than the best."""
     explained: tuple[TrainingEstimate, ...]
-    """The first two layouts (or the only one), in full."""
+    """The first of the first two kinds (or of the only one), in full."""
     sensitivity: Sequence[Sensitivity]
     seconds: float
     """How long the search took."""
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What is known to be wrong or untried about the first layout."""
     run: TrainingRun | None = None
     """Of all tokens by the first layout, where they were given."""
     dead_end: DeadEnd | None = None
@@ -79,23 +74,6 @@ class Plan:
         """The first layout in full; None: none can run."""
         return self.explained[0] if self.explained else None
 
-    @property
-    def layouts(self) -> tuple[Layout, ...]:
-        """Those that can run, fastest first."""
-        return tuple(self._layout(ranked, self.explained[0]) for ranked in self.ranking.best)
-
-    @property
-    def nearest(self) -> Layout | None:
-        """The fastest that only memory forbids, where it is faster than the best."""
-        if self.ranking.nearest is None or self.best is None:
-            return None
-        return self._layout(self.ranking.nearest, self.best)
-
-    def _layout(self, ranked: Ranked, like: TrainingEstimate) -> Layout:
-        chips = self.cluster.accelerators
-        used = model_flops_utilisation(like.work, ranked.time, chips=chips, peak=like.peak)
-        return Layout(mapping=ranked.mapping, time=ranked.time, utilisation=float(used), memory_bytes=ranked.memory)
-
 
 @within_domains
 def plan(
@@ -109,7 +87,7 @@ def plan(
     offload: bool = False,
     space: Space | None = None,
     framework: Framework | None = None,
-    top: Annotated[int, RESULTS] = 8,
+    top: Annotated[int, RESULTS] = 4,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
@@ -117,7 +95,7 @@ def plan(
     progress: Callable[[int], None] | None = None,
     **considered: Any,
 ) -> Plan:
-    """Rank every layout of a model on a machine; the `top` fastest are kept.
+    """Rank every layout of a model on a machine; the `top` fastest that do not tie are kept.
 
     Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
@@ -147,40 +125,58 @@ def plan(
         raise MappingError(f"both a space and {', '.join(sorted(considered))} are given; give one or the other")
     estimator = ClosedForm()
     start = time.perf_counter()
-    kept = top if framework is None else max(top, _TRIED)
+    kept = max(_MERGED * top, 0 if framework is None else _TRIED)
     ranking = search(space, step, cluster, estimator, top=kept, progress=progress)
     seconds = time.perf_counter() - start
-    sure = UnderUncertainty(estimator=estimator)
 
-    def larger(count: int) -> Cluster:
-        return cluster_of(f"{str(on).partition('/')[0]}/{count}", known, stack=stack, margin=margin)
-
-    grown = larger if isinstance(on, str) and framework is None else None
-    whole = None
-    if ranking.best and tokens is not None:
-        timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
-        whole = run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
-    return Plan(
+    asked = Plan(
         model=forward.name,
         shape=shape,
         step=step,
         cluster=cluster,
         ranking=ranking,
-        explained=tuple(sure.estimate(step, cluster, ranked.mapping) for ranked in ranking.best[:2]),
-        sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator) if ranking.best else (),
+        layouts=(),
+        kinds=(),
+        nearest=None,
+        explained=(),
+        sensitivity=(),
         seconds=seconds,
         notes=notes,
-        run=whole,
-        dead_end=None
-        if ranking.best
-        else dead_end(_command(model, batch, sequence), space, step, cluster, machine=grown),
     )
+    if not ranking.best:
+        typed = command_of(
+            model.name if isinstance(model, Workload | Transformer) else model,
+            batch=batch,
+            seq=sequence,
+            element=None if element == "bf16" else element,
+            expert_load=None if expert_load == 1.0 else expert_load,
+            stack=stack,
+            margin=margin,
+            considered=considered,
+        )
+        named = isinstance(on, str) and framework is None
+        machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin)) if named else None
+        return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
+    return _explained(asked, top, estimator, tokens)
 
 
-def _command(model: Model | Workload, batch: int, sequence: int | None) -> str:
-    """The question as it is typed, but for the machine."""
-    named = model.name if isinstance(model, Workload | Transformer) else str(model)
-    return f"volvelle plan {named} --batch {batch}" + (f" --seq {sequence}" if sequence else "")
+def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None) -> Plan:
+    """A plan that has a layout, with what explains it."""
+    step, cluster, ranking = asked.step, asked.cluster, asked.ranking
+    sure = UnderUncertainty(estimator=estimator)
+    timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
+    made = Layouts(asked.shape, step, timed)
+    kinds = made.of_kinds(ranking)
+    return replace(
+        asked,
+        layouts=made.merged(ranking.best, top),
+        kinds=kinds,
+        nearest=None if ranking.nearest is None else made.plain(ranking.nearest),
+        explained=(timed, *(estimator.estimate(step, cluster, other.mapping) for other in kinds[1:2])),
+        sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),
+        warnings=known_faults(kinds),
+        run=None if tokens is None else run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster),
+    )
 
 
 def forward_pass(
@@ -229,12 +225,11 @@ def launch(plan: Plan, framework: Framework) -> Launch:
     """Launch flags of a plan's fastest layout that a framework can express, and what that cost."""
     if plan.shape is None:
         raise MappingError(f"{framework} launches models; this plan is of the workload {plan.model!r}")
-    emit = import_module(f"volvelle.interchange.launch.{framework}").emit
     refused: list[str] = []
     layouts = plan.ranking.best
     for place, ranked in enumerate(layouts, start=1):
         try:
-            flags = str(emit(plan.shape, plan.step, ranked.mapping))
+            flags = launch_flags(framework, plan.shape, plan.step, ranked.mapping)
         except MappingError as error:
             refused.append(str(error))
             continue

@@ -1,13 +1,16 @@
 """When nothing fits: by how much, and the smallest changes with which something would, each as a command."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from volvelle.errors import MappingError
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.stacks import stacks_run_on
+from volvelle.economics.step_cost import step_costs
+from volvelle.errors import VolvelleError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import CHOICES
-from volvelle.search.exhaustive import Ranked, Ranking, lightest, search
+from volvelle.search.exhaustive import Ranked, fastest, lightest
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -16,6 +19,11 @@ _DOUBLINGS = 10
 """How often a machine is made twice as large in search of one that is large enough."""
 _COUNTS = 40
 """Machines between too small and large enough that are looked at one by one."""
+_OTHERS = 3
+"""Machines of other chips that are looked at, the smallest memory first."""
+
+Made = Callable[[str], Cluster]
+"""A machine by name, with the margin and software that were asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +34,8 @@ class WayOut:
     accelerators: int
     time: float
     memory_bytes: float
+    usd: float | None
+    """A step, by what the machine costs to own; None: no price is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +44,22 @@ class DeadEnd:
 
     lightest: Ranked | None
     ways_out: tuple[WayOut, ...]
+    """Those whose step costs least first, those of unknown cost last."""
+
+
+def command_of(model: object, *, considered: Mapping[str, Any], **options: object) -> str:
+    """The question as it is typed, but for the machine: options that say nothing are left out."""
+    words = ["volvelle plan", str(model)]
+    words += [f"--{name.replace('_', '-')} {value}" for name, value in options.items() if value not in (None, "")]
+    for choice in CHOICES:
+        given = considered.get(choice.name)
+        values = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+        for value in values:
+            if choice.kind is bool and value is not None:
+                words.append(choice.flag if value else f"--no-{choice.flag.removeprefix('--')}")
+            elif value is not None:
+                words.append(f"{choice.flag} {getattr(value, 'word', value)}")
+    return " ".join(words)
 
 
 def dead_end(
@@ -42,53 +68,95 @@ def dead_end(
     step: TrainingStep,
     cluster: Cluster,
     *,
-    machine: Callable[[int], Cluster] | None,
+    catalogue: Catalogue,
+    machine: Made | None,
 ) -> DeadEnd:
-    """What to do about a plan with no layout; `machine` gives the same kind of machine with other counts."""
-    estimator = ClosedForm()
-    ways: list[WayOut] = []
+    """What to do about a plan with no layout; `machine` gives machines by name, None: the one asked about has none."""
+    least = lightest(space, step, cluster, ClosedForm())
+    ways = [*_hosted(command, space, step, cluster)]
+    if machine is not None:
+        ways += _larger(command, space, step, cluster, machine)
+        if least is not None:
+            ways += _with_other_chips(command, space, step, cluster, machine, catalogue, least.memory)
+    ways.sort(key=lambda way: (way.usd is None, way.usd))
+    return DeadEnd(lightest=least, ways_out=tuple(ways))
+
+
+def _hosted(command: str, space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[WayOut]:
+    """The same machine, with host memory."""
     both: dict[str, Any] = {choice.name: (False, True) for choice in CHOICES if choice.listed == "offload"}
     hosted = replace(space, **both)
     if cluster.host_rate is not None and cluster.host_memory is not None and hosted != space:
-        ways += _way(f"{command} --on {cluster.name} --offload", hosted, step, cluster)
-    if machine is not None:
-        larger = _large_enough(space, step, cluster, machine)
-        if larger is not None:
-            ways += _way(f"{command} --on {larger.name}", space, step, larger)
-    return DeadEnd(lightest=lightest(space, step, cluster, estimator), ways_out=tuple(ways))
+        yield from _way(f"{command} --on {cluster.name} --offload", step, cluster, _found(hosted, step, cluster))
 
 
-def _way(command: str, space: Space, step: TrainingStep, cluster: Cluster) -> Iterable[WayOut]:
-    found = _fitting(space, step, cluster)
-    if found is not None:
-        best = found.best[0]
-        yield WayOut(command=command, accelerators=cluster.accelerators, time=best.time, memory_bytes=best.memory)
+def _larger(command: str, space: Space, step: TrainingStep, cluster: Cluster, machine: Made) -> Iterator[WayOut]:
+    """The same kind of machine with the fewest accelerators, by whole units, on which something fits."""
+    kind, unit, below = cluster.name.partition("/")[0], cluster.dimensions[0].size, cluster.accelerators
 
+    def at(count: int) -> tuple[Cluster, Ranked | None]:
+        larger = machine(f"{kind}/{count}")
+        return larger, _found(space, step, larger)
 
-def _fitting(space: Space, step: TrainingStep, cluster: Cluster) -> Ranking | None:
-    """The ranking, where something fits and divides."""
-    try:
-        found = search(space, step, cluster, ClosedForm(), top=1)
-    except MappingError:
-        return None
-    return found if found.best else None
-
-
-def _large_enough(
-    space: Space, step: TrainingStep, cluster: Cluster, machine: Callable[[int], Cluster]
-) -> Cluster | None:
-    """The same machine with the fewest accelerators, by whole units, on which something fits."""
-    unit = cluster.dimensions[0].size
-    below = cluster.accelerators
     for _ in range(_DOUBLINGS):
-        above = 2 * below
-        if _fitting(space, step, machine(above)) is not None:
+        above = at(2 * below)
+        if above[1] is not None:
             break
-        below = above
+        below = 2 * below
     else:
-        return None
-    counts = range((below // unit + 1) * unit, above, unit)
-    for count in counts if len(counts) <= _COUNTS else ():
-        if _fitting(space, step, machine(count)) is not None:
-            return machine(count)
-    return machine(above)
+        return
+    between = range((below // unit + 1) * unit, 2 * below, unit)
+    tried = map(at, between if len(between) <= _COUNTS else ())
+    larger, found = next((pair for pair in tried if pair[1] is not None), above)
+    yield from _way(f"{command} --on {larger.name}", step, larger, found)
+
+
+def _with_other_chips(
+    command: str,
+    space: Space,
+    step: TrainingStep,
+    cluster: Cluster,
+    machine: Made,
+    catalogue: Catalogue,
+    least: float,
+) -> Iterator[WayOut]:
+    """As many chips of another kind that runs were timed on, in machines of a like name (``dgx-h100``, ``dgx-b200``).
+
+    Those with the smallest memory that may be enough come first.
+    """
+    enough: dict[str, tuple[float, str]] = {}
+    words = cluster.name.partition("/")[0].split("-")
+    like = [
+        name
+        for name in catalogue.names("clusters")
+        if name.split("-")[0] == words[0] or name.split("-")[-1] == words[-1]
+    ]
+    for name in like:
+        chip = catalogue.chip(catalogue.cluster_file(name).chip)
+        if float(chip.capacity) >= least and stacks_run_on(chip.family):
+            enough.setdefault(chip.name, (float(chip.capacity), name))
+    for _, name in sorted(enough.values())[:_OTHERS]:
+        try:
+            other = machine(f"{name}/{cluster.accelerators}")
+        except VolvelleError:
+            continue  # it has no software of that name, or comes in other counts
+        found = _found(space, step, other)
+        if found is not None:
+            yield from _way(f"{command} --on {other.name}", step, other, found)
+            return
+
+
+def _found(space: Space, step: TrainingStep, cluster: Cluster) -> Ranked | None:
+    return fastest(space, step, cluster, ClosedForm())
+
+
+def _way(command: str, step: TrainingStep, cluster: Cluster, found: Ranked | None) -> Iterator[WayOut]:
+    if found is not None:
+        costs = step_costs(ClosedForm().estimate(step, cluster, found.mapping), cluster)
+        yield WayOut(
+            command=command,
+            accelerators=cluster.accelerators,
+            time=found.time,
+            memory_bytes=found.memory,
+            usd=None if costs.dollars is None else float(costs.dollars),
+        )

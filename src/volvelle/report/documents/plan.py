@@ -13,6 +13,16 @@ class _Taken(Document):
     seconds: float = at("time")
     utilisation: float
     memory_bytes: float
+    kind: str = at("kind.word")
+    """Its kind, told by its rarest part."""
+    ties: int
+    """Layouts of the same degrees and kind that the model tells from it by less than 1 %."""
+    frameworks: list[str]
+    """Those whose launch flags can say it."""
+    measured_runs: int
+    """Calibration runs with layouts of its kind."""
+    bias: float | None
+    """Of predictions of such runs from publications that were not fitted to."""
 
 
 RankedEntry = create_model(
@@ -36,6 +46,8 @@ class WayOutEntry(Document):
     accelerators: int
     seconds: float = at("time")
     memory_bytes: float
+    usd: float | None
+    """A step, by what the machine costs to own."""
 
 
 class _SizeTaken(Document):
@@ -84,6 +96,9 @@ class PlanDocument(Document):
     feasible: int = at("ranking.feasible")
     search_seconds: float = at("seconds")
     layouts: list[RankedEntry]  # type: ignore[valid-type]
+    """Those that tie as one."""
+    kinds: list[RankedEntry]  # type: ignore[valid-type]
+    """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
     run: RunEntry | None
     """Of all tokens by the first layout, where they were given."""
@@ -94,3 +109,5 @@ class PlanDocument(Document):
     """Where nothing fits: what would."""
     sensitivity: list[Sensitivity]
     notes: list[str]
+    warnings: list[str]
+    """What is known to be wrong or untried about the first layout."""

@@ -6,6 +6,7 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
+from volvelle.quantities import DAY
 from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, unmet_lines
 from volvelle.report.explore.words import (
     explored_words,
@@ -72,7 +73,7 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     if seconds < 7_200:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:,.1f} days"
+    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / DAY:,.1f} days"
 
 
 def print_answers(answers: Answers, console: Console | None = None) -> None:

@@ -12,9 +12,20 @@ from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.laws.ownership import training_time
 from volvelle.laws.utilisation import model_flops_utilisation
-from volvelle.quantities import BYTES, DOLLARS, FRACTION, JOULES, SECONDS, WATTS, Flop, FlopPerSecond, Number, Quantity
+from volvelle.quantities import (
+    BYTES,
+    DAY,
+    DOLLARS,
+    FRACTION,
+    JOULES,
+    SECONDS,
+    WATTS,
+    Flop,
+    FlopPerSecond,
+    Number,
+    Quantity,
+)
 
-_DAY = 86_400.0
 _MILLION = 1e6
 
 
@@ -132,7 +143,7 @@ _ALL = (
     Measure("mfu", "model FLOPs utilisation", FRACTION, _MORE, _mfu),
     Measure("samples_per_s", "sequences a second", None, _MORE, lambda it: it.samples / it.time),
     Measure("tokens_per_s", "tokens a second", None, _MORE, lambda it: it.tokens / it.time),
-    Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / _DAY),
+    Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / DAY),
     Measure("chips", "accelerators", None, _LESS, lambda it: it.chips),
     Measure("machine_usd", "price of the machine", DOLLARS, _LESS, lambda it: it.costs.capex),
     Measure("usd", "owning the machine over its life", DOLLARS, _LESS, lambda it: it.costs.tco),
