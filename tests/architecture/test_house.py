@@ -15,11 +15,12 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_650
+MOST_LINES = 49_030
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts; and down by 660."""
+study runs, by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts, and by 380 for reports as
+values in place of a template, and what pictures of studies and validations tell; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -42,9 +43,12 @@ ADDED = {
     "mapping/kinds.py": 65,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
-    "report/figures/row_bars.py": 150,
-    "report/estimate_pictures.py": 150,
-    "report/page": 900,
+    "report/figures/row_bars.py": 165,
+    "report/estimate_pictures.py": 155,
+    "report/layout_command.py": 55,
+    "report/explore/best_words.py": 65,
+    "report/page": 1400,
+    "cli/html_page.py": 75,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -5,7 +5,8 @@ from html import escape
 
 from volvelle.errors import MissingExtraError
 from volvelle.quantities import BYTES, SECONDS, show
-from volvelle.report.estimate_pictures import bound_words, memory_picture, time_picture
+from volvelle.report.estimate_pictures import memory_picture, time_picture
+from volvelle.report.estimate_text import bound_words
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.rendering import svg
 from volvelle.report.figures.theme import FAINT, GRID, INK, PAPER
@@ -37,7 +38,8 @@ def estimate_fragment(answer: Answer) -> str:
     pieces += [f"<div>{held}</div>", cannot]
     if timed is not None:
         pieces += [_drawn(lambda: time_picture(timed)), _parts(answer)]
-    pieces.append(_drawn(lambda: memory_picture(answer)))
+    rank, host = answer.estimate.worst_rank, answer.cluster.host_memory
+    pieces.append(_drawn(lambda: memory_picture(answer.estimate, rank=rank, host=host)))
     return f'<div style="{_CARD}">{"".join(pieces)}</div>'
 
 
