@@ -19,8 +19,8 @@ MOST_LINES = 49_030
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts, and by 380 for reports as
-values in place of a template, and what pictures of studies and validations tell; and down by 660."""
+study runs, by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts, and by 380 for reports
+as values in place of a template, and what pictures of studies and validations tell; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -37,7 +37,7 @@ ADDED = {
     "interchange/json_file.py": 25,
     "catalogue/rents.py": 55,
     "economics/training_run.py": 70,
-    "report/run_text.py": 45,
+    "report/run_text.py": 65,
     "verbs/ways_out.py": 170,
     "verbs/layouts.py": 150,
     "mapping/kinds.py": 65,
