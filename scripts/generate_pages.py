@@ -34,6 +34,7 @@ import volvelle.errors
 import volvelle.laws
 from volvelle.catalogue.published.comet import comet
 from volvelle.catalogue.published.dfmodel import dfmodel
+from volvelle.catalogue.residuals import pair_spread
 from volvelle.catalogue.schema import Reference
 from volvelle.cli import main as main_of_command
 from volvelle.domains import domains_of
@@ -43,6 +44,7 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.citations import LAWS, Law
 from volvelle.laws.collectives import pipeline_fill_time
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
+from volvelle.laws.model_error import chance_of_order
 from volvelle.laws.nested_collectives import nested_all_gather_time
 from volvelle.laws.traffic import tiled_traffic
 from volvelle.mapping.parallelism import CHOICES
@@ -101,6 +103,8 @@ OTHERS = {
     "plan-narrow": f"plan {LLAMA} --cp 1 --top 3",
     "plan-how-many": "plan llama3-70b --on dgx-h100 --seq 8192 --batch 1024 --tokens 2T --days 30",
     "plan-run": "plan llama3-70b --on dgx-h100/64 --seq 8192 --batch 1024 --tokens 2T --top 3",
+    "compare": "compare dgx-h100/64 dgx-b200/64 --model llama3-70b --batch 1024 --tokens 2T",
+    "what-if": "plan llama3-8b --on dgx-h100/16 --batch 64 --set scale_up.rate=2x --set chip.memory.capacity=192GB",
     "plan-refused": "plan llama3-70b --on dgx-h100/64 --batch 512 --emit torchtitan",
     "plan-emitted": "plan llama3-8b --on dgx-h100/64 --batch 256 --cp 1 --emit megatron",
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch --top 4",
@@ -857,6 +861,8 @@ def pages() -> dict[Path, str]:
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}
         found |= {file.with_suffix(".out"): text for file, text in zip(examples, outputs, strict=True)}
     quoted = worked() | told | quoted_of_linpack
+    quoted["pair_spread"] = f"{pair_spread():.2f}"
+    quoted["chance_of_five"] = f"{100 * float(chance_of_order(0.05, spread=pair_spread())):.0f} %"
     quoted |= of_studies(validations | {"training": training["document"]})
     for name, question in PLANS.items():
         quoted |= of_plan(name, json.loads(asked(f"{question} --json")))

@@ -42,7 +42,9 @@ from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
+from volvelle.verbs.compare import Alternative, Comparison, compare
 from volvelle.verbs.cost import Account, cost
+from volvelle.verbs.differences import Difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.explore import explore
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
@@ -60,6 +62,7 @@ __all__ = [
     "PARTIAL",
     "REPLICATED",
     "Account",
+    "Alternative",
     "Answer",
     "Answers",
     "Block",
@@ -72,6 +75,7 @@ __all__ = [
     "ClosedForm",
     "Cluster",
     "Collective",
+    "Comparison",
     "CompiledClosedForm",
     "Contraction",
     "Contribution",
@@ -79,6 +83,7 @@ __all__ = [
     "CostAssumptions",
     "Costs",
     "DescriptionError",
+    "Difference",
     "Dimension",
     "Dragonfly",
     "Estimate",
@@ -138,6 +143,7 @@ __all__ = [
     "Workload",
     "all_shardings",
     "by_dimension",
+    "compare",
     "conversion",
     "cost",
     "estimate",

@@ -15,12 +15,12 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_030
+MOST_LINES = 49_250
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, by 480 for host memory, margins, whole runs, counts, ways out and kinds of layouts, and by 380 for reports
-as values in place of a template, and what pictures of studies and validations tell; and down by 660."""
+study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, and by 380 for
+reports as values in place of a template, and what pictures of studies and validations tell; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -41,13 +41,24 @@ ADDED = {
     "verbs/ways_out.py": 170,
     "verbs/layouts.py": 150,
     "mapping/kinds.py": 65,
+    "verbs/what_if.py": 135,
+    "verbs/differences.py": 165,
+    "verbs/compare.py": 270,
+    "verbs/saved.py": 110,
+    "interchange/layout_words.py": 95,
+    "report/compare_text.py": 170,
+    "report/documents/compare.py": 75,
+    "report/documents/run.py": 30,
+    "cli/compare.py": 70,
+    "cli/shared_options.py": 70,
+    "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
     "report/figures/row_bars.py": 165,
     "report/estimate_pictures.py": 155,
     "report/layout_command.py": 55,
     "report/explore/best_words.py": 65,
-    "report/page": 1400,
+    "report/page": 1560,
     "cli/html_page.py": 75,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""

@@ -25,6 +25,8 @@ PAGES: dict[str, list[str]] = {
     "plan": ["plan", "llama3-70b", *LAYOUT, "--seq", "8192", "--tokens", "2T"],
     "nothing-fits": ["plan", "llama3-70b", "--on", "dgx-h100/8", "--batch", "64"],
     "how-many": ["plan", "llama3-8b", "--on", "dgx-h100", "--tokens", "300B", "--days", "60"],
+    "compare": ["compare", "dgx-h100/64", "dgx-a100/64", "--model", "llama3-8b", "--batch", "256", "--tokens", "300B"],
+    "what-if": ["estimate", "llama3-8b", *LAYOUT, "--tp", "2", "--set", "scale_up.rate=2x"],
     "map": ["map", str(ROOT / "examples" / "graphs" / "mlp.yaml"), "--on", "sn30-node/8", "--limit", "10"],
     "validate": ["validate", "memory"],
     "explore": ["explore", "study.json"],

@@ -9,7 +9,7 @@ _SIGNED = frozenset(
     {
         *("error", "gain", "headroom", "up", "down", "price", "per_million", "change", "slack", "logit", "intercept"),
         *("bias", "residual", "low_error", "high_error", "median_error", "mean_error", "worst_error", "elasticities"),
-        *("objective_change", "steps", "difference", "swing", "seed", "exponent", "slope"),
+        *("objective_change", "steps", "difference", "differences", "swing", "seed", "exponent", "slope"),
     }
 )
 """Keys of figures that may be negative."""
@@ -38,6 +38,8 @@ def absurdities(arguments: tuple[str, ...], status: int, out: str) -> list[str]:
         found += _estimate(document)
     if verb == "plan":
         found += _plan(document)
+    if verb == "compare":
+        found += _compare(document)
     return found
 
 
@@ -90,6 +92,24 @@ def _estimate(document: dict[str, Any]) -> list[str]:
     if hidden > seconds * (1 + _CLOSE):
         found.append(f"{hidden} s are hidden behind a step of {seconds} s")
     return [*found, *_inside(seconds, document["range"], "the step")]
+
+
+def _compare(document: dict[str, Any]) -> list[str]:
+    found = []
+    for one in document["alternatives"]:
+        if (one["utilisation"] or 0.0) > 1:
+            found.append(f"MFU of {100 * one['utilisation']:.1f} %")
+        if one["seconds"] is not None:
+            found += _inside(one["seconds"], one["range"], one["name"])
+            made = sum(one["parts"].values())
+            if one["parts"] and abs(made - one["seconds"]) > _CLOSE * made:
+                found.append(f"parts of {one['name']} make {made} s, not {one['seconds']}")
+    for told in document["differences"]:
+        if told is not None:
+            found += _inside(told["ratio"], told["range"], "the ratio")
+            if not 0.0 <= told["chance"] <= 1.0:
+                found.append(f"a chance of {told['chance']}")
+    return found
 
 
 def _plan(document: dict[str, Any]) -> list[str]:

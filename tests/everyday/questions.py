@@ -199,6 +199,7 @@ class _Maker:
         pools: dict[str, Callable[[], str]] = {
             "element": lambda: self.one_of(("bf16", "fp16", "fp8", "fp32", "fp4", "tf32")),
             "stack": lambda: self.one_of(("nemo", "megatron-core", "fsdp", "torchtitan", "maxtext", "deepspeed")),
+            "set": self.change,
             "software": lambda: self.one_of(("hugectr", "other")),
             "since": lambda: self.one_of(("2022", "2023-01", "2021-06-30", "banana", "2024-13")),
             "until": lambda: self.one_of(("2022", "2023-01", "2024-06-30", "9999", "2024-1")),
@@ -208,6 +209,29 @@ class _Maker:
         if option.name in ("catalogue", "folder"):
             return [f"{flag}={self.own_catalogue()}"]
         return [f"{flag}={self.one_of(_WORDS)}"]
+
+    def change(self) -> str:
+        """A number of a machine that is to be another, or what makes it another machine."""
+        path = self.one_of((*field_names(CATALOGUE.cluster("dgx-h100/64")), "accelerators", "chip", "scale_up.size"))
+        plain = (
+            "2x",
+            "0.5x",
+            "x1.5",
+            "+10%",
+            "-20%",
+            "b200",
+            "16",
+            "192 GB",
+            "1 TB/s",
+            "0x",
+            "-1x",
+            "1e400x",
+            "+nan%",
+            "",
+        )
+        field = numeric_field(path, CATALOGUE.cluster("dgx-h100/64"))
+        drawn = [] if field is None else [self.number(field.domain)]
+        return f"{path}={self.chance.choice([*plain, *drawn, *drawn])}"
 
     def own_catalogue(self) -> str:
         """A catalogue folder with an entry that went wrong: a chip, a link or a cluster of the package's."""
@@ -262,6 +286,48 @@ def _plan(made: _Maker) -> list[str]:
     skip = ("on", "as_json", "offload")
     base = ["plan", made.model(), f"--on={made.system(largest=512)}"]
     return [*base, *made.options(_command("plan"), share=0.12, skip=skip), *_json(made)]
+
+
+def _plan_offload(made: _Maker) -> list[str]:
+    """Host memory too, on one or two nodes: few layouts, so that many are looked at."""
+    name = made.chance.choice(CATALOGUE.names("clusters"))
+    base = ["plan", made.model(), f"--on={name}/{made.chance.choice((4, 8, 16))}", "--offload", "--tp=1", "--tp=8"]
+    return [*base, *made.options(_command("plan"), share=0.06, skip=("on", "as_json", "offload")), *_json(made)]
+
+
+def _how_many(made: _Maker) -> list[str]:
+    chance = made.chance
+    base = ["plan", made.model(), f"--on={made.one_of(CATALOGUE.names('clusters'))}", "--tp=8", "--tp=1", "--zero=1"]
+    base += [f"--tokens={made.one_of(('1B', '20B', '100B', '2T', '15e12'))}"]
+    asked = [
+        f"--days={made.number(_domain('plan', 'days'))}",
+        f"--usd={made.one_of(('5 MUSD', '1 kUSD', '20MUSD', '-1'))}",
+    ]
+    base += chance.sample(asked, chance.choice((1, 1, 2)))
+    return [*base, *_json(made)]
+
+
+def _compare(made: _Maker) -> list[str]:
+    chance = made.chance
+    layouts = ("tp2 pp2", "tp8 zero1", "dp8 zero3 recompute full", "tp4 pp2 1f1b/2", "tp0", "zero9", "tp2 tp4", "mb")
+    kinds: tuple[Callable[[], str], ...] = (
+        lambda: made.one_of(layouts),
+        lambda: made.one_of(("nemo", "fsdp", "torchtitan")),
+        lambda: made.system(largest=32),
+        made.change,
+        lambda: made.one_of(("gpt2", "llama3-8b", "qwen3-8b")),
+    )
+    of_kind = chance.choice(kinds)
+    several = [
+        of_kind() if chance.random() < 0.9 else chance.choice(kinds)() for _ in range(chance.choice((1, 2, 2, 3)))
+    ]
+    question = [
+        f"--model={chance.choice(('gpt2', 'llama3-8b'))}",
+        f"--on=dgx-h100/{chance.choice((8, 16))}",
+        "--batch=64",
+    ]
+    words = made.options(_command("compare"), share=0.04, skip=("model", "on", "batch", "as_json", "catalogue"))
+    return ["compare", *several, *question, *words, *_json(made)]
 
 
 def _plan_application(made: _Maker) -> list[str]:
@@ -365,7 +431,10 @@ def _catalogue(made: _Maker) -> list[str]:
 
 
 def _schema(made: _Maker) -> list[str]:
-    return ["schema", made.one_of(("estimate", "plan", "cost", "map", "explore", "validate", "catalogue"), hostile=0.3)]
+    return [
+        "schema",
+        made.one_of(("estimate", "compare", "plan", "cost", "map", "explore", "validate", "catalogue"), hostile=0.3),
+    ]
 
 
 def _validate(made: _Maker) -> list[str]:
@@ -399,6 +468,9 @@ def _words(made: _Maker) -> list[str]:
 _KINDS: dict[Callable[[_Maker], list[str]], float] = {
     _estimate: 36,
     _plan: 12,
+    _plan_offload: 1,
+    _how_many: 1,
+    _compare: 6,
     _plan_application: 12,
     _cost: 16,
     _map: 4,

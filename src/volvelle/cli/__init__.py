@@ -11,6 +11,7 @@ from volvelle.cli.exits import exit_status
 VERBS = {
     "calibrate": "Fit constants again from the measurements that ship with the package.",
     "catalogue": "Show chips, links, clusters, models and where each number comes from.",
+    "compare": "Systems, models, layouts, software or kept answers side by side: what differs, and is it real.",
     "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",
     "explore": "A design space from a file: every point, the best, the front, and why.",

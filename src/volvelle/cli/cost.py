@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from volvelle.cli.shared_options import set_option
 from volvelle.cli.words import Within
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 
@@ -55,6 +56,7 @@ from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, 
 )
 @click.option("--tokens-per-step", type=Within(TOKENS), help="Tokens of a step.")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15e12.")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def cost(*, as_json: bool, **question: Any) -> None:

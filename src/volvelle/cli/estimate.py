@@ -7,8 +7,9 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
+from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.estimate import estimate as verb
 
@@ -19,17 +20,12 @@ from volvelle.verbs.estimate import estimate as verb
 @click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_options
-@click.option(
-    "--expert-load",
-    default=1.0,
-    type=Within(EXPERT_LOAD),
-    show_default=True,
-    help="Tokens of the busiest expert over the even share.",
-)
+@expert_load_option
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
@@ -44,15 +40,15 @@ def estimate(
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
     answer = verb(model, **unlisted(question))
+    if html is not None:
+        from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
+
+        write_page(html, lambda command: estimate_page(answer, command=command))
     if as_json:
         click.echo(json_text("estimate", answer))
     else:
         from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON
 
         print_estimate(answer, detail=detail)
-    if html is not None:
-        from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
-
-        write_page(html, lambda command: estimate_page(answer, command=command))
     if not answer.estimate.feasible:
         ctx.exit(1)

@@ -11,6 +11,7 @@ import click
 
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.html_page import command_line, html_option, write_page
+from volvelle.cli.shared_options import set_option
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: what STUDY says]"
 )
+@set_option
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -60,6 +62,7 @@ def explore(
     invert: str | None,
     stack: str,
     margin: str | None,
+    set: dict[str, str] | None,  # noqa: A002 - the option's name
     folder: Path | None,
     html: Path | None,
     as_json: bool,
@@ -80,7 +83,9 @@ def explore(
         requirement_of(invert)
     if not dry_run:
         check_engines()
-    ahead = outlook(study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, catalogue=folder)
+    ahead = outlook(
+        study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, set=set, catalogue=folder
+    )
     if not as_json:
         print_study(ahead)
     if dry_run:
@@ -175,6 +180,7 @@ def _answered(done: "Sweep", html: Path | None, *, as_json: bool) -> bool:
     answers = done.answers()
     files = write_explore_files(answers, done.results.folder, command=command_line())
     written = tuple(map(str, files))
+    write_page(html, lambda command: files[0].read_text("utf-8"))
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415
         from volvelle.report.documents.explore import ExploreDocument, RanEntry  # noqa: PLC0415
@@ -186,5 +192,4 @@ def _answered(done: "Sweep", html: Path | None, *, as_json: bool) -> bool:
 
         print_answers(answers)
         click.echo(f"written: {', '.join(written)}")
-    write_page(html, lambda command: files[0].read_text("utf-8"))
     return answers.best.design is not None

@@ -58,6 +58,7 @@ def asked_of_estimate(ctx: click.Context, estimate: click.Command, model: str, *
     for name, value in ctx.params.items():
         given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name in known and name not in left_out:
-            for each in value if isinstance(value, tuple) else (value,):
+            several = [f"{field}={text}" for field, text in value.items()] if isinstance(value, dict) else value
+            for each in several if isinstance(several, tuple | list) else (several,):
                 words += [known[name], str(each)]
     return [*words, "--batch", str(batch)]

@@ -24,6 +24,17 @@ def considered_options(command: Command) -> Command:
     return _with(command, (_several_values(choice) for choice in CHOICES if not choice.listed), ())
 
 
+def layout_values(command: Command) -> Command:
+    """Every field of a layout, one value each or none: what is not given is not said."""
+    return _with(command, (_value_or_none(choice) for choice in CHOICES if not choice.listed), _lists())
+
+
+def values_given(given: dict[str, Any]) -> dict[str, Any]:
+    """Options without the fields of a layout that were not given; those that lists name are on where they are named."""
+    unsaid = {choice.name: False if choice.listed else None for choice in CHOICES}
+    return {name: value for name, value in unlisted(given).items() if name not in unsaid or value is not unsaid[name]}
+
+
 def unlisted(given: dict[str, Any]) -> dict[str, Any]:
     """Options with the fields that lists name: on where they are named."""
     fields = {choice.name: choice.listed_word in given[choice.listed] for choice in CHOICES if choice.listed}
@@ -76,6 +87,12 @@ def _one_value(choice: Choice) -> Any:
     return click.option(
         choice.flag, choice.name, default=default, type=_type(choice), show_default=True, help=choice.says
     )
+
+
+def _value_or_none(choice: Choice) -> Any:
+    if choice.kind is bool:
+        return click.option(_switch(choice), choice.name, default=None, help=choice.says)
+    return click.option(choice.flag, choice.name, default=None, type=_type(choice), help=choice.says)
 
 
 def _several_values(choice: Choice) -> Any:

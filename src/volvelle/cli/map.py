@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from volvelle.cli.html_page import html_option, write_page
+from volvelle.cli.shared_options import set_option
 from volvelle.cli.words import Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap
@@ -80,6 +81,7 @@ from volvelle.verbs.map import map as verb
 )
 @click.option("--limit", default=60.0, type=Within(LIMIT), show_default=True, help="Seconds the search may take.")
 @click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -100,6 +102,12 @@ def map(  # noqa: A001 - the verb's name
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in map_pictures(answer).items():
             save(picture, out / name)
+    if html is not None:
+        from volvelle.report.page.map import map_page  # noqa: PLC0415 - drawn only where asked for
+        from volvelle.verbs.named import catalogue_of  # noqa: PLC0415
+
+        references = catalogue_of(question["catalogue"]).references
+        write_page(html, lambda command: map_page(answer, references=references, command=command))
     if as_json:
         click.echo(json_text("map", answer))
     else:
@@ -108,11 +116,5 @@ def map(  # noqa: A001 - the verb's name
         print_map(answer)
         if out is not None and sys.stderr.isatty():
             click.echo(f"pictures in {out}", err=True)
-    if html is not None:
-        from volvelle.report.page.map import map_page  # noqa: PLC0415 - drawn only where asked for
-        from volvelle.verbs.named import catalogue_of  # noqa: PLC0415
-
-        references = catalogue_of(question["catalogue"]).references
-        write_page(html, lambda command: map_page(answer, references=references, command=command))
     if not answer.mapping.feasible:
         ctx.exit(1)

@@ -11,8 +11,9 @@ import click
 from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
+from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
-from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.layouts import FRAMEWORKS, Framework
@@ -32,13 +33,7 @@ from volvelle.verbs.plan import plan as verb
     "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
 )
 @considered_options
-@click.option(
-    "--expert-load",
-    default=1.0,
-    type=Within(EXPERT_LOAD),
-    show_default=True,
-    help="Tokens of the busiest expert over the even share.",
-)
+@expert_load_option
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
     "--emit",
@@ -53,6 +48,7 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
+@set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -77,6 +73,8 @@ def plan(
         return
     with _bar(quiet=as_json or framework is not None) as progress:
         ranked = verb(model, framework=framework, progress=progress, **question)
+    if html is not None:
+        _write(ctx, html, model, ranked)
     if framework is not None:
         written = launch(ranked, framework)
         if as_json:
@@ -91,8 +89,6 @@ def plan(
         from volvelle.report.plan_text import print_plan  # noqa: PLC0415 - keeps start-up short
 
         print_plan(ranked)
-    if html is not None:
-        _write(ctx, html, model, ranked)
     if not ranked.layouts:
         ctx.exit(1)
 
@@ -122,14 +118,14 @@ def _how_many(
         raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
     del question["top"]
     found = how_many(model, **question)
-    if as_json:
-        click.echo(json_text("plan", SizingDocument.model_validate(found)))
-    else:
-        print_sizing(found)
     if html is not None:
         from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415
 
         write_page(html, lambda command: sizing_page(found, command=command))
+    if as_json:
+        click.echo(json_text("plan", SizingDocument.model_validate(found)))
+    else:
+        print_sizing(found)
     if found.smallest is None:
         ctx.exit(1)
 

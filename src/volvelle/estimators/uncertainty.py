@@ -33,6 +33,8 @@ _CHIP_FIELDS = ("buffer", "units", "tile", "power", "price")
 _MONEY = frozenset({"price"})
 _POWER = frozenset({"power", "host power", "PUE"})
 _ROOM = "capacity"
+UNVALIDATED = 1.35
+"""Error of a model, one standard deviation as a factor, where nothing was measured."""
 Value = TypeVar("Value")
 
 
@@ -294,7 +296,7 @@ class UnderUncertainty(TrainingEstimator):
     samples: int = 512
     seed: int = 0
     level: float = 0.8
-    unvalidated: float = 1.35
+    unvalidated: float = UNVALIDATED
     """Error of the model, one standard deviation as a factor, where a chip's family has no calibration runs."""
 
     def __post_init__(self) -> None:

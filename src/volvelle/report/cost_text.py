@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from volvelle.economics.price_book import End
 from volvelle.quantities import DOLLARS, FRACTION, JOULES, WATTS, Number, Quantity, show
 from volvelle.report.applications.scores_text import PLAN_WIDTH
+from volvelle.report.compare_text import change_text
 from volvelle.report.price_words import YEAR, price_cells
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.cost import Account
@@ -54,6 +55,11 @@ def print_cost(account: Account) -> None:
         f"power; low and high: every price at that end at once",
         style="dim",
     )
+    if account.baseline is not None:
+        as_it_is = account.baseline.breakdowns[End.TYPICAL]
+        figures = ((typical.capex, as_it_is.capex, "to buy"), (typical.tco, as_it_is.tco, "to own"))
+        told = [f"{change_text(float(a) / float(b))} {what} ({show(float(b), DOLLARS)})" for a, b, what in figures]
+        console.print(f"against the machine as it is: {', '.join(told)}")
     if account.given:
         console.print(f"terms: {', '.join(account.given)}", style="dim")
     _print_sources(account)

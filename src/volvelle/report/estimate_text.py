@@ -9,6 +9,7 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
+from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
@@ -68,6 +69,8 @@ def _headline(answer: Answer) -> Panel:
         text.append(f"{show(away, BYTES)} of {show(float(cluster.host_memory), BYTES)} of host memory, a chip\n")
     if answer.speed is not None:
         text.append(_money(answer) + _ranges(answer) + _nearest(answer))
+        if answer.difference is not None:
+            text.append("\n\n" + "\n".join(difference_lines(answer.difference)))
         if answer.run is not None:
             text.append("\n\n" + "\n".join(run_lines(answer.run)))
     else:

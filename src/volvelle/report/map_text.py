@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.report.compare_text import change_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import RoofPoint, roofline
@@ -26,7 +27,10 @@ def print_map(answer: MapAnswer) -> None:
     """The whole answer on a terminal."""
     out = Console(highlight=False)
     out.print(_headline(answer))
-    found = answer.mapping
+    found, before = answer.mapping, None if answer.baseline is None else answer.baseline.mapping.plan
+    if found.plan is not None and before is not None:
+        change = change_text(found.plan.time / before.time)
+        out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({degrees_words(before)})")
     if found.plan is None:
         out.print(_violations(found))
         return

@@ -9,6 +9,7 @@ from rich.text import Text
 from volvelle.mapping.axes import CONTEXT, EXPERT
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, DOLLARS, SECONDS, show
+from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.layouts import Layout
@@ -75,6 +76,10 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         )
     for warning in plan.warnings:
         console.print(f"note: {warning}", style="yellow")
+    if plan.difference is not None and plan.baseline is not None and plan.baseline.best is not None:
+        as_it_is = plan.baseline.best
+        console.print("\nThe first: " + "\n".join(difference_lines(plan.difference)))
+        console.print(f"as it is: {show(as_it_is.time, SECONDS)} by {degrees_text(as_it_is.mapping)}")
     if plan.run is not None:
         console.print("\n" + "\n".join(run_lines(plan.run)))
     console.print(Text(f"\n{why_words(plan)}"))

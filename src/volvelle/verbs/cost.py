@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+import numpy as np
+
 from volvelle.catalogue.prices import PriceBook, PriceModel
 from volvelle.catalogue.schema import Reference
 from volvelle.domains import (
@@ -24,6 +26,7 @@ from volvelle.errors import DescriptionError, brief
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+from volvelle.verbs.what_if import Changes, beside_baseline
 
 _DATE = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 Given = str | float
@@ -81,6 +84,8 @@ class Account:
     steps: Mapping[End, StepCost] | None = None
     tokens: float | None = None
     """Tokens to train on."""
+    baseline: "Account | None" = None
+    """Of the machine as it is, where some of its numbers were set."""
 
     @property
     def terms(self) -> Terms:
@@ -110,6 +115,7 @@ class Account:
 
 
 @within_domains
+@beside_baseline
 def cost(
     *,
     on: Machine,
@@ -126,13 +132,15 @@ def cost(
     step: Annotated[Given | None, STEP_TIME] = None,
     tokens_per_step: Annotated[Given | None, TOKENS] = None,
     tokens: Annotated[Given | None, TOKENS] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
 ) -> Account:
     """What a machine costs to buy, by part, what power it takes, and what owning it costs over its life.
 
     Prices are by `model`, offers between the dates `since` and `until`. What is given replaces the price book's; the
     rest stays with its interval. With the time of a `step`, also what a step costs; with `tokens_per_step` and
-    `tokens`, a whole run.
+    `tokens`, a whole run. `set` gives numbers of the machine other values (``{"accelerators": 128}``); the account then
+    has that of the machine as it is beside.
     """
     for name, date in (("since", since), ("until", until)):
         if date and not _DATE.fullmatch(date):
@@ -143,11 +151,15 @@ def cost(
         raise DescriptionError("tokens_per_step needs the time of a step too; give step")
     of_step = None if tokens_per_step is None else TOKENS.read(tokens_per_step, "tokens_per_step")
     known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known)
+    cluster = cluster_of(on, known, changes=set)
     if chip_power is not None:
         cluster = replace(cluster, chip=replace(cluster.chip, power=POWER.read(chip_power, "chip_power")))
     book, inventory = PriceBook(known), Inventory.of(cluster)
     own = None if chip_price is None else PRICE.read(chip_price, "chip_price")
+    if set and "chip.price" in set:
+        if own is not None:
+            raise DescriptionError("both chip_price and set chip.price are given; give one or the other")
+        own = float(np.max(np.asarray(cluster.chip.price)))
     asked = {"life": LIFE.read(life, "life"), "use": SHARE.read(use, "use")}
     if energy_price is not None:
         asked["energy_price"] = ENERGY_PRICE.read(energy_price, "energy_price")

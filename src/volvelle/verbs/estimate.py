@@ -1,8 +1,11 @@
 """How long one training step takes, what fits, and where the time goes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
@@ -25,7 +28,9 @@ from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTI
 from volvelle.quantities import format as written
 from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
@@ -76,6 +81,22 @@ class Answer:
     references: Mapping[str, Reference]
     run: TrainingRun | None = None
     """Of all tokens, where they were given."""
+    samples: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    """Seconds of the step on sampled machines."""
+    baseline: "Answer | None" = None
+    """The same on the machine as it is, where some of its numbers were set."""
+
+    @property
+    def side(self) -> Side:
+        """What of it is compared with other answers."""
+        return side_of(self.step, self.cluster, self.estimate, self.samples, self.costs)
+
+    @property
+    def difference(self) -> Difference | None:
+        """From the machine as it is, where some of its numbers were set and both layouts can exist."""
+        if self.baseline is None or self.speed is None or self.baseline.speed is None:
+            return None
+        return difference(self.side, self.baseline.side)
 
     @property
     def speed(self) -> TrainingEstimate | None:
@@ -211,6 +232,7 @@ class Answer:
 
 
 @within_domains
+@beside_baseline
 def estimate(
     model: Model | Workload,
     *,
@@ -224,6 +246,7 @@ def estimate(
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
     **choices: Any,
 ) -> Answer:
@@ -233,9 +256,12 @@ def estimate(
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
     that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too.
+
+    `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
+    machine as it is beside.
     """
     known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, stack=stack, margin=margin)
+    cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
     forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
     step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
     if mapping is None:
@@ -255,6 +281,7 @@ def estimate(
         estimate=timed,
         costs=costs,
         references=known.references,
+        samples=samples.time,
         run=None if tokens is None or not timed.could_exist else run_of(tokens, timed, costs, cluster),
     )
 

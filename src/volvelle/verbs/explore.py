@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES, within_domains
 from volvelle.studies.answers.answers import Answers, answer
@@ -15,6 +15,7 @@ from volvelle.studies.sweep.chunk import Forecast, forecast
 from volvelle.studies.sweep.local import cores, run_local
 from volvelle.studies.sweep.manifest import Results, open_results
 from volvelle.studies.sweep.query import check_engines
+from volvelle.verbs.what_if import Changes, numbers_of
 
 Study = Path | str | Mapping[str, object] | DesignStudy
 """A study, its file, or its fields."""
@@ -63,16 +64,22 @@ def outlook(
     compiled: bool = False,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Path | None = None,
 ) -> Outlook:
     """The size of a study and the time it will take on so many processes (all cores), from a few of its points.
 
-    `stack` is the software that trains and `margin` the share of memory left free, by default what the study says.
+    `stack` is the software that trains and `margin` the share of memory left free, by default what the study says;
+    `set` gives numbers of its machine other values (``{"scale_up.rate": "2x"}``).
     """
     if not isinstance(study, DesignStudy):
         source = Path(study) if isinstance(study, str) else study
         study = read_study(source, folders=(catalogue,) if catalogue else ())
-    said = {name: value for name, value in (("stack", stack), ("margin", margin)) if value not in ("", None)}
+    said: dict[str, Any] = {
+        name: value for name, value in (("stack", stack), ("margin", margin)) if value not in ("", None)
+    }
+    if set:
+        said["set"] = {**study.form.set, **numbers_of(study.base, set)}
     if said:
         study = replace(study, form=study.form.model_copy(update=said))
     Accounts(study).check()

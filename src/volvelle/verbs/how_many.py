@@ -24,6 +24,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
 from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
@@ -96,6 +97,7 @@ def how_many(
     offload: bool = False,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
     **considered: Any,
 ) -> Sizing:
@@ -103,7 +105,8 @@ def how_many(
 
     `on` names the machine without a count; it grows by whole nodes. Every count is looked at from the fewest that could
     do at full rate up to the first that does, so there is none below it; then those up to a quarter more for a cheaper
-    one. Without a batch, a step has four million tokens. Layouts are restricted as in `plan`.
+    one. Without a batch, a step has four million tokens. Layouts are
+    restricted, and numbers of the machine set, as in `plan`.
     """
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
@@ -122,7 +125,7 @@ def how_many(
         step=step,
         space=considered_space(considered, length, offload=offload),
         tokens=amount,
-        machine=lambda count: cluster_of(f"{on}/{count}", known, stack=stack, margin=margin),
+        machine=lambda count: cluster_of(f"{on}/{count}", known, stack=stack, margin=margin, changes=set),
     )
     budget = None if usd is None else PRICE.read(usd, "usd")
 

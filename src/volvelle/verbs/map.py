@@ -19,6 +19,7 @@ from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.graphs import read_graph_argument
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
@@ -41,6 +42,8 @@ class MapAnswer:
     """What was mapped: one micro-batch of it."""
     micro_batches: int
     """In a step, over all replicas."""
+    baseline: "MapAnswer | None" = None
+    """The same on the machine as it is, where some of its numbers were set."""
 
     @property
     def graph(self) -> str:
@@ -60,6 +63,7 @@ class MapAnswer:
 
 
 @within_domains
+@beside_baseline
 def map(  # noqa: A001 - the verb's name
     graph: str | Path | Transformer | Workload,
     *,
@@ -81,6 +85,7 @@ def map(  # noqa: A001 - the verb's name
     objective: Objective = "time",
     element: str = "bf16",
     limit: Annotated[float, LIMIT] = 60.0,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
 ) -> MapAnswer:
     """Split a graph over a machine as fast as can be, and prove it.
@@ -89,11 +94,12 @@ def map(  # noqa: A001 - the verb's name
     every operation are chosen; with `sharding` "megatron" operations split as Megatron's do. In ``dataflow`` kernels
     stay on the chip and stream tiles to each other, and which run together is chosen too. Where none is named, the chip
     decides. Degrees and tiles are those to consider, all where none are given; `micro_batches` are those of a step (8 a
-    chip), `limit` the seconds that the search may take.
+    chip), `limit` the seconds that the search may take. `set` gives numbers of the machine other values
+    (``{"chip.memory.rate": "2x"}``); the answer then has that of the machine as it is beside.
     """
     known = catalogue_of(catalogue)
     asked = read_graph_argument(graph, known, forward=forward, gpt_layer_only=gpt_layer_only)
-    cluster = cluster_of(on, known)
+    cluster = cluster_of(on, known, changes=set)
     count = micro_batches or 8 * cluster.accelerators
     how: Execution = execution or ("dataflow" if cluster.chip.dataflow else "kernels")
     if how == "kernels":

@@ -6,6 +6,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.what_if import Changes, changed
 from volvelle.workload.families.shape import Transformer
 
 Folder = Catalogue | Path | str | None
@@ -23,15 +24,26 @@ def catalogue_of(given: Folder) -> Catalogue:
     return Catalogue(*([Path(given)] if given else []))
 
 
-def cluster_of(given: Machine, catalogue: Catalogue, *, stack: str = "", margin: str | float | None = None) -> Cluster:
+def cluster_of(
+    given: Machine,
+    catalogue: Catalogue,
+    *,
+    stack: str = "",
+    margin: str | float | None = None,
+    changes: Changes | None = None,
+) -> Cluster:
     """A cluster, by name or as it is; with what a software stack makes of its chips, where one is named.
 
-    `margin` is the share of memory that is left free, by default what its calibration says.
+    `margin` is the share of memory that is left free, by default what its calibration says; `changes` are numbers that
+    it has otherwise.
     """
     if not isinstance(given, Cluster):
         cluster: Cluster = catalogue.cluster(given, stack=stack)
     else:
         cluster = catalogue.calibrated(given, stack=stack) if stack else given
+    if changes:
+        named = given if isinstance(given, str) else None
+        cluster = changed(cluster, changes, catalogue, named=named, stack=stack)
     return with_margin(cluster, margin)
 
 

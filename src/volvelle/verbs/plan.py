@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
@@ -18,10 +21,12 @@ from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
+from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
@@ -63,6 +68,23 @@ class Plan:
     """Of all tokens by the first layout, where they were given."""
     dead_end: DeadEnd | None = None
     """Where nothing fits: by how much, and what would."""
+    samples: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    """Seconds of the first layout's step on sampled machines."""
+    baseline: "Plan | None" = None
+    """The same on the machine as it is, where some of its numbers were set."""
+
+    @property
+    def side(self) -> Side | None:
+        """What of its first layout is compared with other answers; None: it has none."""
+        if self.best is None:
+            return None
+        return side_of(self.step, self.cluster, self.best, self.samples)
+
+    @property
+    def difference(self) -> Difference | None:
+        """From the machine as it is, where some of its numbers were set and both have a layout."""
+        ours, theirs = self.side, None if self.baseline is None else self.baseline.side
+        return None if ours is None or theirs is None else difference(ours, theirs)
 
     @property
     def sequence(self) -> int:
@@ -76,6 +98,7 @@ class Plan:
 
 
 @within_domains
+@beside_baseline
 def plan(
     model: Model | Workload,
     *,
@@ -91,6 +114,7 @@ def plan(
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -102,10 +126,13 @@ def plan(
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
     layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too.
+
+    `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
+    as it is beside.
     """
     known = catalogue_of(catalogue)
     shape, forward = forward_pass(model, known, sequence)
-    cluster = cluster_of(on, known, stack=stack, margin=margin)
+    cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
     length = int(forward.sizes.get("position", 1))
     notes: tuple[str, ...] = ()
     if batch is None:
@@ -152,10 +179,11 @@ def plan(
             expert_load=None if expert_load == 1.0 else expert_load,
             stack=stack,
             margin=margin,
+            set=set,
             considered=considered,
         )
         named = isinstance(on, str) and framework is None
-        machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin)) if named else None
+        machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
     return _explained(asked, top, estimator, tokens)
 
@@ -175,6 +203,7 @@ def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float
         explained=(timed, *(estimator.estimate(step, cluster, other.mapping) for other in kinds[1:2])),
         sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),
         warnings=known_faults(kinds),
+        samples=samples.time,
         run=None if tokens is None else run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster),
     )
 

@@ -13,6 +13,7 @@ from volvelle.mapping.parallelism import CHOICES
 from volvelle.search.exhaustive import Ranked, fastest, lightest
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.what_if import Changes
 from volvelle.workload.training import TrainingStep
 
 _DOUBLINGS = 10
@@ -47,10 +48,17 @@ class DeadEnd:
     """Those whose step costs least first, those of unknown cost last."""
 
 
-def command_of(model: object, *, considered: Mapping[str, Any], **options: object) -> str:
+def command_of(
+    model: object,
+    *,
+    considered: Mapping[str, Any],
+    set: Changes | None = None,  # noqa: A002 - the option's name
+    **options: object,
+) -> str:
     """The question as it is typed, but for the machine: options that say nothing are left out."""
     words = ["volvelle plan", str(model)]
     words += [f"--{name.replace('_', '-')} {value}" for name, value in options.items() if value not in (None, "")]
+    words += [f"--set {path}={value}" for path, value in (set or {}).items()]
     for choice in CHOICES:
         given = considered.get(choice.name)
         values = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)

@@ -72,4 +72,6 @@ class CostDocument(Document):
     typical: BreakdownEntry
     high: BreakdownEntry
     given: list[str]
+    baseline_tco_usd: float | None = at("baseline.typical.breakdown.tco", None)
+    """Of the machine as it is, where some of its numbers were set."""
     rests_on: Annotated[dict[str, PriceEntry], BeforeValidator(_prices)]

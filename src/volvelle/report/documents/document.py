@@ -26,6 +26,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.catalogue.schema:ClusterFile",
         "volvelle.catalogue.schema:ModelFile",
     ),
+    "compare": ("volvelle.report.documents.compare:CompareDocument",),
     "cost": ("volvelle.report.documents.cost:CostDocument",),
     "estimate": ("volvelle.report.documents.estimate:EstimateDocument",),
     "explore": (

@@ -3,8 +3,10 @@
 from typing import Literal
 
 from volvelle.estimators.result import MemoryPart, Range, Violation
+from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
+from volvelle.report.documents.run import RunEntry
 
 
 class MapContributionEntry(Document):
@@ -56,22 +58,6 @@ class NearRunEntry(Document):
     source: str
 
 
-class RunEntry(Document):
-    """A whole training run by one layout, without failures, checkpoints and restarts."""
-
-    tokens: float
-    steps: float
-    days: float
-    joules: float | None
-    usd_owned: float | None
-    """The run's share of owning the machine, and its energy."""
-    usd_rented: float | None
-    """All accelerators rented by the hour."""
-    rent: dict[str, float | str] | None
-    """Dollars an hour of an accelerator that were reckoned with, and when that was offered."""
-    ranges: dict[str, Range]
-
-
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
@@ -114,6 +100,8 @@ class EstimateDocument(Document):
     usd: float | None = at("costs.dollars")
     run: RunEntry | None
     """Of all tokens, where they were given."""
+    difference: DifferenceEntry | None
+    """From the machine as it is, where some of its numbers were set."""
     contributions: list[ContributionEntry] = at("speed.contributions", [])
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")

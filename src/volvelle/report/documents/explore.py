@@ -43,6 +43,15 @@ class DesignEntry(Document):
     layout: dict[str, int | str]
 
 
+class PointEntry(Document):
+    """One point of a small study; without measures where it cannot run."""
+
+    point: int = at("number")
+    fields: dict[str, Value]
+    reason: str
+    measures: dict[str, float]
+
+
 class ConditionEntry(Document):
     """A condition, and how far points are from meeting it."""
 
@@ -206,6 +215,10 @@ class ExploreDocument(Document):
     balanced: DesignEntry | None
     front: FrontEntry
     time: list[TimeEntry] = at("breakdowns")
+    baseline_measures: dict[str, float] | None = at("every_point.baseline", None)
+    """Of the machine as it is, where all points are listed."""
+    all_points: list[PointEntry] = at("every_point.points", [])
+    """Every point of a study of at most 50."""
     around_best: AroundBestEntry | None = at("local")
     ran: RanEntry | None = None
     files: tuple[str, ...] = ()

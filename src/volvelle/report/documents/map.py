@@ -94,6 +94,8 @@ class MapDocument(Document):
     counts: SearchCounts = at("mapping.counts")
     violations: list[Violation] = at("mapping.violations")
     seconds: float | None = at("mapping.plan.time", None)
+    baseline_seconds: float | None = at("baseline.mapping.plan.time", None)
+    """On the machine as it is, where some of its numbers were set."""
     utilisation: float | None = at("mapping.plan.utilisation", None)
     throughput: float | None = at("mapping.plan.throughput", None)
     memory_bytes: float | None = at("mapping.plan.memory_bytes", None)

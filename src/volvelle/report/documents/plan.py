@@ -3,9 +3,10 @@
 from pydantic import create_model
 
 from volvelle.estimators.result import Range
+from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import RunEntry
 from volvelle.report.documents.layout import layout_fields
+from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
 
 
@@ -13,9 +14,9 @@ class _Taken(Document):
     seconds: float = at("time")
     utilisation: float
     memory_bytes: float
-    kind: str = at("kind.word")
+    layout_kind: str = at("kind.word")
     """Its kind, told by its rarest part."""
-    ties: int
+    tied_layouts: int = at("ties")
     """Layouts of the same degrees and kind that the model tells from it by less than 1 %."""
     frameworks: list[str]
     """Those whose launch flags can say it."""
@@ -97,11 +98,13 @@ class PlanDocument(Document):
     search_seconds: float = at("seconds")
     layouts: list[RankedEntry]  # type: ignore[valid-type]
     """Those that tie as one."""
-    kinds: list[RankedEntry]  # type: ignore[valid-type]
+    best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
     run: RunEntry | None
     """Of all tokens by the first layout, where they were given."""
+    difference: DifferenceEntry | None
+    """Of the first layout, from that of the machine as it is, where some of its numbers were set."""
     nearest: RankedEntry | None  # type: ignore[valid-type]
     least_memory_bytes: float | None = at("dead_end.lightest.memory", None)
     """Where nothing fits: what the layout that needs least holds on its fullest rank."""

@@ -48,6 +48,7 @@ def explore_page(answers: Answers, *, command: str = "") -> str:
     anew = ", layouts found anew" if study.form.mapping.policy == "best" else ", the layout as given"
     sections = [
         _recommendation(answers),
+        _every_point(answers),
         _facets(answers),
         _front(answers),
         _matters(answers, anew),
@@ -157,6 +158,12 @@ def _figures(answers: Answers, design: Design) -> list[tuple[str, str]]:
             ends = f", {measure_text(name, ranges[name].low)} … {measure_text(name, ranges[name].high)}"
         figures.append((measure_text(name, design.measures[name]), measure_name(name) + ends))
     return figures
+
+
+def _every_point(answers: Answers) -> Section:
+    sheet = Tables(answers).every_point() if answers.every_point is not None else None
+    parts = () if sheet is None else (Grid.of(sheet),)
+    return Section(title="" if sheet is None else sheet.title, anchor="points", parts=parts)
 
 
 def _facets(answers: Answers) -> Section:

@@ -77,6 +77,43 @@ class Tables:
         assert self.answers.local is not None, "asked for where there is some"
         return self.answers.local
 
+    def every_point(self) -> Sheet:
+        """All points of a small study, each objective against the machine as it is."""
+        study, listed = self.answers.study, self.answers.every_point
+        assert listed is not None, "asked for where there are few points"
+        goals = [one.name for one in study.objectives]
+        others = [name for name in study.measures if name not in goals][:2]
+        paths = list(listed.points[0].fields) if listed.points else []
+
+        def shown(measures: Mapping[str, float], name: str) -> str:
+            return measure_text(name, measures[name]) if name in measures else "–"
+
+        rows = []
+        if listed.baseline:
+            own = [shown(listed.baseline, name) for name in (*goals, *others)]
+            cells = [text for cell in own[: len(goals)] for text in (cell, "")] + own[len(goals) :]
+            rows.append([f"{study.form.system} as it is", *("" for _ in paths[1:]), *cells])
+        for point in listed.points:
+            fields = [field_text(path, point.fields[path], study) for path in paths]
+            if point.reason:
+                rows.append([*fields, point.reason, *[""] * (2 * len(goals) + len(others) - 1)])
+                continue
+            cells = []
+            for name in goals:
+                ratio = listed.change(point, name)
+                cells += [shown(point.measures, name), "" if ratio is None else f"{100 * (ratio - 1):+.1f} %"]
+            rows.append([*fields, *cells, *(shown(point.measures, name) for name in others)])
+        columns = [*(field_name(path) for path in paths)]
+        for name in goals:
+            columns += [measure_name(name), "change"]
+        columns += [measure_name(name) for name in others]
+        return Sheet(
+            title="Every point, against the machine as it is",
+            columns=tuple(columns),
+            rows=tuple(map(tuple, rows)),
+            numbers=frozenset(columns[len(paths) :]),
+        )
+
     def fallen_out(self) -> Sheet:
         """Points that cannot run, or that fail a constraint."""
         counted = self.answers.census

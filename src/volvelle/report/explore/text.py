@@ -90,6 +90,8 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     _print_best(answers.best, study, console, answers.taken_apart)
     for line in crossed_limits(answers):
         console.print(Text(f"  note: {line}", style="yellow"))
+    if answers.every_point is not None:
+        console.print(_sheet_table(tables.every_point()))
     if answers.facets:
         console.print(_sheet_table(tables.facets()))
     if answers.best.design is None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, TOKEN_COUNT, WATTS, Quantity, show
+from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_text import fits_words, layout_words, money_words, range_words
 from volvelle.report.layout_command import layout_facts
 from volvelle.report.page.breakdown import (
@@ -110,9 +111,15 @@ def _headline(answer: Answer) -> Headline:
         value=f"{show(speed.time, SECONDS)}/step",
         says=says + ("" if estimate.feasible else "; but it cannot run"),
         figures=tuple(figures),
-        parts=tuple(warned),
+        parts=(*_against(answer), *warned),
         fails=not estimate.feasible,
     )
+
+
+def _against(answer: Answer) -> tuple[Part, ...]:
+    """How it differs from the machine as it is, where numbers of it were set."""
+    told = answer.difference
+    return () if told is None else (Words("; ".join(difference_lines(told)) + "."),)
 
 
 def _crossings(answer: Answer) -> list[Part]:

@@ -15,7 +15,7 @@ Drawing = Callable[[float], Chart]
 """Draws a picture so many pixels wide."""
 _LONG = 34
 """Letters of a cell from which on it may be broken into lines."""
-_FILTERED = 15
+_FILTERED = 20
 """Rows from which on a table can be searched."""
 
 

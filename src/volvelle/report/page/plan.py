@@ -6,6 +6,7 @@ from volvelle.catalogue.schema import Reference
 from volvelle.mapping.axes import AXES
 from volvelle.mapping.kinds import Kind
 from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_text import fits_words
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.row_bars import BarRow, Piece, row_chart
@@ -93,6 +94,7 @@ def _headline(plan: Plan, asked: Sequence[str]) -> Headline:
         (held, f"memory of the fullest rank: {fits_words(best)}"),
         *(run_figures(plan.run) if plan.run is not None else ()),
     ]
+    against = () if plan.difference is None else (Words("; ".join(difference_lines(plan.difference)) + "."),)
     layout = Facts(pairs=(("layout", f"{degrees_text(best.mapping)}; {choices_text(best.mapping)}"),))
     says = (
         ""
@@ -103,7 +105,13 @@ def _headline(plan: Plan, asked: Sequence[str]) -> Headline:
         value=f"{show(best.time, SECONDS)}/step",
         says=says,
         figures=tuple(figures),
-        parts=(layout, Command(estimate_command(asked, best.mapping)), Words(legend_of_letters(), note=True), *notes),
+        parts=(
+            *against,
+            layout,
+            Command(estimate_command(asked, best.mapping)),
+            Words(legend_of_letters(), note=True),
+            *notes,
+        ),
     )
 
 

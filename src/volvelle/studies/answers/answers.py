@@ -11,6 +11,7 @@ from volvelle.studies.answers.break_even import BreakEven, break_even, plane_axe
 from volvelle.studies.answers.breakdown import Breakdown, breakdown
 from volvelle.studies.answers.census import Census, census
 from volvelle.studies.answers.designs import Design, fetch, field_text, quoted, where
+from volvelle.studies.answers.every_point import EveryPoint, every_point
 from volvelle.studies.answers.grids import FacetGrid, facet_grids
 from volvelle.studies.answers.pareto import Front, pareto_front
 from volvelle.studies.answers.pivot import Pivot, Profile, pivot, profile, spread_of
@@ -74,6 +75,8 @@ class Answers:
     """Every point, one map for each value of the facet; empty: there is none, or it is too large to show."""
     local: Local | None
     """None: no point meets the constraints, or the points are others' and there is no model to ask."""
+    every_point: EveryPoint | None
+    """All points against the machine as it is; None: they are too many to read."""
     seconds: float | None
     """What the sweep took, if it is known."""
 
@@ -103,6 +106,7 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         balanced = _balanced(query, study, front)
         told_apart = _told_apart(study)
         cloud, cloud_values = _cloud(query, study, counted.met, told_apart)
+        listed = every_point(query, study, evaluator)
     return Answers(
         study=study,
         census=counted,
@@ -118,6 +122,7 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         heat=heat,
         grids=grids,
         local=_around(evaluator, best.design) if best.design and isinstance(evaluator, Evaluator) else None,
+        every_point=listed,
         seconds=seconds,
     )
 

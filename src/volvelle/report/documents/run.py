@@ -1,0 +1,20 @@
+"""A whole training run, as documents have it."""
+
+from volvelle.estimators.result import Range
+from volvelle.report.documents.document import Document
+
+
+class RunEntry(Document):
+    """A whole training run by one layout, without failures, checkpoints and restarts."""
+
+    tokens: float
+    steps: float
+    days: float
+    joules: float | None
+    usd_owned: float | None
+    """The run's share of owning the machine, and its energy."""
+    usd_rented: float | None
+    """All accelerators rented by the hour."""
+    rent: dict[str, float | str] | None
+    """Dollars an hour of an accelerator that were reckoned with, and when that was offered."""
+    ranges: dict[str, Range]

@@ -1,0 +1,260 @@
+"""Several answers side by side: systems, models, layouts, software, changes of a machine, or answers kept as JSON."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.stacks import stack_entries
+from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.economics.training_run import TrainingRun
+from volvelle.errors import DescriptionError, UnknownNameError, brief
+from volvelle.estimators.result import Range
+from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
+from volvelle.verbs.differences import Difference, Side, difference
+from volvelle.verbs.estimate import Answer, estimate
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
+from volvelle.verbs.plan import Plan, plan
+from volvelle.verbs.saved import is_saved_answer, saved_answer
+from volvelle.verbs.what_if import Changes, read_changes
+
+_CHANGE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*\s*=\s*\S.*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """One of what is compared, and what it takes."""
+
+    name: str
+    what: str
+    """What it is: system, model, layout, stack, change or answer."""
+    model: str
+    system: str
+    stack: str
+    feasible: bool
+    layout: Mapping[str, object]
+    """Every choice by the words of the command line; empty: not known."""
+    time: float | None
+    """Seconds a step; None: there is no such layout."""
+    range: Range | None
+    tokens: float
+    """A step."""
+    utilisation: float | None
+    memory_bytes: float | None
+    memory_capacity: float | None
+    joules: float | None
+    """A step."""
+    usd: float | None
+    """A step."""
+    run: TrainingRun | None = None
+    parts: Mapping[str, float]
+    side: Side | None
+    """What is compared; None: it cannot exist."""
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Its pace."""
+        return None if self.time is None else self.tokens / self.time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Alternatives, and how each differs from the first."""
+
+    alternatives: tuple[Alternative, ...]
+    differences: tuple[Difference | None, ...]
+    """Of every alternative but the first; None: it, or the first, cannot exist."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """Whether every one of them can run."""
+        return all(one.feasible for one in self.alternatives)
+
+
+@within_domains
+def compare(
+    *alternatives: str | Path | Answer | Plan | Mapping[str, Any],
+    model: Model | None = None,
+    on: Machine | None = None,
+    batch: Annotated[int | None, SEQUENCES] = None,
+    sequence: Annotated[int | None, WIDTH] = None,
+    element: str = "bf16",
+    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
+    seed: Annotated[int, SEED] = 0,
+    stack: str = "",
+    margin: Annotated[str | float | None, MARGIN] = None,
+    tokens: Annotated[str | float | None, TOKENS] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
+    catalogue: Folder = None,
+    **choices: Any,
+) -> Comparison:
+    """Hold alternatives against the first of them, part by part, with ranges and whether the difference is real.
+
+    Each is a system (``dgx-h100/64``), a model, a layout (``"tp8 pp4 zero1"``), software (``fsdp``), a change of the
+    machine (``scale_up.rate=2x``), an answer, or one kept as JSON; what it does not say, the other arguments do. Where
+    no layout is named, each alternative has its fastest.
+    """
+    if len(alternatives) < 2:
+        raise DescriptionError(f"{len(alternatives)} to compare; give two or more")
+    known = catalogue_of(catalogue)
+    base: dict[str, Any] = {
+        "model": model,
+        "on": on,
+        "batch": batch,
+        "sequence": sequence,
+        "element": element,
+        "expert_load": expert_load,
+        "stack": stack,
+        "margin": margin,
+        "tokens": tokens,
+        "set": set,
+    }
+    asked = _Asked(known, base, seed, choices)
+    found = tuple(asked.answered(one) for one in alternatives)
+    first = found[0].side
+    return Comparison(
+        alternatives=found,
+        differences=tuple(
+            None if first is None or other.side is None else difference(other.side, first) for other in found[1:]
+        ),
+        notes=_notes(found),
+    )
+
+
+def _notes(found: Sequence[Alternative]) -> tuple[str, ...]:
+    notes = []
+    if len({one.tokens for one in found}) > 1:
+        notes.append("steps have different numbers of tokens: differences are of the time for as many tokens")
+    if len({one.model for one in found}) > 1:
+        notes.append("models differ: a faster one does less work a token")
+    return tuple(notes)
+
+
+class _Asked:
+    """Answers of alternatives to one question."""
+
+    def __init__(self, known: Catalogue, base: Mapping[str, Any], seed: int, choices: Mapping[str, Any]) -> None:
+        self.known, self.base, self.seed = known, base, seed
+        self.choices = {name: value for name, value in choices.items() if value not in (None, ())}
+
+    def answered(self, given: str | Path | Answer | Plan | Mapping[str, Any]) -> Alternative:
+        """What one of them takes."""
+        if isinstance(given, Answer):
+            return alternative_of(given, given.side.name, "answer")
+        if isinstance(given, Plan):
+            return _planned(given, f"{given.model} on {given.cluster.name}", "answer")
+        if isinstance(given, Mapping) or (str(given).endswith(".json") and is_saved_answer(Path(given))):
+            return _saved(given)
+        text = str(given).strip()
+        what, said, layout = self._read(text)
+        question = {**self.base, **said}
+        for name, option in (("model", "--model"), ("on", "--on"), ("batch", "--batch")):
+            if question[name] is None:
+                raise DescriptionError(f"{brief(text)} is a {what}; say {option} too, which it leaves open")
+        named, tokens = question.pop("model"), question.pop("tokens")
+        question["on"] = cluster_of(
+            question["on"],
+            self.known,
+            stack=question.pop("stack"),
+            margin=question.pop("margin"),
+            changes=question.pop("set"),
+        )
+        choices = {**self.choices, **layout}
+        if not choices:
+            best = plan(named, **question, top=1, catalogue=self.known)
+            if best.best is None:
+                return _planned(best, text, what)
+            choices = {"mapping": best.best.mapping}
+        answer = estimate(named, **question, seed=self.seed, tokens=tokens, catalogue=self.known, **choices)
+        return alternative_of(answer, text, what)
+
+    def _read(self, text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
+        """What a text stands for: what it is, what it says of the question, and of the layout."""
+        if looks_like_layout(text):
+            return "layout", {}, read_layout_words(text)
+        if _CHANGE.fullmatch(text):
+            return "change", {"set": {**(self.base["set"] or {}), **read_changes((text,))}}, {}
+        if text in ("as it is", "baseline"):
+            return "change", {}, {}
+        if text in stack_entries():
+            return "stack", {"stack": text}, {}
+        name, slash, _ = text.partition("/")
+        clusters, models = self.known.names("clusters"), self.known.names("models")
+        if name in clusters:
+            return "system", {"on": text}, {}
+        if text in models or text.endswith(".json") or Path(text).is_dir():
+            return "model", {"model": text}, {}
+        if slash and name not in models:
+            raise UnknownNameError.among("system", name, clusters)
+        known = (*clusters, *models, *stack_entries())
+        raise UnknownNameError.among("system, model, software or layout", text, known)
+
+
+def alternative_of(answer: Answer, name: str, what: str) -> Alternative:
+    """An estimate as an alternative."""
+    timed = answer.speed
+    return Alternative(
+        name=name,
+        what=what,
+        model=answer.model,
+        system=answer.cluster.name,
+        stack=answer.stack,
+        feasible=answer.estimate.feasible,
+        layout=answer.estimate.mapping.described(),
+        time=None if timed is None else timed.time,
+        range=None if timed is None else timed.time_range,
+        tokens=float(answer.step.tokens),
+        utilisation=None if timed is None else timed.utilisation,
+        memory_bytes=answer.estimate.memory_bytes,
+        memory_capacity=answer.estimate.capacity,
+        joules=None if answer.costs.energy is None else float(answer.costs.energy),
+        usd=None if answer.costs.dollars is None else float(answer.costs.dollars),
+        run=answer.run,
+        parts={} if timed is None else timed.parts(),
+        side=None if timed is None else replace(answer.side, name=name),
+    )
+
+
+def _planned(found: Plan, name: str, what: str) -> Alternative:
+    """The first layout of a plan as an alternative; one that cannot run where nothing fits."""
+    best, capacity = found.best, float(found.cluster.chip.capacity)
+    lightest = None if found.dead_end is None else found.dead_end.lightest
+    return Alternative(
+        name=name,
+        what=what,
+        model=found.model,
+        system=found.cluster.name,
+        stack="",
+        feasible=best is not None,
+        layout={} if best is None else best.mapping.described(),
+        time=None if best is None else best.time,
+        range=None if best is None else best.time_range,
+        tokens=float(found.step.tokens),
+        utilisation=None if best is None else best.utilisation,
+        memory_bytes=best.memory_bytes if best is not None else None if lightest is None else lightest.memory,
+        memory_capacity=capacity,
+        joules=None,
+        usd=None,
+        run=found.run,
+        parts={} if best is None else best.parts(),
+        side=None if found.side is None else replace(found.side, name=name),
+    )
+
+
+def _saved(given: object) -> Alternative:
+    """An answer that was kept as JSON."""
+    kept = saved_answer(given)
+    side = None
+    if kept["time"] is not None:
+        side = Side(
+            name=kept["name"],
+            time=kept["time"],
+            tokens=kept["tokens"],
+            range=kept["range"],
+            parts=kept["parts"],
+            figures={name: kept[name] for name in ("memory_bytes", "joules", "usd") if kept[name] is not None},
+        )
+    return Alternative(what="answer", side=side, **kept)
