@@ -44,7 +44,7 @@ def difference_lines(told: Difference) -> list[str]:
     )
     if told.ratio == 1.0:
         line = "the step takes as long as on the machine as it is"
-    parts = [f"{name} {_seconds(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
+    parts = [f"{name} {more_text(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
     words = {"memory_bytes": "memory", "joules": "energy", "usd": "money"}
     others = [
         f"{words[name]} {change_text(ratio)}"
@@ -155,7 +155,7 @@ def part_rows(first: Alternative, told: Sequence[Difference | None]) -> Iterator
     enough = _TOLD * (first.time or 0.0)
     for part in sorted((part for part, more in most.items() if more > enough), key=lambda part: -most[part])[:_PARTS]:
         own = show(first.parts.get(part, 0.0), SECONDS)
-        yield (part, own, *("–" if one is None else _seconds(one.parts.get(part, 0.0)) for one in told))
+        yield (part, own, *("–" if one is None else more_text(one.parts.get(part, 0.0)) for one in told))
 
 
 def change_text(ratio: float) -> str:
@@ -169,5 +169,6 @@ def span_text(low: float, high: float) -> str:
     return f"× {low:.3g} … {high:.3g}" if far else f"{change_text(low)} … {change_text(high)}"
 
 
-def _seconds(more: float) -> str:
+def more_text(more: float) -> str:
+    """Seconds more, or less, than another."""
     return "0 s" if abs(more) < 1e-12 else f"{'+' if more >= 0 else '−'}{show(abs(more), SECONDS)}"
