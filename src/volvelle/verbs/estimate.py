@@ -19,7 +19,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
-from volvelle.mapping.lowering import EXPERT_DIM
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written

@@ -17,17 +17,36 @@ def with_backward(workload: Workload) -> Workload:
 
     A block is handed the gradients of its outputs (`seed_of`) and leaves the gradients of its inputs
     and weights (``"<tensor>.grad"``). Where a tensor feeds several operations their gradient summands are added by a
-    fused sum.
+    fused sum. Frozen weights get no gradient, and neither does what comes before the first that is not.
     """
-    return replace(workload, blocks=tuple(_block_with_backward(block) for block in workload.blocks))
+    reached = _reached(workload) if workload.is_tuned else {block.name for block in workload.blocks}
+    return replace(
+        workload,
+        blocks=tuple(_block_with_backward(block, inputs=block.name in reached) for block in workload.blocks),
+    )
 
 
-def _block_with_backward(block: Block) -> Block:
+def _reached(workload: Workload) -> set[str]:
+    """Blocks whose inputs something trainable has a part in, somewhere they run."""
+    trains = {block.name for block in workload.blocks if block.trainable()}
+    reached: set[str] = set()
+    changed = False
+    for name, count in workload.runs:
+        if changed or (name in trains and count > 1):
+            reached.add(name)
+        changed = changed or name in trains
+    return reached
+
+
+def _block_with_backward(block: Block, *, inputs: bool) -> Block:
+    """`inputs`: whether gradients are wanted of what the block is handed."""
+    differentiable = _differentiable(block, inputs=inputs)
+    if not differentiable:
+        return block
     tensors = list(block.tensors)
     known = dict(block.tensor_of)
     summands: dict[str, list[str]] = {}
     operations: list[Operation] = list(block.operations)
-    differentiable = _differentiable(block)
     alias: dict[str, str] = {}
 
     def gradient_like(name: str, of: str) -> None:
@@ -64,7 +83,7 @@ def _block_with_backward(block: Block) -> Block:
         known[seed.name] = seed
         summands.setdefault(name, []).append(seed.name)
     for op in reversed(block.operations):
-        if not settle(op.outputs[0]):
+        if op.outputs[0] not in differentiable or not settle(op.outputs[0]):
             continue
         wanted = [name in differentiable for name in op.inputs]
         gradients = op.kind.gradients(op, wanted)
@@ -76,14 +95,14 @@ def _block_with_backward(block: Block) -> Block:
             operations.append(replace(backward, inputs=read))
         for index, name in gradients.carried.items():
             summands.setdefault(op.inputs[index], []).append(name)
-    for name in (*block.inputs, *(tensor.name for tensor in block.weights())):
+    for name in (*(block.inputs if inputs else ()), *(tensor.name for tensor in block.trainable())):
         settle(name, named=True)
     return replace(block, operations=tuple(operations), tensors=tuple(tensors))
 
 
-def _differentiable(block: Block) -> set[str]:
+def _differentiable(block: Block, *, inputs: bool) -> set[str]:
     """Tensors that a gradient can reach: weights, handed-over activations, and what is made of them."""
-    reached = {tensor.name for tensor in block.weights()} | set(block.inputs)
+    reached = {tensor.name for tensor in block.trainable()} | (set(block.inputs) if inputs else set())
     for op in block.operations:
         if any(name in reached for name in op.inputs):
             reached.add(op.outputs[0])

@@ -1,5 +1,6 @@
 """What the fullest rank of a pipeline holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -25,6 +26,12 @@ MEMORY_PARTS = (
     ("activations", activation_bytes.__name__),
     ("framework and fragmentation", fragmented_bytes.__name__),
 )
+_FROZEN_PART = ("frozen weights", weight_bytes.__name__)
+
+
+def memory_parts(*, tuned: bool) -> tuple[tuple[str, str], ...]:
+    """Parts of memory and their laws; where some weights are frozen, those first."""
+    return (_FROZEN_PART, *MEMORY_PARTS) if tuned else MEMORY_PARTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,20 +82,37 @@ def activation_parts(
     return [activations, fragmented_bytes(activations, share=recipe.fragmentation, reserved=recipe.reserved)]
 
 
-class Held:
-    """Parameters of one kind: those that every replica holds, or experts, which replicas share out."""
+class OnStages:
+    """A quantity of weights of one kind, by stage."""
 
-    def __init__(self, stages: Stages, each: OfBlocks, replicas: Replicas, *, tied: Number = 0.0) -> None:
+    def __init__(self, stages: Stages, each: OfBlocks, *, tied: Number = 0.0) -> None:
         self.each = each
-        self.replicas = replicas
         self.tied = tied
-        """Weights of another stage that the last holds again."""
+        """Of another stage's weights that the last holds again."""
         self.most = stages.most(each, at_last=tied)
 
     def on(self, stages: Stages, stage: Stage) -> Number:
-        """How many one stage holds."""
+        """How much one stage holds."""
         found = stage.total(self.each)
         return found + self.tied if stage is stages.last else found
+
+
+class Held(OnStages):
+    """Trainable parameters of one kind: those that every replica holds, or experts, which replicas share out."""
+
+    def __init__(
+        self,
+        stages: Stages,
+        each: OfBlocks,
+        replicas: Replicas,
+        *,
+        tied: Number = 0.0,
+        frozen: OnStages | None = None,
+    ) -> None:
+        super().__init__(stages, each, tied=tied)
+        self.replicas = replicas
+        self.frozen = frozen
+        """Bytes of weights beside them that training leaves as they are; None: there are none."""
 
 
 def stage_memory(
@@ -107,9 +131,9 @@ def stage_memory(
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
     has_zero_bubble = bool(np.any(zero_bubble := table.schedule == Schedule.ZERO_BUBBLE))
-    streams_weights, streams_activations = (
-        bool(np.any(column > 0)) for column in (table.offload_weights, table.offload_activations)
-    )
+    streams_activations = bool(np.any(table.offload_activations > 0))
+    copies: Number = np.where(dual, 2.0, 1.0) if has_dual else 1.0
+    kinds = (common, *([experts] if experts else []))
     has_gaps = bool(np.any(table.recompute_every > 1))
 
     def flying(stage: Number) -> Number:
@@ -124,30 +148,8 @@ def stage_memory(
             found = np.where(dual, np.minimum(table.pipeline + 1.0, micro_batches), found)
         return found
 
-    def states(stage: Stage) -> tuple[list[Number], Number]:
-        """Weights, gradients, optimiser state; and what of them is in host memory."""
-        parts: list[Number] = [0.0, 0.0, 0.0]
-        away: Number = 0.0
-        for kind in (common, *([experts] if experts else [])):
-            held = state_bytes(
-                kind.on(stages, stage),
-                recipe,
-                sharing=kind.replicas.sharing,
-                zero=table.zero,
-                copies=np.where(dual, 2.0, 1.0) if has_dual else 1.0,
-            )
-            parts = [part + own for part, own in zip(parts, held, strict=True)]
-        if streams_weights:  # two layers at a time are on the chip
-            resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
-            away = away + (parts[0] + parts[1]) * (1.0 - resident)
-            parts[0], parts[1] = parts[0] * resident, parts[1] * resident
-        if np.any(table.offload_optimiser > 0):
-            away = away + parts[2] * table.offload_optimiser
-            parts[2] = parts[2] * (1.0 - table.offload_optimiser)
-        return parts, away
-
     def on(stage: Stage) -> tuple[list[Number], Number]:
-        kept, away = states(stage)
+        kept, away = _states(stages, stage, kinds, recipe, table, copies)
         fly, layers, extra = flying(stage.number), stage.depth, stage.of_the_rest(saved)
         if stages.model.uniform:
             each, again = saved[stage.layers[0]], of_working[stage.layers[0]]
@@ -172,6 +174,32 @@ def stage_memory(
         candidates += [_where(table.pipeline > 2, *on(stage)) for stage in stages.between]
     most_away = reduce(np.maximum, [away for _, away in candidates])
     return (*_fullest([parts for parts, _ in candidates], len(table)), most_away)
+
+
+def _states(
+    stages: Stages, stage: Stage, kinds: Sequence[Held], recipe: MemoryRecipe, table: MappingTable, copies: Number
+) -> tuple[list[Number], Number]:
+    """Frozen weights where there are some, weights, gradients, optimiser state; and what of it is in host memory."""
+    parts: list[Number] = [0.0, 0.0, 0.0]
+    frozen: list[Number] = []
+    away: Number = 0.0
+    for kind in kinds:
+        sharing = kind.replicas.sharing
+        held = state_bytes(kind.on(stages, stage), recipe, sharing=sharing, zero=table.zero, copies=copies)
+        parts = [part + own for part, own in zip(parts, held, strict=True)]
+        if kind.frozen is not None:
+            whole = kind.frozen.on(stages, stage) * copies
+            kept = weight_bytes(whole, each=1.0, data_parallel=sharing, zero=table.zero)
+            frozen = [total([*frozen, kept])]
+    if np.any(table.offload_weights > 0):  # two layers at a time are on the chip
+        resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
+        away = away + total([parts[0] + parts[1], *frozen]) * (1.0 - resident)
+        parts[0], parts[1] = parts[0] * resident, parts[1] * resident
+        frozen = [kept * resident for kept in frozen]
+    if np.any(table.offload_optimiser > 0):
+        away = away + parts[2] * table.offload_optimiser
+        parts[2] = parts[2] * (1.0 - table.offload_optimiser)
+    return [*frozen, *parts], away
 
 
 def _where(there: NDArray[np.bool_], parts: list[Number], away: Number) -> tuple[list[Number], Number]:
