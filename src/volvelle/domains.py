@@ -239,6 +239,8 @@ POWER_PRICE = NumberDomain(0.0, 1e6, DOLLARS_PER_WATT)
 BYTE_ENERGY = NumberDomain(0.0, 1.0, JOULES_PER_BYTE)
 SHARE = NumberDomain(1e-6, 1.0, FRACTION)
 """Of something that there is no more of: a sustained part of a peak."""
+DOCUMENT_SHARE = NumberDomain(1e-9, 1e12)
+"""Of documents of one length among all: a part of them, or their count."""
 PLAIN_SHARE = NumberDomain(1e-6, 1.0)
 """The same, written without a unit."""
 NO_SHARE = NumberDomain(0.0, 1.0, FRACTION)

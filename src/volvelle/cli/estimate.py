@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.layout_options import layout_options, unlisted
+from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import Within
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.report.documents.document import json_text
@@ -18,6 +19,7 @@ from volvelle.verbs.estimate import estimate as verb
 @click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_options
+@tuning_options
 @click.option(
     "--expert-load",
     default=1.0,

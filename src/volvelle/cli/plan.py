@@ -10,6 +10,7 @@ import click
 
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
+from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import Within
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
@@ -28,6 +29,7 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--top", default=8, type=Within(RESULTS), show_default=True, help="Layouts to show.")
 @considered_options
+@tuning_options
 @click.option(
     "--expert-load",
     default=1.0,

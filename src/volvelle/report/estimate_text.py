@@ -11,6 +11,7 @@ from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
@@ -41,6 +42,9 @@ def _headline(answer: Answer) -> Panel:
     shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in cluster.dimensions)
     text.append(f"{answer.model}", style="bold")
     text.append(f"  {answer.parameters / 1e9:.4g} B parameters, {step.batch} sequences of {answer.sequence} a step\n")
+    if told := trained_text(step):
+        text.append("trains", style="bold")
+        text.append(f"  {told}\n")
     text.append(f"{cluster.name}", style="bold")
     text.append(f"  {cluster.accelerators} × {cluster.chip.name}: {shape}\n")
     for note in cluster.notes:

@@ -22,6 +22,8 @@ from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.trained import Trained, trained
+from volvelle.verbs.training_step import split_off_tuning, training_step, written_options
 from volvelle.verbs.ways_out import DeadEnd, dead_end
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
@@ -75,6 +77,11 @@ class Plan:
         return int(self.step.model.sizes.get("position", 1))
 
     @property
+    def trained(self) -> Trained:
+        """What of the model is trained."""
+        return trained(self.step)
+
+    @property
     def best(self) -> TrainingEstimate | None:
         """The first layout in full; None: none can run."""
         return self.explained[0] if self.explained else None
@@ -123,7 +130,8 @@ def plan(
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
-    layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too.
+    layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too. What
+    is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
     """
     known = catalogue_of(catalogue)
     shape, forward = forward_pass(model, known, sequence)
@@ -133,14 +141,10 @@ def plan(
     if batch is None:
         batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // length)
         notes = (f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip",)
-    step = TrainingStep(
-        model=forward,
-        batch=batch,
-        element=element,
-        # Accelerate exchanges gradients in the type of the products.
-        gradient_element=element if framework == "fsdp" else "fp32",
-        expert_load=expert_load,
-    )
+    recipe, considered = split_off_tuning(considered)
+    if framework == "fsdp":  # Accelerate exchanges gradients in the type of the products
+        recipe = {"gradients": element, **recipe}
+    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     if space is None:
         space = considered_space(considered, length, framework, offload=offload)
     elif considered:
@@ -173,7 +177,7 @@ def plan(
         run=whole,
         dead_end=None
         if ranking.best
-        else dead_end(_command(model, batch, sequence), space, step, cluster, machine=grown),
+        else dead_end(_command(model, batch, sequence) + written_options(recipe), space, step, cluster, machine=grown),
     )
 
 

@@ -10,6 +10,7 @@ from volvelle.mapping.parallelism import CHOICES
 from volvelle.search.exhaustive import Ranked, Ranking, lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.training_step import lighter_steps
 from volvelle.workload.training import TrainingStep
 
 _DOUBLINGS = 10
@@ -51,6 +52,8 @@ def dead_end(
     hosted = replace(space, **both)
     if cluster.host_rate is not None and cluster.host_memory is not None and hosted != space:
         ways += _way(f"{command} --on {cluster.name} --offload", hosted, step, cluster)
+    for options, lighter in lighter_steps(step):
+        ways += _way(f"{command} --on {cluster.name} {options}", space, lighter, cluster)
     if machine is not None:
         larger = _large_enough(space, step, cluster, machine)
         if larger is not None:

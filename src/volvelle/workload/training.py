@@ -8,6 +8,7 @@ from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.transforms import with_backward
+from volvelle.workload.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,8 @@ class TrainingStep:
     """FLOP of products a trainable parameter in the optimiser's step: some turn matrices (Muon)."""
     optimiser: str = "adam"
     """Its name, as commands know it."""
+    tuning: Tuning | None = None
+    """What of the model is trained, for people and launch files; the model itself has it in its graph already."""
 
     backward: bool = True
     """False: the forward pass alone, without gradients and optimiser."""

@@ -4,7 +4,7 @@ from pydantic import create_model
 
 from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import RunEntry
+from volvelle.report.documents.estimate import RunEntry, TrainedEntry
 from volvelle.report.documents.layout import layout_fields
 from volvelle.search.sensitivity import Sensitivity
 
@@ -55,6 +55,7 @@ class SizingDocument(Document):
 
     model: str
     system: str
+    trained: TrainedEntry
     batch: int = at("step.batch")
     sequence: int
     tokens: float
@@ -76,6 +77,7 @@ class PlanDocument(Document):
 
     model: str
     system: str = at("cluster.name")
+    trained: TrainedEntry
     batch: int = at("step.batch")
     sequence: int
     configurations: int = at("ranking.configurations")
