@@ -94,11 +94,13 @@ class BlockLowering:
 
     def _working(self, remade: Sequence[Term]) -> tuple[Term, ...]:
         """Bytes alive while one repetition runs: all that is recomputed; without a backward pass its largest step."""
+        unpacked = sorted((copy for op in self.forward for _, _, copy in self._packed(op)), reverse=True)
         if not self.backward:
-            ends = [self._grouped([*op.inputs, *op.outputs]) for op in self.forward]
+            held = {tensor.name for tensor in self.block.weights() if tensor.frozen}  # counted as weights already
+            moved = [[name for name in (*op.inputs, *op.outputs) if name not in held] for op in self.forward]
+            ends = [merged([*map(self._bytes, names), *unpacked[:1]]) for names in moved]
             return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
-        unpacked = [copy for op in self.forward for _, _, copy in self._packed(op)]
-        largest = [max(unpacked, key=lambda term: term.coefficient)] if unpacked else []
+        largest = unpacked[:1]
         return merged([*remade, *largest]) if self.recomputes_all or self.light else tuple(largest)
 
     def _kept(self, tensors: Iterable[Tensor]) -> tuple[Term, ...]:

@@ -12,7 +12,7 @@ from volvelle.laws.nested_collectives import (
     nested_reduce_scatter_time,
 )
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.quantities import Count, Number, Seconds, is_plainly
+from volvelle.quantities import Count, Number, Seconds
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
@@ -37,11 +37,11 @@ class Replicas:
         table: MappingTable,
         micro_batches: Number,
         *,
-        frozen: Number = 0.0,
+        gathered_bytes: Number | None = None,
     ) -> Seconds:
         """Seconds a step: gradients summed; with ZeRO weights gathered, with ZeRO-2 and 3 every micro-batch.
 
-        So many bytes of `frozen` weights are gathered with ZeRO-3, which shares them out too, and else left alone.
+        With ZeRO-3, which shares frozen weights out too, so many bytes are gathered; None: those of the parameters.
         """
         gradients = parameters * element_bytes(workload.gradient_element)
         weights = parameters * element_bytes(workload.weight_element)
@@ -55,8 +55,8 @@ class Replicas:
             time = np.where(table.zero < 1, time, scattered + gathered + rest)
             if np.any(table.zero >= 2):
                 time = np.where(table.zero == 2, micro_batches * scattered + gathered + rest, time)
-                if not is_plainly(frozen, 0.0):
-                    gathered = nested_all_gather_time(weights + frozen, self.sharing_tiers)
+                if gathered_bytes is not None:
+                    gathered = nested_all_gather_time(gathered_bytes, self.sharing_tiers)
                 time = np.where(table.zero == 3, micro_batches * (scattered + 2.0 * gathered) + rest, time)
         return np.where(self.count > 1.0, time, 0.0)
 

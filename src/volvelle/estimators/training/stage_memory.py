@@ -82,37 +82,45 @@ def activation_parts(
     return [activations, fragmented_bytes(activations, share=recipe.fragmentation, reserved=recipe.reserved)]
 
 
-class OnStages:
-    """A quantity of weights of one kind, by stage."""
+class Held:
+    """Trainable parameters of one kind: those that every replica holds, or experts, which replicas share out."""
 
-    def __init__(self, stages: Stages, each: OfBlocks, *, tied: Number = 0.0) -> None:
+    def __init__(
+        self, stages: Stages, each: OfBlocks, replicas: Replicas, *, tied: Number = 0.0, frozen: "Frozen | None" = None
+    ) -> None:
         self.each = each
+        self.replicas = replicas
         self.tied = tied
-        """Of another stage's weights that the last holds again."""
+        """Weights of another stage that the last holds again."""
         self.most = stages.most(each, at_last=tied)
+        self.frozen = frozen
+        """Weights beside them that training leaves as they are; None: there are none."""
+
+    def on(self, stages: Stages, stage: Stage) -> Number:
+        """How many one stage holds."""
+        found = stage.total(self.each)
+        return found + self.tied if stage is stages.last else found
+
+    def most_bytes(self, stages: Stages, each: Bytes) -> Number | None:
+        """Bytes of all weights on the stage that has most, so many a trainable parameter; None: nothing is frozen."""
+        if self.frozen is None:
+            return None
+        both = {name: count * each + self.frozen.each[name] for name, count in self.each.items()}
+        return stages.most(both, at_last=self.tied * each + self.frozen.tied)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """Bytes of weights that training leaves as they are."""
+
+    each: OfBlocks
+    tied: Number = 0.0
+    """Of another stage's that the last holds again."""
 
     def on(self, stages: Stages, stage: Stage) -> Number:
         """How much one stage holds."""
         found = stage.total(self.each)
         return found + self.tied if stage is stages.last else found
-
-
-class Held(OnStages):
-    """Trainable parameters of one kind: those that every replica holds, or experts, which replicas share out."""
-
-    def __init__(
-        self,
-        stages: Stages,
-        each: OfBlocks,
-        replicas: Replicas,
-        *,
-        tied: Number = 0.0,
-        frozen: OnStages | None = None,
-    ) -> None:
-        super().__init__(stages, each, tied=tied)
-        self.replicas = replicas
-        self.frozen = frozen
-        """Bytes of weights beside them that training leaves as they are; None: there are none."""
 
 
 def stage_memory(
@@ -155,7 +163,7 @@ def stage_memory(
             each, again = saved[stage.layers[0]], of_working[stage.layers[0]]
         else:  # of a layer in the mean, and of the one that needs most
             each = stage.of_layers(saved) / np.maximum(layers, 1.0)
-            again = reduce(np.maximum, [of_working[name] for name in stage.layers])
+            again = _working(stages, stage, saved, of_working)
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
@@ -174,6 +182,18 @@ def stage_memory(
         candidates += [_where(table.pipeline > 2, *on(stage)) for stage in stages.between]
     most_away = reduce(np.maximum, [away for _, away in candidates])
     return (*_fullest([parts for parts, _ in candidates], len(table)), most_away)
+
+
+def _working(stages: Stages, stage: Stage, saved: OfBlocks, of_working: OfBlocks) -> Number:
+    """Bytes that the layer at work needs besides what is saved: of the one that needs most."""
+    trains = {block.name: block.trains for block in stages.model.layers}
+    if all(trains.values()) or not any(trains.values()):
+        return reduce(np.maximum, [of_working[name] for name in stage.layers])
+    # Layers that are frozen run before the others of their stage have saved anything of the same micro-batch.
+    there = {name: np.where(stage.counts.get(name, 0.0) > 0.0, of_working[name], 0.0) for name in stage.layers}
+    most = reduce(np.maximum, [size for name, size in there.items() if trains[name]])
+    ahead = reduce(np.maximum, [size for name, size in there.items() if not trains[name]])
+    return np.maximum(most, ahead - stage.of_layers(saved))
 
 
 def _states(

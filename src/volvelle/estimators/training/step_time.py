@@ -27,7 +27,7 @@ from volvelle.estimators.training.lines import (
     Line,
 )
 from volvelle.estimators.training.replicas import Replicas, replicas
-from volvelle.estimators.training.stage_memory import Held, OnStages, stage_memory
+from volvelle.estimators.training.stage_memory import Frozen, Held, stage_memory
 from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import Tier
@@ -91,19 +91,21 @@ def step_time(
     common = replicas(combined(table, REPLICAS), stride(table, REPLICAS[0]), table, _tiers(machine))
     weights = blocks.size(lambda block: block.weights)
     tied = total(blocks.size(lambda block: block.tied).values())
-    held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks, stages))
+    held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks))
     experts = None
     if any(block.expert_weights or block.frozen_expert_bytes for block in model.blocks):
         expert_weights = blocks.size(lambda block: block.expert_weights)
         frozen_experts = None
         if any(block.frozen_expert_bytes for block in model.blocks):
-            frozen_experts = OnStages(stages, blocks.size(lambda block: block.frozen_expert_bytes))
+            frozen_experts = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
         experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
     exchanged: Number = 0.0
     stepped: Number = 0.0
     for kind in (held, *([experts] if experts else [])) if model.trains else ():
-        frozen = 0.0 if kind.frozen is None else kind.frozen.most
-        exchanged = exchanged + kind.replicas.exchange_time(kind.most, workload, table, micro_batches, frozen=frozen)
+        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
+        exchanged = exchanged + kind.replicas.exchange_time(
+            kind.most, workload, table, micro_batches, gathered_bytes=gathered
+        )
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
 
     # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
@@ -149,20 +151,25 @@ def step_time(
         found.facts = {
             "micro_batches": micro_batches,
             **({"host_memory_bytes": away} if np.any(away > 0.0) else {}),
-            "parameters_per_chip": held.most
-            + (0.0 if experts is None else experts.most)
-            + (stages.most(blocks.size(lambda block: block.frozen)) if model.is_tuned else 0.0),
+            "parameters_per_chip": _most_parameters(blocks, stages)
+            if model.is_tuned
+            else held.most + (0.0 if experts is None else experts.most),
             "layers_per_stage": slowest.depth,
         }
     return found
 
 
-def _frozen(blocks: Blocks, stages: Stages) -> OnStages | None:
-    """Bytes of weights that all replicas hold and training leaves as they are; None: there are none."""
-    if not stages.model.is_tuned:
+def _frozen(blocks: Blocks) -> Frozen | None:
+    """Weights that all replicas hold and training leaves as they are; None: there are none."""
+    if not blocks.model.is_tuned:
         return None
     tied = total(blocks.size(lambda block: block.frozen_tied_bytes).values())
-    return OnStages(stages, blocks.size(lambda block: block.frozen_bytes), tied=tied)
+    return Frozen(each=blocks.size(lambda block: block.frozen_bytes), tied=tied)
+
+
+def _most_parameters(blocks: Blocks, stages: Stages) -> Number:
+    """Trainable and frozen ones on the chip that has most."""
+    return stages.most(blocks.size(lambda block: (*block.weights, *block.expert_weights, *block.frozen)))
 
 
 def _tiers(machine: SustainedRates) -> Callable[[Count, Count], Sequence[Tier]]:
@@ -232,8 +239,9 @@ def _stream(
     between = reduce(np.maximum, [stage.of_layers(saved) for stage in stages.between])
     activations = 2.0 * (between + ahead) * table.offload_activations
     weights = held.most * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
-    if held.frozen is not None:
-        weights = weights + 2.0 * held.frozen.most
+    every = held.most_bytes(stages, element_bytes(workload.weight_element))
+    if every is not None:
+        weights = held.most * element_bytes(workload.gradient_element) + 2.0 * every
     moved = activations + weights * table.offload_weights
     return micro_batches * streamed_time(moved, window, rate=machine.host_rate)
 
