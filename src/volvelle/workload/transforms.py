@@ -5,6 +5,7 @@ from dataclasses import replace
 from volvelle.workload.graph import Block, Role, Tensor, Workload
 from volvelle.workload.operations import Operation, Phase, Pointwise
 from volvelle.workload.signature import Signature
+from volvelle.workload.tuning import RANK_DIM
 
 
 def seed_of(output: str) -> str:
@@ -48,6 +49,7 @@ def _block_with_backward(block: Block, *, inputs: bool) -> Block:
     summands: dict[str, list[str]] = {}
     operations: list[Operation] = list(block.operations)
     alias: dict[str, str] = {}
+    through_adapters: set[str] = set()
 
     def gradient_like(name: str, of: str) -> None:
         tensor = replace(known[of], name=name, role=Role.GRADIENT, tied_to="")
@@ -63,6 +65,15 @@ def _block_with_backward(block: Block, *, inputs: bool) -> Block:
         if len(parts) == 1 and not named:
             alias[target] = parts[0]
             return True
+        others = [part for part in parts if part not in through_adapters]
+        if len(parts) > len(others) > 1:
+            # Those of frozen products may be summands over chips, which are exchanged once if they are added first.
+            add(f"{target}.base", tensor, others)
+            parts = [f"{target}.base", *(part for part in parts if part in through_adapters)]
+        add(target, tensor, parts)
+        return True
+
+    def add(target: str, tensor: str, parts: list[str]) -> None:
         gradient_like(target, tensor)
         dims = known[tensor].dims
         operations.append(
@@ -75,7 +86,6 @@ def _block_with_backward(block: Block, *, inputs: bool) -> Block:
                 fused=True,
             )
         )
-        return True
 
     for name in block.outputs:
         seed = Tensor(name=seed_of(name), dims=known[name].dims, element=known[name].element, role=Role.INPUT)
@@ -91,6 +101,8 @@ def _block_with_backward(block: Block, *, inputs: bool) -> Block:
             for output in backward.outputs:
                 of = next(op.inputs[index] for index, name in gradients.carried.items() if name == output)
                 gradient_like(output, of)
+                if RANK_DIM in backward.kind.signature.dims:
+                    through_adapters.add(output)
             read = tuple(alias.get(name, name) for name in backward.inputs)
             operations.append(replace(backward, inputs=read))
         for index, name in gradients.carried.items():
