@@ -47,6 +47,8 @@ from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.explore import explore
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Plan, plan
+from volvelle.verbs.trained import Trained
+from volvelle.verbs.training_step import training_step
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 from volvelle.workload.families.transformer import transformer
@@ -55,6 +57,7 @@ from volvelle.workload.operations import Contraction, Lookup, Normalisation, Ope
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
+from volvelle.workload.tuning import Tuning
 
 __all__ = [
     "PARTIAL",
@@ -126,10 +129,12 @@ __all__ = [
     "Tensor",
     "TensorLayout",
     "Torus",
+    "Trained",
     "TrainingEstimate",
     "TrainingEstimator",
     "TrainingStep",
     "Transformer",
+    "Tuning",
     "UnderUncertainty",
     "UnitError",
     "UnknownNameError",
@@ -148,6 +153,7 @@ __all__ = [
     "shard",
     "split",
     "step_costs",
+    "training_step",
     "transformer",
     "with_backward",
 ]

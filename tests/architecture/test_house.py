@@ -15,11 +15,12 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 48_560
+MOST_LINES = 48_980
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, and by 390 for host memory, margins, whole runs, counts and ways out; and down by 660."""
+study runs, by 390 for host memory, margins, whole runs, counts and ways out, and by 420 for weights that are frozen,
+unpacked and gathered, and what is said of them; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -40,6 +41,18 @@ ADDED = {
     "verbs/ways_out.py": 105,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
+    "workload/tuning.py": 265,
+    "workload/optimisers.py": 105,
+    "workload/packing.py": 85,
+    "laws/dequantisation.py": 25,
+    "laws/packing.py": 30,
+    "estimators/optimiser_recipe.py": 65,
+    "interchange/lengths_file.py": 35,
+    "interchange/launch/training_script.py": 120,
+    "verbs/training_step.py": 165,
+    "verbs/trained.py": 60,
+    "report/trained_text.py": 45,
+    "cli/tuning_options.py": 60,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

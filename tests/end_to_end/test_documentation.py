@@ -38,7 +38,7 @@ def test_a_catalogue_of_ones_own_loads_as_the_how_to_says() -> None:
     assert ClosedForm().estimate(step, cluster, ParallelMapping(tensor=8, data=32)).feasible
 
 
-@pytest.mark.parametrize("page", ["choose-a-layout", "bring-your-own-config", "what-a-machine-costs"])
+@pytest.mark.parametrize("page", ["choose-a-layout", "bring-your-own-config", "what-a-machine-costs", "fine-tune"])
 def test_the_python_of_a_how_to_runs(page: str, tmp_path: Path) -> None:
     text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text("utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import volvelle
 from tests.conftest import ROOT
-from volvelle.quantities import BYTES, parse
+from volvelle.quantities import BYTES, parse, show
 
 _FOLDER = ROOT / "tests" / "data" / "fine_tuning"
 _BASES = {"lora": "bf16", "qlora": "nf4", "qlora-int8": "int8"}
@@ -88,3 +88,14 @@ def published_parameters() -> Iterator[tuple[str, int, int, int | None, int]]:
             int(row["all"]) if row["all"] else None,
             answer.parameters,
         )
+
+
+def table_of_memory() -> str:
+    """Published and ours in a Markdown table, worst first."""
+    lines = ["| run | published | ours | off | what was read | source |", "| --- | --- | --- | --- | --- | --- |"]
+    lines += [
+        f"| {one.row} | {show(one.published, BYTES)} | {show(one.ours, BYTES)} | {one.error:+.1%} | "
+        f"{one.kind}: {one.note} | {one.source} |"
+        for one in published_memory()
+    ]
+    return "\n".join(lines) + "\n"
