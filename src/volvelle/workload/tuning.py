@@ -107,6 +107,7 @@ def tuned(workload: Workload, tuning: Tuning) -> Workload:
     """The forward pass with frozen weights and adapters; itself, where a tuning changes nothing."""
     if tuning.does_nothing:
         return workload
+    _check_there(workload, tuning)
     layers = workload.layer_order
     if tuning.frozen_layers > len(layers):
         raise DescriptionError(
@@ -126,6 +127,25 @@ def tuned(workload: Workload, tuning: Tuning) -> Workload:
 
 
 _FROZEN_SUFFIX = ", frozen"
+
+
+def _check_there(workload: Workload, tuning: Tuning) -> None:
+    """Refuse words for what a model does not have, and models that are tuned or differentiated already."""
+    operations = [op for block in workload.blocks for op in block.operations]
+    if workload.is_tuned or any(op.phase is not Phase.FORWARD for op in operations):
+        raise DescriptionError(
+            f"{workload.name} has frozen weights or a backward pass already; tune its plain forward pass"
+        )
+    names = {op.name for op in operations}
+    for word in tuning.targets if tuning.rank else ():
+        if word in _PROJECTIONS and not names.intersection(_PROJECTIONS[word]):
+            there = [known for known, own in _PROJECTIONS.items() if names.intersection(own)]
+            raise DescriptionError(
+                f"{workload.name} has no projection {word!r} to put an adapter beside; it has {', '.join(there)}"
+            )
+    for word in tuning.frozen:
+        if FROZEN_PARTS[word] and not any(op.part in FROZEN_PARTS[word] for op in operations):
+            raise DescriptionError(f"{workload.name} has no {word} to freeze; leave it away")
 
 
 def _split_off(workload: Workload, count: int) -> Workload:

@@ -111,7 +111,13 @@ def test_a_tuning_that_makes_no_sense_is_refused(given: dict[str, object], error
 
 
 def test_freezing_everything_or_more_layers_than_there_are_is_refused() -> None:
-    with pytest.raises(DescriptionError, match="nothing left to train"):
+    with pytest.raises(
+        DescriptionError, match="no projection 'experts' to put an adapter beside; it has q, k, v, o, gate, up, down"
+    ):
         tuned(LLAMA, Tuning(rank=4, targets=("experts",)))
+    with pytest.raises(DescriptionError, match="no router to freeze"):
+        tuned(LLAMA, Tuning(frozen=("router",)))
+    with pytest.raises(DescriptionError, match="already"):
+        tuned(tuned(LLAMA, Tuning(rank=4)), Tuning(rank=4))
     with pytest.raises(DescriptionError, match="99 layers are to be frozen, but small-llama has 4"):
         tuned(LLAMA, Tuning(frozen_layers=99))
