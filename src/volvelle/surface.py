@@ -52,6 +52,8 @@ from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.read_model import read_model
+from volvelle.verbs.trained import Trained
+from volvelle.verbs.training_step import training_step
 from volvelle.verbs.validate import Validation, validate
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
@@ -61,6 +63,7 @@ from volvelle.workload.operations import Contraction, Lookup, Normalisation, Ope
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
+from volvelle.workload.tuning import Tuning
 
 __all__ = [
     "PARTIAL",
@@ -137,10 +140,12 @@ __all__ = [
     "Tensor",
     "TensorLayout",
     "Torus",
+    "Trained",
     "TrainingEstimate",
     "TrainingEstimator",
     "TrainingStep",
     "Transformer",
+    "Tuning",
     "UnderUncertainty",
     "UnitError",
     "UnknownNameError",
@@ -166,6 +171,7 @@ __all__ = [
     "shard",
     "split",
     "step_costs",
+    "training_step",
     "transformer",
     "validate",
     "with_backward",

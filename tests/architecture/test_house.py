@@ -15,14 +15,15 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_780
+MOST_LINES = 50_200
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
 study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, by 300 for
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
-few lines and can be pickled, and by 380 for reports as values in place of a template, and what pictures of studies and
-validations tell; and down by 660."""
+few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
+validations tell, and by 420 for weights that are frozen, unpacked and gathered, and what is said of them; and down by
+660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -74,6 +75,18 @@ ADDED = {
     "report/explore/best_words.py": 65,
     "report/page": 1600,
     "cli/html_page.py": 75,
+    "workload/tuning.py": 290,
+    "workload/optimisers.py": 105,
+    "workload/packing.py": 85,
+    "laws/dequantisation.py": 25,
+    "laws/packing.py": 30,
+    "estimators/optimiser_recipe.py": 65,
+    "interchange/lengths_file.py": 35,
+    "interchange/launch/training_script.py": 120,
+    "verbs/training_step.py": 165,
+    "verbs/trained.py": 60,
+    "report/trained_text.py": 45,
+    "cli/tuning_options.py": 60,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

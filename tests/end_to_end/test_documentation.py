@@ -48,6 +48,7 @@ def test_a_catalogue_of_ones_own_loads_as_the_how_to_says() -> None:
         "what-a-machine-costs",
         "explore-a-design-space",
         "use-in-a-notebook",
+        "fine-tune",
     ],
 )
 def test_the_python_of_a_how_to_runs(page: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import click
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.shared_options import expert_load_option, set_option
+from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 
@@ -18,6 +19,7 @@ from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 @click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_options
+@tuning_options
 @expert_load_option
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")

@@ -12,6 +12,7 @@ from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.shared_options import expert_load_option, set_option
+from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
@@ -33,6 +34,7 @@ from volvelle.verbs.plan import plan as verb
     "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
 )
 @considered_options
+@tuning_options
 @expert_load_option
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(

@@ -12,6 +12,7 @@ from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent,
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
@@ -44,6 +45,9 @@ def _headline(answer: Answer) -> Panel:
     text.append(
         f"  {answer.parameters / 1e9:.4g} B parameters, {step.batch:,} sequences of {answer.sequence:,} a step\n"
     )
+    if told := trained_text(step):
+        text.append("trains", style="bold")
+        text.append(f"  {told}\n")
     text.append(f"{cluster.name}", style="bold")
     text.append(f"  {cluster.accelerators:,} × {cluster.chip.name}: {shape}\n")
     for note in cluster.notes:

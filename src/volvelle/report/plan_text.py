@@ -12,6 +12,7 @@ from volvelle.quantities import BYTES, DOLLARS, SECONDS, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.layouts import Layout
 from volvelle.verbs.plan import Plan
 from volvelle.verbs.ways_out import WayOut
@@ -51,6 +52,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch:,} sequences of "
         f"{plan.sequence:,} a step, on [bold]{cluster.name}[/bold]"
     )
+    if told := trained_text(step):
+        console.print(f"[bold]trains[/bold]  {told}")
     for note in (*plan.notes, *cluster.notes):
         console.print(f"note: {note}", style="yellow")
     console.print(

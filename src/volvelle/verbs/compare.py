@@ -19,6 +19,7 @@ from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
 from volvelle.verbs.plan import Plan, plan
 from volvelle.verbs.saved import is_saved_answer, saved_answer
+from volvelle.verbs.training_step import split_off_tuning
 from volvelle.verbs.what_if import Changes, read_changes
 
 _CHANGE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*\s*=\s*\S.*")
@@ -139,7 +140,8 @@ class _Asked:
 
     def __init__(self, known: Catalogue, base: Mapping[str, Any], seed: int, choices: Mapping[str, Any]) -> None:
         self.known, self.base, self.seed = known, base, seed
-        self.choices = {name: value for name, value in choices.items() if value not in (None, ())}
+        self.recipe, layout = split_off_tuning(choices)
+        self.choices = {name: value for name, value in layout.items() if value not in (None, ())}
 
     def answered(self, given: str | Path | Answer | Plan | Mapping[str, Any]) -> Alternative:
         """What one of them takes."""
@@ -165,11 +167,13 @@ class _Asked:
         )
         choices = {**self.choices, **layout}
         if not choices:
-            best = plan(named, **question, top=1, catalogue=self.known)
+            best = plan(named, **question, top=1, catalogue=self.known, **self.recipe)
             if best.best is None:
                 return _planned(best, text, what)
             choices = {"mapping": best.best.mapping}
-        answer = estimate(named, **question, seed=self.seed, tokens=tokens, catalogue=self.known, **choices)
+        answer = estimate(
+            named, **question, seed=self.seed, tokens=tokens, catalogue=self.known, **self.recipe, **choices
+        )
         return alternative_of(answer, text, what)
 
     def _read(self, text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:

@@ -25,6 +25,8 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
 from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.verbs.trained import Trained, trained
+from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
@@ -78,6 +80,11 @@ class Sizing(Presentable):
     notes: tuple[str, ...] = ()
 
     @property
+    def trained(self) -> Trained:
+        """What of the model is trained."""
+        return trained(self.step)
+
+    @property
     def sequence(self) -> int:
         """Tokens of a sequence."""
         return int(self.step.model.sizes.get("position", 1))
@@ -120,7 +127,8 @@ def how_many(
     if batch is None:
         batch = max(1, _STEP_TOKENS // length)
         notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step",)
-    step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
+    recipe, considered = split_off_tuning(considered)
+    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     amount = TOKENS.read(tokens, "tokens")
     counter = _Counter(
         step=step,

@@ -1,6 +1,6 @@
 """Workloads: graphs of operations and tensors, with blocks that repeat."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -35,6 +35,10 @@ class Tensor:
     role: Role = Role.ACTIVATION
     tied_to: str = ""
     """For a weight that is another block's weight: ``"block.tensor"``. It is counted once, there."""
+    frozen: bool = False
+    """A weight that training leaves as it is: no gradient, no optimiser state."""
+    stored: str = ""
+    """Element type a frozen weight is kept in where that is not `element`; it is unpacked before each product."""
 
     def elements(self, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> float:
         """How many elements it has; with one dimension `split` over so many chips, those of one chip."""
@@ -43,6 +47,11 @@ class Tensor:
     def bytes(self, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> float:
         """How many bytes these take."""
         return self.elements(sizes, split=split, over=over) * element_bytes(self.element)
+
+    @property
+    def stored_bytes(self) -> float:
+        """Bytes that one element of it takes while it is only kept."""
+        return element_bytes(self.stored or self.element)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -84,8 +93,12 @@ class Block:
         return bool(taken) and taken == handed
 
     def weights(self) -> tuple[Tensor, ...]:
-        """The tensors that are learned."""
+        """The tensors that are learned, now or before."""
         return self._of(Role.WEIGHT)
+
+    def trainable(self) -> tuple[Tensor, ...]:
+        """Those of them that this training changes."""
+        return tuple(tensor for tensor in self.weights() if not tensor.frozen)
 
     def states(self) -> tuple[Tensor, ...]:
         """The tensors that are kept from step to step."""
@@ -155,13 +168,33 @@ class Workload:
 
     def parameters(self) -> int:
         """Learned numbers, each counted once."""
-        return round(
-            sum(
-                block.repeat * tensor.elements(self.sizes)
-                for block in self.blocks
-                for tensor in block.weights()
-                if not tensor.tied_to
-            )
+        return round(self._counted(Block.weights))
+
+    def trainable_parameters(self) -> int:
+        """Those of them that this training changes; all, where nothing is frozen."""
+        return round(self._counted(Block.trainable))
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether some of its weights are frozen."""
+        return any(tensor.frozen for block in self.blocks for tensor in block.tensors)
+
+    @cached_property
+    def frozen_bytes(self) -> float:
+        """Bytes that all frozen weights take, as they are kept."""
+        return sum(
+            block.repeat * tensor.elements(self.sizes) * tensor.stored_bytes
+            for block in self.blocks
+            for tensor in block.weights()
+            if tensor.frozen and not tensor.tied_to
+        )
+
+    def _counted(self, of: Callable[[Block], Iterable[Tensor]]) -> float:
+        return sum(
+            block.repeat * tensor.elements(self.sizes)
+            for block in self.blocks
+            for tensor in of(block)
+            if not tensor.tied_to
         )
 
     def flops(self, *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
@@ -176,6 +209,9 @@ def _check_block(block: Block) -> None:
         if tensor.name in tensors:
             raise GraphError(f"{where} has two tensors named {tensor.name!r}; name each once")
         element_bytes(tensor.element)
+        element_bytes(tensor.stored or tensor.element)
+        if tensor.frozen and tensor.role is not Role.WEIGHT:
+            raise GraphError(f"{where} freezes {tensor.name!r}, which is not a weight; only weights are learned")
         tensors[tensor.name] = tensor
     names = [op.name for op in block.operations]
     for name in names:
