@@ -252,6 +252,16 @@ def show(value: float, kind: Quantity, *, digits: int = 3) -> str:
     return f"{_rounded(value / kind.units[unit], digits)} {unit}"
 
 
+def brief_quantity(value: Number, kind: Quantity) -> str:
+    """The same of a number or a column, of which the ends are shown.
+
+    >>> brief_quantity(np.array([1e9, 2e9]), BYTES)
+    '1.00 GB … 2.00 GB'
+    """
+    low, high = float(np.min(value)), float(np.max(value))
+    return show(low, kind) if low == high else f"{show(low, kind)} … {show(high, kind)}"
+
+
 def _rounded(value: float, digits: int) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"

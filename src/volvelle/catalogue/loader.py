@@ -24,6 +24,7 @@ from volvelle.catalogue.schema import (
     ModelFile,
     Reference,
 )
+from volvelle.catalogue.shelves import Shelf
 from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
@@ -50,6 +51,7 @@ class Catalogue:
         for folder in folders:
             if not folder.is_dir():
                 raise DescriptionError(f"the catalogue folder {str(folder)!r} does not exist")
+        self._folders = folders
         self._roots: tuple[Traversable, ...] = (*folders, resources.files("volvelle.catalogue") / "data")
         self._names = EntryNames(self._roots)
         self._read: dict[tuple[str, str], BaseModel] = {}
@@ -68,6 +70,34 @@ class Catalogue:
         """What an entry's file says in one line of its margin, like its title, read without the rest."""
         return self._names.stated(room, name, field)
 
+    @property
+    def chips(self) -> Shelf[Chip]:
+        """All chips, by name."""
+        return Shelf("chip", self.names("chips"), self.chip)
+
+    @property
+    def clusters(self) -> Shelf[Cluster]:
+        """All clusters, by name; with a number of accelerators after a slash too."""
+        return Shelf("cluster", self.names("clusters"), self.cluster)
+
+    @property
+    def links(self) -> Shelf[Link]:
+        """All links, by name."""
+        return Shelf("link", self.names("links"), self.link)
+
+    @property
+    def models(self) -> Shelf[Transformer]:
+        """All models, by name."""
+        return Shelf("model", self.names("models"), self.model)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Its folders; what was read of them is read again."""
+        return Catalogue, self._folders
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(self.names(room))} {room}" for room in ROOMS)
+        return f"Catalogue of {counts}"
+
     @cached_property
     def sources(self) -> frozenset[str]:
         """Keys of all references."""
@@ -76,10 +106,6 @@ class Catalogue:
     @cached_property
     def references(self) -> References:
         """All references, each read when it is asked for."""
-
-        def parse(key: str, text: str) -> Reference:
-            return validated(parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
-
         files = [
             file
             for root in self._roots
@@ -87,7 +113,7 @@ class Catalogue:
             for file in sorted((root / "references").iterdir(), key=lambda file: file.name)
             if file.name.endswith(".yaml")
         ]
-        return References((read_text(file) for file in files), parse)
+        return References((read_text(file) for file in files), _reference)
 
     # -- files as written --------------------------------------------------------------------------------------
 
@@ -192,6 +218,10 @@ class Catalogue:
     def model(self, name: str) -> Transformer:
         """A model's architecture."""
         return build_model(self.model_file(name), self.sources)
+
+
+def _reference(key: str, text: str) -> Reference:
+    return validated(parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
 
 
 def parsed(text: str, where: str) -> dict[str, object]:

@@ -48,12 +48,13 @@ def _volvelle() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Answer a question as the command does, in this process; gives the exit status."""
-    words = None if arguments is None else list(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     if VARIABLE in os.environ:
         from volvelle.cli.completion import answer_shells  # noqa: PLC0415 - only where a shell asks
 
         answer_shells()
-    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False))
+    # Pages repeat the command that made them.
+    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False, obj=words))
 
 
 def main() -> None:

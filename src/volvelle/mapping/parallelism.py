@@ -19,6 +19,8 @@ from volvelle.errors import MappingError
 from volvelle.mapping.axes import AXES, TAKING, Axis, Degrees, Whole, combined
 from volvelle.mapping.choices import Choice, choice, choices_of
 from volvelle.mapping.sharding import TensorSharding
+from volvelle.presentable import only_what_is_set
+from volvelle.quantities import numbered as counted
 
 
 class Schedule(IntEnum):
@@ -186,13 +188,16 @@ class Structure(Structural[bool, Recompute]):
     """The choices that change which operations run, of one mapping."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute, Graphs]):
     """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     def __post_init__(self) -> None:
         for declared in _NUMBERS:
             declared.check(getattr(self, declared.name))
+
+    def __repr__(self) -> str:
+        return only_what_is_set(self)
 
     @property
     def chips(self) -> int:
@@ -234,12 +239,17 @@ class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute, Graphs]):
 Column = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np.int8], Column]):
     """Many mappings as columns of equal length."""
 
     def __len__(self) -> int:
         return len(self.tensor)
+
+    def __repr__(self) -> str:
+        columns = {one.name: getattr(self, one.name) for one in CHOICES}
+        varied = [name for name, column in columns.items() if len(column) and not (column == column[0]).all()]
+        return f"MappingTable of {counted(len(self), 'mapping')}, varied in {', '.join(varied) or 'nothing'}"
 
     @classmethod
     def columns(cls, **given: ArrayLike) -> "MappingTable":

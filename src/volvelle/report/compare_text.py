@@ -16,6 +16,7 @@ _BESIDE = 3
 """Alternatives beside the first in one table."""
 _PARTS = 8
 """Parts of a step that are shown, those that differ most."""
+PARTS_TITLE = "Where the difference comes from, for as many tokens"
 _TOLD = 1e-4
 """Share of a step below which a part does not differ."""
 
@@ -43,7 +44,7 @@ def difference_lines(told: Difference) -> list[str]:
     )
     if told.ratio == 1.0:
         line = "the step takes as long as on the machine as it is"
-    parts = [f"{name} {_seconds(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
+    parts = [f"{name} {more_text(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
     words = {"memory_bytes": "memory", "joules": "energy", "usd": "money"}
     others = [
         f"{words[name]} {change_text(ratio)}"
@@ -56,10 +57,18 @@ def difference_lines(told: Difference) -> list[str]:
 def _figures(alternatives: Sequence[Alternative], told: Sequence[Difference | None]) -> object:
     names = [one.name for one in alternatives]
     table = plain_table("", ("", *names), numbers=names, folded=names)
+    for name, shown in figure_rows(alternatives, told):
+        table.add_row(name, *shown)
+    return table
+
+
+def figure_rows(
+    alternatives: Sequence[Alternative], told: Sequence[Difference | None]
+) -> Iterator[tuple[str, list[str]]]:
+    """Figures of alternatives by name, those that are known of one at least; `told` is of all but the first."""
     for name, shown in _rows(alternatives, told):
         if any(cell not in ("", "–") for cell in shown):
-            table.add_row(name, *shown)
-    return table
+            yield name, shown
 
 
 def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]) -> Iterator[tuple[str, list[str]]]:
@@ -78,7 +87,7 @@ def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]
     ):
         if cells and cells != [one.name for one in alternatives]:
             yield name, cells
-    yield "layout", each(_layout)
+    yield "layout", each(layout_cell)
     yield (
         "can run",
         ["yes" if one.feasible else "no" for one in alternatives]
@@ -122,7 +131,7 @@ def _money(one: Alternative, name: str) -> str | None:
     return None if usd is None else show(usd, DOLLARS)
 
 
-def _layout(one: Alternative) -> str | None:
+def layout_cell(one: Alternative) -> str | None:
     """Degrees, micro-batch and ZeRO in a few letters."""
     if not one.layout:
         return None
@@ -133,18 +142,20 @@ def _layout(one: Alternative) -> str | None:
 
 def _parts(first: Alternative, beside: Sequence[Alternative], told: Sequence[Difference | None]) -> object:
     names = [first.name, *(one.name for one in beside)]
+    rows = list(part_rows(first, told))
+    return plain_table(PARTS_TITLE, ("part", *names), rows, numbers=names, folded=names)
+
+
+def part_rows(first: Alternative, told: Sequence[Difference | None]) -> Iterator[tuple[str, ...]]:
+    """Parts of the step that differ most: of the first, and what each of the others adds to it."""
     most: dict[str, float] = {}
     for one in told:
         for part, more in () if one is None else one.parts.items():
             most[part] = max(most.get(part, 0.0), abs(more))
-    table = plain_table(
-        "Where the difference comes from, for as many tokens", ("part", *names), numbers=names, folded=names
-    )
     enough = _TOLD * (first.time or 0.0)
     for part in sorted((part for part, more in most.items() if more > enough), key=lambda part: -most[part])[:_PARTS]:
         own = show(first.parts.get(part, 0.0), SECONDS)
-        table.add_row(part, own, *("–" if one is None else _seconds(one.parts.get(part, 0.0)) for one in told))
-    return table
+        yield (part, own, *("–" if one is None else more_text(one.parts.get(part, 0.0)) for one in told))
 
 
 def change_text(ratio: float) -> str:
@@ -158,5 +169,6 @@ def span_text(low: float, high: float) -> str:
     return f"× {low:.3g} … {high:.3g}" if far else f"{change_text(low)} … {change_text(high)}"
 
 
-def _seconds(more: float) -> str:
+def more_text(more: float) -> str:
+    """Seconds more, or less, than another."""
     return "0 s" if abs(more) < 1e-12 else f"{'+' if more >= 0 else '−'}{show(abs(more), SECONDS)}"

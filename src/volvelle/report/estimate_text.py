@@ -12,6 +12,7 @@ from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent,
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
@@ -32,7 +33,7 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     console.print(_inputs(answer))
     console.print(_laws(answer))
     if answer.speed is not None:
-        console.print(_assumptions(answer))
+        console.print(Text(f"\n{money_words(answer)} {range_words(answer)}", style="dim"))
 
 
 def _headline(answer: Answer) -> Panel:
@@ -44,6 +45,9 @@ def _headline(answer: Answer) -> Panel:
     text.append(
         f"  {answer.parameters / 1e9:.4g} B parameters, {step.batch:,} sequences of {answer.sequence:,} a step\n"
     )
+    if told := trained_text(step):
+        text.append("trains", style="bold")
+        text.append(f"  {told}\n")
     text.append(f"{cluster.name}", style="bold")
     text.append(f"  {cluster.accelerators:,} × {cluster.chip.name}: {shape}\n")
     for note in cluster.notes:
@@ -186,7 +190,8 @@ def _bar(share: float) -> Text:
     return Text("█" * whole + part, style="cyan")
 
 
-def _bound(resource: str) -> str:
+def bound_words(resource: str) -> str:
+    """What bounds a contribution, in a word or two."""
     return resource.removeprefix("network: ").removesuffix(" units").replace(" units and", ",")
 
 
@@ -209,16 +214,16 @@ def _time(answer: Answer, *, detail: bool, bars: bool = True) -> Table:
         lines = [line for line in estimate.contributions if line.part == part and line.exposed]
         bounds = list(dict.fromkeys(word for line in lines for word in line.resource.split(" and ")))
         laws = list(dict.fromkeys(number[line.law] for line in lines))
-        bound, law = (", ".join(map(_bound, bounds[:2])), laws[0]) if len(laws) == 1 else ("", "")
+        bound, law = (", ".join(map(bound_words, bounds[:2])), laws[0]) if len(laws) == 1 else ("", "")
         bar = _bar(time / estimate.time) if bars else ""
         row(Text(part, style="bold"), time, bound, law, bar=bar)
         if detail or len(laws) > 1:
             for line in sorted(lines, key=lambda line: -line.time):
                 name = line.name.removeprefix("layer: ").removesuffix(" of activations")
-                row(Text(f"  {name}", style="dim"), line.time, _bound(line.resource), number[line.law])
+                row(Text(f"  {name}", style="dim"), line.time, bound_words(line.resource), number[line.law])
     for line in estimate.contributions:
         if not line.exposed:
-            row(Text(f"hidden: {line.name}"), line.time, _bound(line.resource), number[line.law], exposed=False)
+            row(Text(f"hidden: {line.name}"), line.time, bound_words(line.resource), number[line.law], exposed=False)
     return table
 
 
@@ -258,7 +263,8 @@ def _laws(answer: Answer) -> Table:
     return plain_table("Laws", ("", "law", "where it stands"), rows, folded=("where it stands",))
 
 
-def _range_words(answer: Answer) -> str:
+def range_words(answer: Answer) -> str:
+    """What the range covers."""
     if answer.fitted.step_error is None:
         return (
             "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
@@ -267,13 +273,13 @@ def _range_words(answer: Answer) -> str:
     return "The range covers the inputs above and how far calibration runs on this family of chips were off."
 
 
-def _assumptions(answer: Answer) -> Text:
+def money_words(answer: Answer) -> str:
+    """What money is reckoned with."""
     given = answer.costs.assumptions
-    return Text(
-        f"\nMoney: chips written off over {float(given.life) / 31_557_600:.0f} years "
+    return (
+        f"Money: chips written off over {float(given.life) / 31_557_600:.0f} years "
         f"at {100 * float(given.use):.0f} % use, "
         f"hosts and network {100 * float(given.overhead):.0f} % of the chips' price, "
         f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power; "
-        "interest, plant and maintenance, which volvelle cost counts too, are left out. " + _range_words(answer),
-        style="dim",
+        "interest, plant and maintenance, which volvelle cost counts too, are left out."
     )

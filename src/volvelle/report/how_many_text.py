@@ -7,6 +7,7 @@ from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
 from volvelle.report.plan_text import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.how_many import Size, Sizing
 
 _BAR = 24
@@ -24,6 +25,8 @@ def print_sizing(sizing: Sizing, console: Console | None = None, *, curve: bool 
         f"{sizing.sequence:,} a step, {show(sizing.tokens, TOKEN_COUNT)} tokens within {' and '.join(wanted)}, on "
         f"[bold]{sizing.system}[/bold]"
     )
+    if told := trained_text(step):
+        console.print(f"[bold]trains[/bold]  {told}")
     for note in sizing.notes:
         console.print(f"note: {note}", style="yellow")
     if sizing.smallest is None:

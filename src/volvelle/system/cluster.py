@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, SIZE, check_fields, number
 from volvelle.errors import DescriptionError
+from volvelle.presentable import folded
 from volvelle.quantities import Bytes, BytesPerSecond, Watts
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
@@ -33,7 +34,7 @@ class Dimension:
         check_fields(self, f"network dimension {self.name!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Cluster:
     """A machine: chips in nested network dimensions, innermost first."""
 
@@ -61,6 +62,11 @@ class Cluster:
             raise DescriptionError(f"{where} needs at least one network dimension")
         ACCELERATORS.check(self.accelerators, f"{where}: the number of accelerators")
         check_fields(self, where)
+
+    def __repr__(self) -> str:
+        shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in self.dimensions)
+        notes = "".join(f"; {note}" for note in self.notes)
+        return folded(f"{type(self).__name__}({self.name!r}: {self.accelerators} × {self.chip.name} as {shape}{notes})")
 
     @property
     def accelerators(self) -> int:

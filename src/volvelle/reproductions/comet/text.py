@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from volvelle.catalogue.published.comet import Comet
 from volvelle.quantities import percent
-from volvelle.report.page import Drawing
+from volvelle.report.page.parts import Drawing
 from volvelle.report.sheet import Sheet
 from volvelle.reproductions.comet import pictures
 from volvelle.reproductions.comet.figures import (
