@@ -25,7 +25,7 @@ def reference_pages() -> dict[str, str]:
 
 def _commands(group: click.Group, called: str, heading: str) -> str:
     context = click.Context(group, info_name=called)
-    parts = []
+    parts: list[str] = []
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None

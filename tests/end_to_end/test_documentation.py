@@ -73,7 +73,9 @@ def python_shown() -> dict[str, str]:
     found = {
         f"{page.relative_to(ROOT)} {place}": code
         for page in pages
-        for place, code in enumerate(re.findall(r"```python\n(.*?)```", FILES.sub("", page.read_text("utf-8")), re.DOTALL))
+        for place, code in enumerate(
+            re.findall(r"```python\n(.*?)```", FILES.sub("", page.read_text("utf-8")), re.DOTALL)
+        )
     }
     found |= {str(example.relative_to(ROOT)): example.read_text("utf-8") for example in EXAMPLES}
     for notebook in (ROOT / "examples" / "notebooks").glob("*.ipynb"):
