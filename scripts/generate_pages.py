@@ -123,6 +123,12 @@ OTHERS = {
     "cost": "cost --on dgx-h100/1024",
     "cost-parts": "cost --on dgx-h100/1024 --model parts --step 9.8s --tokens-per-step 4e6 --tokens 1e12",
     "cost-refused": "cost --on gb200-nvl72/72",
+    "hpl": "plan hpl --on frontier/75264 --top 3",
+    "hpl-host": "plan hpl --on summit/27648 --host-memory 80GB --top 3",
+    "hpl-device": "plan hpl --on summit/27648 --top 3",
+    "hpcg": "plan hpcg --on aurora/4608",
+    "fft": "plan fft 4096 --on dgx-a100/1024 --element fp32 --top 4",
+    "dlrm": "plan dlrm dcnv2-mlperf --on dgx-h100/8 --batch 55296 --top 4",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
 SECTIONS = {

@@ -19,7 +19,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONUTF8": "1"}
+    environment = {**os.environ, "PYTHONUTF8": "1", "COLUMNS": "80", "NO_COLOR": "1"}
     return subprocess.run(
         [sys.executable, *words], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
     )
@@ -165,10 +165,22 @@ def test_a_figure_is_the_same_on_every_page() -> None:
 def test_the_readme_fits_a_screen_and_its_first_answer_is_what_is_printed() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert len(readme.splitlines()) <= 90
-    (question,) = re.findall(r"^    volvelle (estimate [^\n]+ --brief)$", readme, re.MULTILINE)
-    done = run("-c", "from volvelle.cli import main; main()", *question.split())
-    told = [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
-    assert told == blocks(readme)["brief"].splitlines()
+    question, *shown = blocks(readme)["brief"].splitlines()
+    done = run("-c", "from volvelle.cli import main; main()", *question.removeprefix("$ volvelle ").split())
+    assert [line.rstrip() for line in done.stdout.strip("\n").splitlines()] == shown
+
+
+def test_the_format_that_a_script_is_told_to_expect_is_the_one_written() -> None:
+    page = (ROOT / "docs" / "how-to" / "use-json.md").read_text("utf-8")
+    (code,) = [
+        code
+        for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "subprocess" in code and "assert" in code
+    ]
+    (told,) = re.findall(r"== \((\d+), \"estimate\"\)", code)
+    question = "gpt2 --on dgx-a100/8 --batch 8 --json"
+    done = run("-c", "from volvelle.cli import main; main()", "estimate", *question.split())
+    assert json.loads(done.stdout)["version"] == int(told)
 
 
 def test_the_gallery_shows_every_picture_that_is_made() -> None:
