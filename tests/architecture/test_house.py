@@ -15,12 +15,13 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_000
+MOST_LINES = 49_460
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, and by 130 for
-values that show themselves in a few lines and can be pickled; and down by 660."""
+study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, by 380 for
+reports as values in place of a template, and what pictures of studies and validations tell, and by 210 for values that
+show themselves in a few lines and can be pickled; and down by 660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -37,7 +38,7 @@ ADDED = {
     "interchange/json_file.py": 25,
     "catalogue/rents.py": 55,
     "economics/training_run.py": 70,
-    "report/run_text.py": 45,
+    "report/run_text.py": 65,
     "verbs/ways_out.py": 170,
     "verbs/layouts.py": 150,
     "mapping/kinds.py": 65,
@@ -49,20 +50,23 @@ ADDED = {
     "report/compare_text.py": 185,
     "report/documents/compare.py": 75,
     "report/documents/run.py": 30,
-    "cli/compare.py": 60,
+    "cli/compare.py": 70,
     "cli/shared_options.py": 70,
     "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
-    "report/figures/row_bars.py": 150,
-    "report/estimate_pictures.py": 150,
-    "report/page": 900,
     "presentable.py": 75,
     "report/notebook": 1050,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,
     "verbs/command_words.py": 60,
+    "report/figures/row_bars.py": 165,
+    "report/estimate_pictures.py": 155,
+    "report/layout_command.py": 55,
+    "report/explore/best_words.py": 65,
+    "report/page": 1560,
+    "cli/html_page.py": 75,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

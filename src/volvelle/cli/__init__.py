@@ -56,8 +56,9 @@ def _volvelle() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Answer a question as the command does, in this process; gives the exit status."""
-    words = None if arguments is None else list(arguments)
-    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    # Pages repeat the command that made them.
+    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False, obj=words))
 
 
 def main() -> None:

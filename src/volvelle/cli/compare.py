@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_values, values_given
 from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
@@ -27,9 +28,12 @@ from volvelle.report.documents.document import json_text
 @set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema compare).")
 @click.pass_context
-def compare(ctx: click.Context, /, *, alternatives: tuple[str, ...], as_json: bool, **question: Any) -> None:
+def compare(
+    ctx: click.Context, /, *, alternatives: tuple[str, ...], html: Path | None, as_json: bool, **question: Any
+) -> None:
     """Hold B and others against A: how much faster, in which parts, and whether that is real.
 
     Each is a system (dgx-h100/64), a model, a layout ("tp8 pp4 zero1"), software (fsdp), a change of the machine
@@ -38,6 +42,10 @@ def compare(ctx: click.Context, /, *, alternatives: tuple[str, ...], as_json: bo
     from volvelle.verbs.compare import compare as verb  # noqa: PLC0415 - keeps start-up short
 
     found = verb(*alternatives, **values_given(question))
+    if html is not None:
+        from volvelle.report.page.compare import compare_page  # noqa: PLC0415 - keeps start-up short
+
+        write_page(html, lambda command: compare_page(found, command=command))
     if as_json:
         click.echo(json_text("compare", found))
     else:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.shared_options import expert_load_option, set_option
 from volvelle.cli.words import Within
@@ -28,14 +29,21 @@ from volvelle.verbs.estimate import estimate as verb
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
 @click.pass_context
-def estimate(ctx: click.Context, /, *, model: str, detail: bool, as_json: bool, **question: Any) -> None:
+def estimate(
+    ctx: click.Context, /, *, model: str, detail: bool, html: Path | None, as_json: bool, **question: Any
+) -> None:
     """How long one training step of MODEL takes, what fits, and where the time goes.
 
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
     answer = verb(model, **unlisted(question))
+    if html is not None:
+        from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
+
+        write_page(html, lambda command: estimate_page(answer, command=command))
     if as_json:
         click.echo(json_text("estimate", answer))
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from volvelle.cli.exits import Interrupted
+from volvelle.cli.html_page import command_line, html_option, write_page
 from volvelle.cli.shared_options import set_option
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 )
 @set_option
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def explore(
@@ -62,6 +64,7 @@ def explore(
     margin: str | None,
     set: dict[str, str] | None,  # noqa: A002 - the option's name
     folder: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Evaluate every point of the design space that STUDY describes, and answer.
@@ -75,6 +78,8 @@ def explore(
     from volvelle.verbs.explore import outlook, sweep  # noqa: PLC0415
 
     if invert is not None:
+        if html is not None:
+            raise click.UsageError("--html writes the report of a whole study; leave --invert away for it")
         requirement_of(invert)
     if not dry_run:
         check_engines()
@@ -113,7 +118,7 @@ def explore(
     if done.rows and not as_json:
         rate = f"{done.rows / done.seconds:,.0f} a second"
         click.echo(f"{done.rows:,} points in {done.seconds:.1f} s, {rate}", err=True)
-    met = _inverted(done, invert, as_json=as_json) if invert is not None else _answered(done, as_json=as_json)
+    met = _inverted(done, invert, as_json=as_json) if invert is not None else _answered(done, html, as_json=as_json)
     if not met:
         ctx.exit(1)
 
@@ -168,12 +173,14 @@ def _inverted(done: "Sweep", requirement: str, *, as_json: bool) -> bool:
     return inversion.design is not None
 
 
-def _answered(done: "Sweep", *, as_json: bool) -> bool:
+def _answered(done: "Sweep", html: Path | None, *, as_json: bool) -> bool:
     """Show the best and the front, and write the report; whether any design meets the constraints."""
     from volvelle.report.explore.files import write_explore_files  # noqa: PLC0415 - keeps start-up short
 
     answers = done.answers()
-    written = tuple(str(file) for file in write_explore_files(answers, done.results.folder))
+    files = write_explore_files(answers, done.results.folder, command=command_line())
+    written = tuple(map(str, files))
+    write_page(html, lambda command: files[0].read_text("utf-8"))
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415
         from volvelle.report.documents.explore import ExploreDocument, RanEntry  # noqa: PLC0415

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import click
 
+from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.shared_options import set_option
 from volvelle.cli.words import Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
@@ -82,9 +83,12 @@ from volvelle.verbs.map import map as verb
 @click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
 @set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def map(ctx: click.Context, /, *, graph: str, out: Path | None, as_json: bool, **question: Any) -> None:  # noqa: A001 - the verb's name
+def map(  # noqa: A001 - the verb's name
+    ctx: click.Context, /, *, graph: str, out: Path | None, html: Path | None, as_json: bool, **question: Any
+) -> None:
     """Split, cut into stages and fuse GRAPH for SYSTEM, as fast as can be, and prove it.
 
     GRAPH is a YAML file of kernels, a model of the catalogue, a Hugging Face config.json, or one of DFModel's
@@ -98,6 +102,12 @@ def map(ctx: click.Context, /, *, graph: str, out: Path | None, as_json: bool, *
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in map_pictures(answer).items():
             save(picture, out / name)
+    if html is not None:
+        from volvelle.report.page.map import map_page  # noqa: PLC0415 - drawn only where asked for
+        from volvelle.verbs.named import catalogue_of  # noqa: PLC0415
+
+        references = catalogue_of(question["catalogue"]).references
+        write_page(html, lambda command: map_page(answer, references=references, command=command))
     if as_json:
         click.echo(json_text("map", answer))
     else:

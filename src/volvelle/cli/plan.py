@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.shared_options import expert_load_option, set_option
@@ -16,7 +17,7 @@ from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WI
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.layouts import FRAMEWORKS, Framework
-from volvelle.verbs.plan import launch
+from volvelle.verbs.plan import Plan, launch
 from volvelle.verbs.plan import plan as verb
 
 
@@ -49,19 +50,31 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
 @set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_json: bool, **question: Any) -> None:
+def plan(
+    ctx: click.Context,
+    /,
+    *,
+    model: str,
+    framework: Framework | None,
+    html: Path | None,
+    as_json: bool,
+    **question: Any,
+) -> None:
     """Rank every layout of MODEL on SYSTEM, and say why the first is first.
 
     MODEL is a name from the catalogue, or a Hugging Face config.json (or the folder that holds one).
     """
     days, usd = question.pop("days"), question.pop("usd")
     if days is not None or usd is not None:
-        _how_many(ctx, model, framework, as_json=as_json, days=days, usd=usd, **question)
+        _how_many(ctx, model, framework, html=html, as_json=as_json, days=days, usd=usd, **question)
         return
     with _bar(quiet=as_json or framework is not None) as progress:
         ranked = verb(model, framework=framework, progress=progress, **question)
+    if html is not None:
+        _write(ctx, html, model, ranked)
     if framework is not None:
         written = launch(ranked, framework)
         if as_json:
@@ -80,7 +93,20 @@ def plan(ctx: click.Context, /, *, model: str, framework: Framework | None, as_j
         ctx.exit(1)
 
 
-def _how_many(ctx: click.Context, model: str, framework: Framework | None, *, as_json: bool, **question: Any) -> None:
+def _write(ctx: click.Context, html: Path, model: str, ranked: Plan) -> None:
+    """The page of a plan."""
+    from volvelle.cli.estimate import estimate  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.page.plan import plan_page  # noqa: PLC0415
+    from volvelle.verbs.named import catalogue_of  # noqa: PLC0415
+
+    asked = asked_of_estimate(ctx, estimate, model, batch=ranked.step.batch)
+    references = catalogue_of(ctx.params["catalogue"]).references
+    write_page(html, lambda command: plan_page(ranked, references=references, asked=asked, command=command))
+
+
+def _how_many(
+    ctx: click.Context, model: str, framework: Framework | None, *, html: Path | None, as_json: bool, **question: Any
+) -> None:
     """The fewest and the cheapest, in place of a ranking."""
     from volvelle.report.documents.plan import SizingDocument  # noqa: PLC0415 - keeps start-up short
     from volvelle.report.how_many_text import print_sizing  # noqa: PLC0415
@@ -92,6 +118,10 @@ def _how_many(ctx: click.Context, model: str, framework: Framework | None, *, as
         raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
     del question["top"]
     found = how_many(model, **question)
+    if html is not None:
+        from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415
+
+        write_page(html, lambda command: sizing_page(found, command=command))
     if as_json:
         click.echo(json_text("plan", SizingDocument.model_validate(found)))
     else:

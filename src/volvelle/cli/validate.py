@@ -11,6 +11,7 @@ from rich.progress import Progress
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
+from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.words import Output, Within
 from volvelle.domains import ROWS
 from volvelle.report.applications.documents import validation_document
@@ -29,7 +30,7 @@ def _command(application: AnyApplication) -> click.Command:
     @DATA
     @click.option("--group", metavar="NAME", help="Only publications whose names start like that.")
     @click.option("--worst", default=15, show_default=True, type=Within(ROWS), help="Rows to show.")
-    @click.option("--html", type=_OUTPUT, metavar="FILE", help="Write a page with a picture and all rows.")
+    @html_option
     @click.option("--plot", type=_OUTPUT, metavar="FILE", help="Write a picture, .svg or .png.")
     @click.option("--markdown", is_flag=True, help="Print the tables of the documentation page.")
     @JSON
@@ -53,8 +54,7 @@ def _command(application: AnyApplication) -> click.Command:
         with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
             task = bar.add_task("predicting", total=len(table.rows))
             validation = validated(application, table, advance=lambda: bar.advance(task))
-        if html is not None:
-            html.write_text(validation_page(application, validation), "utf-8")
+        write_page(html, lambda command: validation_page(application, validation, command=command))
         if plot is not None:
             save(validation_picture(application, validation), plot)
         if as_json:

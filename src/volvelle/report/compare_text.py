@@ -44,7 +44,7 @@ def difference_lines(told: Difference) -> list[str]:
     )
     if told.ratio == 1.0:
         line = "the step takes as long as on the machine as it is"
-    parts = [f"{name} {_seconds(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
+    parts = [f"{name} {more_text(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
     words = {"memory_bytes": "memory", "joules": "energy", "usd": "money"}
     others = [
         f"{words[name]} {change_text(ratio)}"
@@ -58,20 +58,16 @@ def _figures(alternatives: Sequence[Alternative], told: Sequence[Difference | No
     names = [one.name for one in alternatives]
     table = plain_table("", ("", *names), numbers=names, folded=names)
     for name, shown in figure_rows(alternatives, told):
-        table.add_row(name, *shown)
+        if any(cell not in ("", "–") for cell in shown):
+            table.add_row(name, *shown)
     return table
 
 
 def figure_rows(
     alternatives: Sequence[Alternative], told: Sequence[Difference | None]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Figures of alternatives by name, those that are known of one at least; `told` is of all but the first."""
-    for name, shown in _rows(alternatives, told):
-        if any(cell not in ("", "–") for cell in shown):
-            yield name, shown
+    """Figures of each by name, and how those beside the first differ from it."""
 
-
-def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]) -> Iterator[tuple[str, list[str]]]:
     def each(shown: Callable[[Alternative], str | None]) -> list[str]:
         return [shown(one) or "–" for one in alternatives]
 
@@ -142,8 +138,7 @@ def layout_cell(one: Alternative) -> str | None:
 
 def _parts(first: Alternative, beside: Sequence[Alternative], told: Sequence[Difference | None]) -> object:
     names = [first.name, *(one.name for one in beside)]
-    rows = list(part_rows(first, told))
-    return plain_table(PARTS_TITLE, ("part", *names), rows, numbers=names, folded=names)
+    return plain_table(PARTS_TITLE, ("part", *names), part_rows(first, told), numbers=names, folded=names)
 
 
 def part_rows(first: Alternative, told: Sequence[Difference | None]) -> Iterator[tuple[str, ...]]:
@@ -155,7 +150,7 @@ def part_rows(first: Alternative, told: Sequence[Difference | None]) -> Iterator
     enough = _TOLD * (first.time or 0.0)
     for part in sorted((part for part, more in most.items() if more > enough), key=lambda part: -most[part])[:_PARTS]:
         own = show(first.parts.get(part, 0.0), SECONDS)
-        yield (part, own, *("–" if one is None else _seconds(one.parts.get(part, 0.0)) for one in told))
+        yield (part, own, *("–" if one is None else more_text(one.parts.get(part, 0.0)) for one in told))
 
 
 def change_text(ratio: float) -> str:
@@ -169,5 +164,6 @@ def span_text(low: float, high: float) -> str:
     return f"× {low:.3g} … {high:.3g}" if far else f"{change_text(low)} … {change_text(high)}"
 
 
-def _seconds(more: float) -> str:
+def more_text(more: float) -> str:
+    """Seconds more, or fewer."""
     return "0 s" if abs(more) < 1e-12 else f"{'+' if more >= 0 else '−'}{show(abs(more), SECONDS)}"

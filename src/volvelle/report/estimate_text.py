@@ -32,7 +32,7 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     console.print(_inputs(answer))
     console.print(_laws(answer))
     if answer.speed is not None:
-        console.print(_assumptions(answer))
+        console.print(Text(f"\n{money_words(answer)} {range_words(answer)}", style="dim"))
 
 
 def _headline(answer: Answer) -> Panel:
@@ -57,12 +57,12 @@ def _headline(answer: Answer) -> Panel:
                 f"note: {answer.stack} was not timed on {family} chips; what is known of both counts\n", "yellow"
             )
     text.append("layout", style="bold")
-    text.append(f"  {_layout(mapping)}\n\n")
+    text.append(f"  {layout_words(mapping)}\n\n")
     if answer.speed is not None:
         _speed(text, answer.speed)
     text.append(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
-        f"({estimate.worst_rank}): {_fits(estimate)}\n"
+        f"({estimate.worst_rank}): {fits_words(estimate)}\n"
     )
     away = estimate.facts.get("host_memory_bytes")
     if away is not None and cluster.host_memory is not None:
@@ -79,7 +79,7 @@ def _headline(answer: Answer) -> Panel:
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
 
 
-def _fits(estimate: TrainingEstimate) -> str:
+def fits_words(estimate: TrainingEstimate) -> str:
     """Whether it fits with a margin left free, and how likely it is to fit at all."""
     fits = estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin)
     free = f", {100 * estimate.margin:g} % left free" if estimate.margin else ""
@@ -102,7 +102,7 @@ def _speed(text: Text, estimate: TrainingEstimate) -> None:
     )
 
 
-def _layout(mapping: ParallelMapping) -> str:
+def layout_words(mapping: ParallelMapping) -> str:
     """A layout in words, defaults left out where they say nothing."""
     taking = sorted((pair for pair in mapping.shown if pair[0].takes_chips), key=lambda pair: pair[0].rank)
     notes = {CONTEXT: " (heads swapped for positions)" if mapping.ulysses else ""}
@@ -182,7 +182,8 @@ def _bar(share: float) -> Text:
     return Text("█" * whole + part, style="cyan")
 
 
-def _bound(resource: str) -> str:
+def bound_words(resource: str) -> str:
+    """What bounds a contribution, in a word or two."""
     return resource.removeprefix("network: ").removesuffix(" units").replace(" units and", ",")
 
 
@@ -205,16 +206,16 @@ def _time(answer: Answer, *, detail: bool, bars: bool = True) -> Table:
         lines = [line for line in estimate.contributions if line.part == part and line.exposed]
         bounds = list(dict.fromkeys(word for line in lines for word in line.resource.split(" and ")))
         laws = list(dict.fromkeys(number[line.law] for line in lines))
-        bound, law = (", ".join(map(_bound, bounds[:2])), laws[0]) if len(laws) == 1 else ("", "")
+        bound, law = (", ".join(map(bound_words, bounds[:2])), laws[0]) if len(laws) == 1 else ("", "")
         bar = _bar(time / estimate.time) if bars else ""
         row(Text(part, style="bold"), time, bound, law, bar=bar)
         if detail or len(laws) > 1:
             for line in sorted(lines, key=lambda line: -line.time):
                 name = line.name.removeprefix("layer: ").removesuffix(" of activations")
-                row(Text(f"  {name}", style="dim"), line.time, _bound(line.resource), number[line.law])
+                row(Text(f"  {name}", style="dim"), line.time, bound_words(line.resource), number[line.law])
     for line in estimate.contributions:
         if not line.exposed:
-            row(Text(f"hidden: {line.name}"), line.time, _bound(line.resource), number[line.law], exposed=False)
+            row(Text(f"hidden: {line.name}"), line.time, bound_words(line.resource), number[line.law], exposed=False)
     return table
 
 
@@ -254,7 +255,8 @@ def _laws(answer: Answer) -> Table:
     return plain_table("Laws", ("", "law", "where it stands"), rows, folded=("where it stands",))
 
 
-def _range_words(answer: Answer) -> str:
+def range_words(answer: Answer) -> str:
+    """What the range covers."""
     if answer.fitted.step_error is None:
         return (
             "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
@@ -263,13 +265,13 @@ def _range_words(answer: Answer) -> str:
     return "The range covers the inputs above and how far calibration runs on this family of chips were off."
 
 
-def _assumptions(answer: Answer) -> Text:
+def money_words(answer: Answer) -> str:
+    """What money is reckoned with."""
     given = answer.costs.assumptions
-    return Text(
-        f"\nMoney: chips written off over {float(given.life) / 31_557_600:.0f} years "
+    return (
+        f"Money: chips written off over {float(given.life) / 31_557_600:.0f} years "
         f"at {100 * float(given.use):.0f} % use, "
         f"hosts and network {100 * float(given.overhead):.0f} % of the chips' price, "
         f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power; "
-        "interest, plant and maintenance, which volvelle cost counts too, are left out. " + _range_words(answer),
-        style="dim",
+        "interest, plant and maintenance, which volvelle cost counts too, are left out."
     )

@@ -12,6 +12,7 @@ from volvelle.report.compare_text import change_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import RoofPoint, roofline
+from volvelle.report.figures.theme import WIDE
 from volvelle.report.terminal import plain_table
 from volvelle.search.graph.answer import FusedBlock, MappedPlan, MappingAnswer
 from volvelle.verbs.map import MapAnswer
@@ -29,7 +30,7 @@ def print_map(answer: MapAnswer) -> None:
     found, before = answer.mapping, None if answer.baseline is None else answer.baseline.mapping.plan
     if found.plan is not None and before is not None:
         change = change_text(found.plan.time / before.time)
-        out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({_degrees(before)})")
+        out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({degrees_words(before)})")
     if found.plan is None:
         out.print(_violations(found))
         return
@@ -39,7 +40,7 @@ def print_map(answer: MapAnswer) -> None:
     out.print(_splits(found.plan))
     if found.plan.fused:
         out.print(_binding(found.plan))
-    out.print(_looked(found))
+    out.print(Text(f"\nLooked at {looked_words(found)}"))
 
 
 def _headline(answer: MapAnswer) -> Panel:
@@ -52,31 +53,34 @@ def _headline(answer: MapAnswer) -> Panel:
     if plan is None:
         text.append("\nnothing fits" if found.proven else "\nnothing was found in time", style="bold red")
         return Panel(text, title="cannot run", border_style="red", title_align="left")
-    text.append("mapping", style="bold").append(f"  {_degrees(plan)}\n\n")
+    text.append("mapping", style="bold").append(f"  {degrees_words(plan)}\n\n")
     text.append(f"{show(plan.time, SECONDS)}/step", style="bold")
     text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {plan.utilisation:.1%} of peak\n")
-    text.append(f"{_certificate(found)}\n", style="green" if found.proven else "yellow")
+    text.append(f"{certificate_words(found)}\n", style="green" if found.proven else "yellow")
     text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
     return Panel(
         text, title="best mapping" if found.proven else "best mapping found", border_style="green", title_align="left"
     )
 
 
-def _certificate(found: MappingAnswer) -> str:
+def certificate_words(found: MappingAnswer) -> str:
+    """How near the best the mapping is known to be."""
     if found.proven:
         return "optimum, proven"
     return f"no mapping takes less than {show(found.bound, SECONDS)}: gap {found.gap:.1%}"
 
 
-def _looked(found: MappingAnswer) -> Text:
+def looked_words(found: MappingAnswer) -> str:
+    """What the search went through."""
     counts = found.counts
-    return Text(
-        f"\nLooked at {counts.degrees} degrees ({counts.pruned + counts.full} ruled out by bounds), {counts.shardings} "
+    return (
+        f"{counts.degrees} degrees ({counts.pruned + counts.full} ruled out by bounds), {counts.shardings} "
         f"shardings, {counts.fusions} fusions; {found.seconds:.1f} s"
     )
 
 
-def _degrees(plan: MappedPlan) -> str:
+def degrees_words(plan: MappedPlan) -> str:
+    """Degrees, and the networks that each lies on."""
     words = []
     for group in plan.degrees.groups:
         where = " × ".join(f"{members} on {name}" for name, members in group.spans)
@@ -111,23 +115,32 @@ def _partitions(block: FusedBlock) -> Table:
     return table
 
 
-def _splits(plan: MappedPlan) -> Group:
-    """Which dimension splits what, and what is exchanged."""
-    lines = []
+def split_lines(plan: MappedPlan, *, most: int = 10) -> list[tuple[str, list[str]]]:
+    """A heading for every block, and lines: which dimension splits what, and what is exchanged."""
+    found = []
     for block in plan.blocks:
         by_dim: dict[str, list[str]] = {}
         for name, dim in block.sharded.dims.items():
             by_dim.setdefault(dim or "", []).append(name)
-        lines.append(Text(f"\n{block.name}: how kernels are split over {plan.degrees.tensor} chips", style="bold"))
+        lines = []
         for dim, names in sorted(by_dim.items(), key=lambda item: -len(item[1])):
-            shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-            lines.append(Text(f"  {'by ' + dim if dim else 'not split'}: {shown}"))
+            shown = ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+            lines.append(f"{'by ' + dim if dim else 'not split'}: {shown}")
         exchanged = [
             f"{one.collective.value} of {one.tensor}" for one in block.sharded.conversions if not one.of_weight
         ]
         if plan.degrees.tensor > 1:
-            lines.append(Text(f"  exchanged: {', '.join(exchanged) or 'nothing'}"))
-    return Group(*lines)
+            lines.append(f"exchanged: {', '.join(exchanged) or 'nothing'}")
+        found.append((f"{block.name}: how kernels are split over {plan.degrees.tensor} chips", lines))
+    return found
+
+
+def _splits(plan: MappedPlan) -> Group:
+    """Which dimension splits what, and what is exchanged."""
+    texts = []
+    for title, lines in split_lines(plan):
+        texts += [Text(f"\n{title}", style="bold"), *(Text(f"  {line}") for line in lines)]
+    return Group(*texts)
 
 
 def _binding(plan: MappedPlan) -> Text:
@@ -152,12 +165,20 @@ def map_pictures(answer: MapAnswer) -> dict[str, Chart]:
     plan = answer.mapping.plan
     if plan is None or not plan.fused:
         return {}  # kernels one after another have no partitions to draw
-    found: dict[str, Chart] = {}
+    return graph_pictures(answer) | {"roofline.svg": roofline_picture(answer, plan)}
+
+
+def graph_pictures(answer: MapAnswer) -> dict[str, Chart]:
+    """File name → the graph of each block that is not too large to draw."""
+    plan = answer.mapping.plan
+    if plan is None:
+        return {}
     stages = _stages(plan)
-    for block in plan.fused:
-        if len(block.problem.kernels) <= _DRAWN:
-            found[f"graph-{block.name}.svg".replace(" ", "-")] = _drawn(answer, block, stages)
-    return found | {"roofline.svg": _roofline(answer, plan)}
+    return {
+        f"graph-{block.name}.svg".replace(" ", "-"): _drawn(answer, block, stages)
+        for block in plan.fused
+        if len(block.problem.kernels) <= _DRAWN
+    }
 
 
 def _stages(plan: MappedPlan) -> Mapping[tuple[str, int], int]:
@@ -195,7 +216,8 @@ def _drawn(answer: MapAnswer, block: FusedBlock, stages: Mapping[tuple[str, int]
     return graph_picture([node(kernel.name) for kernel in block.problem.kernels], edges, title=title)
 
 
-def _roofline(answer: MapAnswer, plan: MappedPlan) -> Chart:
+def roofline_picture(answer: MapAnswer, plan: MappedPlan, *, width: float = WIDE) -> Chart:
+    """Partitions under the roofs of the chip and its network."""
     chip = plan.fused[0].problem.chip
     roofs = {"memory": chip.dram_rate}
     spans = plan.degrees.group("tensor").spans
@@ -219,5 +241,6 @@ def _roofline(answer: MapAnswer, plan: MappedPlan) -> Chart:
         peak=plan.peak,
         title=f"{answer.mapping.workload} on {answer.mapping.cluster}, by partition",
         about=f"Rate against FLOP a byte, with a roof for each of {', '.join(roofs)}.",
-        said="Numbers: partitions in the order they run.",
+        said="Numbers: partitions in the order they run; what binds is the roof that a mark touches.",
+        width=width,
     )

@@ -82,7 +82,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         console.print(f"as it is: {show(as_it_is.time, SECONDS)} by {degrees_text(as_it_is.mapping)}")
     if plan.run is not None:
         console.print("\n" + "\n".join(run_lines(plan.run)))
-    console.print(_why(plan))
+    console.print(Text(f"\n{why_words(plan)}"))
     _nearest(console, plan)
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
     console.print(Text(f"\nNext item: a tenth more of a resource saves of the step: {text or 'nothing'}."))
@@ -104,17 +104,16 @@ def _layouts(title: str, layouts: Sequence[Layout]) -> Table:
     return table
 
 
-def _why(plan: Plan) -> Text:
+def why_words(plan: Plan) -> str:
     """Where the first layout gains on the second, part by part."""
     first = plan.explained[0]
     largest = list(first.parts().items())[:3]
     words = ", ".join(f"{name} {100 * time / first.time:.0f} %" for name, time in largest)
-    text = Text(f"\nIts time goes to {words}.")
+    text = f"Its time goes to {words}."
     if len(plan.explained) > 1:
         second = plan.explained[1]
         if second.time <= first.time * (1 + 1e-9):
-            text.append(" The next kind takes as long: the model sees no difference.")
-            return text
+            return f"{text} The next kind takes as long: the model sees no difference."
         parts = {**dict.fromkeys(first.parts(), 0.0), **dict.fromkeys(second.parts(), 0.0)}
         gains = {name: second.parts().get(name, 0.0) - first.parts().get(name, 0.0) for name in parts}
         better = [
@@ -124,8 +123,8 @@ def _why(plan: Plan) -> Text:
             f"{name} {show(-gain, SECONDS)}" for name, gain in sorted(gains.items(), key=lambda g: g[1]) if gain < -1e-9
         ]
         lead = show(second.time - first.time, SECONDS)
-        text.append(f" It beats the next kind by {lead}: it saves {', '.join(better[:3]) or 'nothing'}")
-        text.append(f", and pays {', '.join(worse[:2])}." if worse else ".")
+        text += f" It beats the next kind by {lead}: it saves {', '.join(better[:3]) or 'nothing'}"
+        text += f", and pays {', '.join(worse[:2])}." if worse else "."
     return text
 
 

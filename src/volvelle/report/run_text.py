@@ -31,6 +31,24 @@ def run_lines(run: TrainingRun) -> list[str]:
     return [*lines, "without failures, checkpoints and restarts"]
 
 
+def run_figures(run: TrainingRun) -> list[tuple[str, str]]:
+    """The same as figures: what it is, and how that is called, with its range."""
+
+    def name(word: str, key: str, shown: Callable[[float], str], more: str = "") -> str:
+        found = run.ranges.get(key)
+        return word + ("" if found is None else f", {shown(found.low)} … {shown(found.high)}") + more
+
+    figures = [(f"{_plain(run.days)} days", name(f"for {show(run.tokens, TOKEN_COUNT)} tokens", "days", _plain))]
+    if run.usd_owned is not None:
+        figures.append((_dollars(run.usd_owned), name("owned", "usd_owned", _dollars)))
+    if run.usd_rented is not None and run.rent is not None:
+        hour = f", at {run.rent['usd_per_hour']:.2f} USD an hour and chip, offers of {run.rent['offered']}"
+        figures.append((_dollars(run.usd_rented), name("rented", "usd_rented", _dollars, hour)))
+    if run.joules is not None:
+        figures.append((f"{_energy(run.joules)} MWh", name("energy", "joules", _energy)))
+    return figures
+
+
 def _dollars(value: float) -> str:
     return show(value, DOLLARS)
 

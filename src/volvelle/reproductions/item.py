@@ -10,7 +10,8 @@ from typing import Any
 
 from volvelle.report.figures.rendering import save
 from volvelle.report.figures.theme import WIDE
-from volvelle.report.page.builder import Drawing, page
+from volvelle.report.page.builder import page, picture_and_sheets
+from volvelle.report.page.parts import Drawing
 from volvelle.report.sheet import Sheet
 
 Document = dict[str, Any]
@@ -83,7 +84,7 @@ def write_item(item: Item, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if item.picture is not None:
         save(item.picture(WIDE), folder / f"{item.name}.svg")
-    html = page(title=item.title, lead=item.lead, picture=item.picture, sheets=item.sheets)
+    html = page(title=item.title, lead=item.lead, sections=picture_and_sheets(item.picture, item.sheets))
     (folder / f"{item.name}.html").write_text(html, "utf-8")
     (folder / f"{item.name}.json").write_text(json.dumps(item.document, indent=2, ensure_ascii=False) + "\n", "utf-8")
     for number, sheet in enumerate(item.sheets, 1):

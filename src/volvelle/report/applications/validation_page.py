@@ -1,15 +1,22 @@
 """A validation as a picture, and as a page that needs no other file."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.scores import RowValidation, ScoredRow
 from volvelle.quantities import SECONDS
-from volvelle.report.applications.scores_text import group_sheets, score_cells, shown_figure, unscored_sheet
+from volvelle.report.applications.scores_text import (
+    SCORE_COLUMNS,
+    group_sheets,
+    score_cells,
+    shown_figure,
+    unscored_sheet,
+)
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST, VIOLET, WIDE
 from volvelle.report.page.builder import page
+from volvelle.report.page.parts import Cell, Grid, Headline, Picture, Row, Section, Words
 from volvelle.report.sheet import Sheet
 
 _HELD_OUT = Mark(name="held-out", colour=RUST, shape="diamond")
@@ -20,8 +27,14 @@ _MARKS = {
 }
 
 
-def validation_picture(application: AnyApplication, validation: RowValidation, *, width: float = WIDE) -> Chart:
-    """Predicted against measured figures; held-out rows lie on top."""
+_DRAWN, _LISTED = 2_000, 1_000
+"""Rows that the picture of a page shows and its table lists; a page of all of ten thousand would be too heavy."""
+
+
+def validation_picture(
+    application: AnyApplication, validation: RowValidation, *, most: int | None = None, width: float = WIDE
+) -> Chart:
+    """Predicted against measured figures, of `most` rows spread evenly; held-out rows lie on top."""
     kind = application.quantity
     points = [
         Point(
@@ -31,24 +44,32 @@ def validation_picture(application: AnyApplication, validation: RowValidation, *
             label=f"{row.head.row_id} ({row.head.group}): {row.label}: measured {shown_figure(row.measured, kind)}, "
             f"predicted {shown_figure(row.predicted, kind)} ({row.error:+.0%})",
         )
-        for row in sorted(validation.rows, key=lambda row: not row.head.split.startswith("calibration"))
+        for row in sorted(_some(validation, most), key=lambda row: not row.head.split.startswith("calibration"))
     ]
     unit = "in SI units" if kind is None else kind.base
     above = "too slow" if kind is SECONDS else "too large"
     return scatter(points, title=_title(application), quantity=application.figure, unit=unit, above=above, width=width)
 
 
-def validation_page(application: AnyApplication, validation: RowValidation) -> str:
+def _some(validation: RowValidation, most: int | None) -> Sequence[ScoredRow]:
+    """Rows spread evenly over all, those furthest off among them."""
+    rows = validation.worst_first()
+    if most is None or len(rows) <= most:
+        return validation.rows
+    return [*rows[: most // 2], *rows[most // 2 :: -(-(len(rows) - most // 2) // (most // 2))]]
+
+
+def validation_page(application: AnyApplication, validation: RowValidation, *, command: str = "") -> str:
     """The picture, all publications, all rows furthest off first, and those that were not scored."""
-    shown = ("measured", "predicted", "low", "high", "error")
-    rows = Sheet(
-        title="Rows, furthest off first",
-        columns=("row", "publication", "split", "what", *shown, "assumed", "source"),
-        rows=tuple(_cells(application, row) for row in validation.worst_first()),
-        numbers=frozenset(shown),
-        note="Low and high are the 80 % range: inputs in doubt, and what calibration rows were off.",
+    totals = [validation.overall(split) for split in validation.splits]
+    scores = Headline(
+        value=f"{score_cells(totals[0])[2]}",
+        says=f"median error of {totals[0].rows:,} {totals[0].split} rows",
+        figures=tuple(
+            (score_cells(score)[2], f"median error of {score.rows:,} {score.split} rows") for score in totals[1:]
+        ),
     )
-    findings = tuple(
+    findings = (
         Sheet(
             title=finding.title,
             columns=(*finding.words, *finding.numbers),
@@ -58,21 +79,59 @@ def validation_page(application: AnyApplication, validation: RowValidation) -> s
         for finding in application.findings(validation)
         if finding.title
     )
-    totals = [validation.overall(split) for split in validation.splits]
-    lead = "; ".join(f"{score.split}: median error {score_cells(score)[2]} over {score.rows} rows" for score in totals)
+    count = len(validation.rows)
+    left_out = f"{_DRAWN:,} of {count:,} rows, those furthest off among them." if count > _DRAWN else ""
+    drawn = Picture(
+        draw=lambda width: validation_picture(application, validation, most=_DRAWN, width=width), caption=left_out
+    )
+    groups = group_sheets(validation, groups_are=application.groups_are)
+    said = tuple(line for finding in application.findings(validation) for line in finding.lines)
+    sections = [
+        Section(title="", anchor="answer", parts=(scores, *map(Words, said), drawn)),
+        *(_section(sheet, f"group-{split}", _group_grid(validation, sheet, split)) for split, sheet in groups.items()),
+        *(_section(sheet, f"finding-{place}", Grid.of(sheet)) for place, sheet in enumerate(findings, start=1)),
+        Section(title="Rows, furthest off first", anchor="rows", parts=(_rows(application, validation),)),
+    ]
+    if validation.skipped:
+        left = unscored_sheet(validation)
+        sections.append(_section(left, "unscored", Grid.of(left)))
     return page(
         title=_title(application),
-        lead=lead,
-        picture=lambda width: validation_picture(application, validation, width=width),
-        sheets=tuple(
-            replace(sheet, title=f"{sheet.title[0].upper()}{sheet.title[1:]}")
-            for sheet in (
-                *group_sheets(validation, groups_are=application.groups_are).values(),
-                *findings,
-                rows,
-                unscored_sheet(validation),
-            )
-        ),
+        lead="Predictions with the catalogue's frozen constants against published measurements; held-out rows were not "
+        "fitted to.",
+        verb="volvelle validate",
+        sections=sections,
+        command=command,
+    )
+
+
+def _section(sheet: Sheet, anchor: str, grid: Grid) -> Section:
+    return Section(title=f"{sheet.title[0].upper()}{sheet.title[1:]}", anchor=anchor, parts=(grid,))
+
+
+def _group_grid(validation: RowValidation, sheet: Sheet, split: str) -> Grid:
+    """Scores by group; those that are numbers can be sorted."""
+    first = len(sheet.columns) - len(SCORE_COLUMNS)
+
+    def cell(place: int, text: str) -> Cell:
+        digits = text.rstrip("%").replace(",", "")
+        numeric = place >= first and digits not in ("–", "")
+        return Cell(text=text, value=float(digits) if numeric else None)
+
+    rows = tuple(Row(cells=tuple(cell(place, text) for place, text in enumerate(cells))) for cells in sheet.rows)
+    return Grid(title=sheet.title, columns=sheet.columns, rows=rows, numbers=sheet.numbers)
+
+
+def _rows(application: AnyApplication, validation: RowValidation) -> Grid:
+    shown = ("measured", "predicted", "80 % range", "error")
+    rows = validation.worst_first()
+    more = f" The {_LISTED:,} furthest off of {len(rows):,}; --json has all." if len(rows) > _LISTED else ""
+    return Grid(
+        title="Rows, furthest off first",
+        columns=("row", "publication", "split", "what", *shown, "assumed", "source"),
+        rows=tuple(Row(cells=_cells(application, row), marks=f"{row.head.row_id} (") for row in rows[:_LISTED]),
+        numbers=frozenset(shown),
+        note=f"The range: inputs in doubt, and what calibration rows were off.{more}",
     )
 
 
@@ -80,15 +139,17 @@ def _title(application: AnyApplication) -> str:
     return application.about.rstrip(".")
 
 
-def _cells(application: AnyApplication, row: ScoredRow) -> tuple[str, ...]:
-    numbers = (row.measured, row.predicted, row.low, row.high)
+def _cells(application: AnyApplication, row: ScoredRow) -> tuple[str | Cell, ...]:
+    kind = application.quantity
+    ends = [] if row.low is None or row.high is None else [shown_figure(end, kind) for end in (row.low, row.high)]
     return (
         row.head.row_id,
         row.head.group,
         row.head.split,
         row.label,
-        *("–" if number is None else shown_figure(number, application.quantity) for number in numbers),
-        f"{row.error:+.1%}",
+        *(Cell(text=shown_figure(number, kind), value=number) for number in (row.measured, row.predicted)),
+        " … ".join(ends) or "–",
+        Cell(text=f"{row.error:+.1%}", value=abs(row.error)),
         "; ".join(row.assumed),
         row.head.source,
     )

@@ -32,10 +32,10 @@ def front_csv(answers: Answers) -> str:
     return text.getvalue()
 
 
-def write_explore_files(answers: Answers, folder: Path) -> tuple[Path, ...]:
-    """Write report.html, front.csv and summary.json; gives where they are."""
+def write_explore_files(answers: Answers, folder: Path, *, command: str = "") -> tuple[Path, ...]:
+    """Write report.html, front.csv and summary.json; gives where they are. The report shows the command."""
     texts = {
-        "report.html": explore_page(answers),
+        "report.html": explore_page(answers, command=command),
         "front.csv": front_csv(answers),
         "summary.json": json_text("explore", ExploreDocument.model_validate(answers)) + "\n",
     }

@@ -12,7 +12,7 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.front import front_chart
+from volvelle.report.figures.front import FrontPoint, front_chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.theme import GREEN, GREY, LEAF, LILAC, NAVY, ORANGE, RUST, SKY, VIOLET, WIDE
 from volvelle.report.figures.tornado import TornadoBar, tornado_chart
@@ -34,8 +34,24 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     if len(front.objectives) < 2 or not len(front):
         return None
     y, x = front.objectives[0], front.objectives[1]
-    cloud = [(float(row[1]), float(row[0])) for row in answers.cloud]
-    seen = [*cloud, *((one.measures[x.name], one.measures[y.name]) for one in front.designs)]
+    path = answers.told_apart
+    kinds = [_kind(path, value, study) for value in answers.cloud_values] or [""] * len(answers.cloud)
+    cloud = [
+        FrontPoint(x=float(row[1]), y=float(row[0]), kind=kind, tells=_beside(row, kind, x, y))
+        for row, kind in zip(answers.cloud, kinds, strict=True)
+    ]
+    on_front = {(design.measures[x.name], design.measures[y.name]) for design in front.designs}
+    cloud = [point for point in cloud if (point.x, point.y) not in on_front]
+    points = [
+        FrontPoint(
+            x=design.measures[x.name],
+            y=design.measures[y.name],
+            kind="" if path is None else _kind(path, design.fields[path], study),
+            tells=f"point {design.number:,}: {design_words(design, study)}; {measures_words(design, (y.name, x.name))}",
+        )
+        for design in front.designs
+    ]
+    seen = [(point.x, point.y) for point in (*cloud, *points)]
     across, up = (
         Measure.over(values, name=measure_name(one.name), kind=study.kind_of(one.name), margin=0.07)
         for one, values in zip((x, y), zip(*seen, strict=True), strict=True)
@@ -43,12 +59,11 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     best, balanced = answers.best.design, answers.balanced
     same = best is not None and balanced is not None and best.number == balanced.number
     marked = [(best, "best and balanced" if same else "best"), (None if same else balanced, "balanced")]
+    beside = answers.census.met - len(front)
+    some = f" ({len(cloud):,} of {beside:,})" if len(cloud) < beside else ""
     return front_chart(
         cloud,
-        [
-            (one.measures[x.name], one.measures[y.name], f"point {one.number:,}: {design_words(one, study)}")
-            for one in front.designs
-        ],
+        points,
         [(one.measures[x.name], one.measures[y.name], label) for one, label in marked if one is not None],
         across=across,
         up=up,
@@ -56,8 +71,29 @@ def front_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
         title=f"{len(front):,} designs that nothing beats in both" if len(front.objectives) == 2 else "The front",
         about=f"Pareto front of {measure_name(y.name)} against {measure_name(x.name)}: {len(front)} points.",
         stair=len(front.objectives) == 2,
+        others=f"other points{some}",
+        kinds=_kinds(path, study),
+        kinds_are="" if path is None else field_name(path),
         width=width,
     )
+
+
+def _kinds(path: str | None, study: DesignStudy) -> list[str]:
+    """What an axis has, in its order."""
+    if path is None:
+        return []
+    values = next(axis.columns[path] for axis in study.axes if path in axis.columns)
+    return [_kind(path, value, study) for value in values]
+
+
+def _kind(path: str | None, value: Value, study: DesignStudy) -> str:
+    """What tells a point from others."""
+    return "" if path is None else field_text(path, value, study)
+
+
+def _beside(row: NDArray[np.float64], kind: str, x: Objective, y: Objective) -> str:
+    figures = (measure_text(goal.name, float(value)) for goal, value in ((y, row[0]), (x, row[1])))
+    return ", ".join([*([kind] if kind else []), *figures])
 
 
 def tornado_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
@@ -80,9 +116,14 @@ def tornado_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
 
 
 def _bar(swing: Swing, study: DesignStudy) -> TornadoBar:
-    known = [(value, where) for value, where in zip(swing.found, swing.values, strict=True) if value is not None]
-    known.append((swing.at, swing.chosen))
+    known = [
+        (value, where, met)
+        for value, where, met in zip(swing.found, swing.values, swing.met, strict=True)
+        if value is not None
+    ]
+    known.append((swing.at, swing.chosen, True))
     low, high = min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0])
+    kept = [value for value, _, met in known if met]
     stopped = [where for value, where in zip(swing.found, swing.values, strict=True) if value is None]
     note = f"cannot run at {field_text(swing.path, stopped[0], study)}" if stopped else ""
     return TornadoBar(
@@ -91,6 +132,7 @@ def _bar(swing: Swing, study: DesignStudy) -> TornadoBar:
         high=high[0],
         low_text=field_text(swing.path, low[1], study),
         high_text=field_text(swing.path, high[1], study),
+        kept=(min(kept), max(kept)),
         note=note + (f" and {len(stopped) - 1} more" if len(stopped) > 1 else ""),
     )
 

@@ -215,23 +215,35 @@ class Tables:
         columns = ("resource", "now", *heads, "price of 1 % more", "price of a 1 % gain")
         return Sheet(title="", columns=columns, rows=tuple(rows), numbers=frozenset(columns[1:]))
 
+    def step_lines(self) -> list[str]:
+        """What a table by resource does not say: steps to other machines, and what cannot be priced."""
+        priced = self.local.sensitivity.priced
+        unknown = [] if priced else value_sentences(self.local.sensitivity, self.answers.study.objectives[0])
+        return [*(step_sentence(step, self.answers.study) for step in self.local.steps), *unknown]
+
     def ranges(self) -> Sheet:
         """Where the measures of the best design lie."""
         rows: list[tuple[str, ...]] = []
-        for place, figure in enumerate(self.local.ranges):
-            again = place and figure.varied == self.local.ranges[place - 1].varied
-            varied = ("as above" if again else _varied(figure.varied)) + (f"; {figure.note}" if figure.note else "")
+        for figure in self.local.ranges:
             shown = (measure_text(figure.name, value) for value in (figure.value, figure.low, figure.high))
-            rows.append((measure_name(figure.name), *shown, varied))
+            rows.append((measure_name(figure.name), *shown))
         level = f"{100 * self.local.ranges[0].level:.0f} %" if self.local.ranges else ""
         return Sheet(
             title="How sure",
-            columns=("of the best design", "value", "low", "high", "what was varied"),
+            columns=("of the best design", "value", "low", "high"),
             rows=tuple(rows),
             numbers=frozenset({"value", "low", "high"}),
             note=f"Time: {level} of sampled inputs end inside. Prices: all at their low or all at their high end at "
             "once.",
         )
+
+    def varied_lines(self) -> list[str]:
+        """What was varied, once for all measures that have it in common, and what else is to be said of them."""
+        by: dict[tuple[str, ...], list[str]] = {}
+        for figure in self.local.ranges:
+            by.setdefault(figure.varied, []).append(measure_name(figure.name))
+        lines = [f"{', '.join(names)}: {_varied(varied)}" for varied, names in by.items()]
+        return [*lines, *(f"{measure_name(found.name)}: {found.note}" for found in self.local.ranges if found.note)]
 
     def prices(self) -> Sheet:
         """Every price that money rests on."""

@@ -7,6 +7,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from volvelle.quantities import DAY
+from volvelle.report.explore.best_words import crossed_limits
 from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, unmet_lines
 from volvelle.report.explore.words import (
     explored_words,
@@ -87,6 +88,8 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     for name, count, why in tables.fallen_out().rows:
         console.print(Text(f"  {count} {name}" + (f": {why}" if why else ""), style="dim"))
     _print_best(answers.best, study, console, answers.taken_apart)
+    for line in crossed_limits(answers):
+        console.print(Text(f"  note: {line}", style="yellow"))
     if answers.every_point is not None:
         console.print(_sheet_table(tables.every_point()))
     if answers.facets:
@@ -103,7 +106,7 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     _print_list("What pays", pays, console)
     ranges, prices = tables.ranges(), tables.prices()
     if ranges.rows:
-        console.print(_sheet_table(ranges, without=("what was varied",)))
+        console.print(_sheet_table(ranges))
         for line in (
             ranges.note,
             *(f"{measure_name(figure.name)}: {figure.note}" for figure in answers.local.ranges if figure.note),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from volvelle.errors import MissingExtraError
@@ -20,6 +21,13 @@ def _engine(name: str) -> Any:
         raise MissingExtraError(
             f"pictures are drawn by Altair, of which {name} is not installed; run pip install 'volvelle[plot]'"
         ) from None
+
+
+def check_engines() -> None:
+    """Refuse where one of them is not installed."""
+    for name in ("altair", "vl_convert"):
+        if find_spec(name) is None:
+            _engine(name)
 
 
 class _Altair:

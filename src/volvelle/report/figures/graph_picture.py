@@ -7,9 +7,9 @@ from statistics import fmean
 
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.sketch import Box, Wire, Words, sketch
-from volvelle.report.figures.theme import FAINT, INK, TINTS
+from volvelle.report.figures.theme import FAINT, INK, ON_PALE, TINTS
 
-_LETTER, _HEIGHT, _ROW, _GAP, _TOP = 6.6, 36.0, 66.0, 18.0, 36.0
+_LETTER, _HEIGHT, _ROW, _GAP, _TOP = 6.8, 42.0, 72.0, 18.0, 36.0
 _KEYS = 8
 """Partitions whose colours are told."""
 _ROUNDS = 8
@@ -41,7 +41,7 @@ def graph_picture(nodes: Sequence[Node], edges: Sequence[Edge], *, title: str, a
     """Rows by depth in the graph, from top to bottom; a node's colour and number are its partition's."""
     rows = _ordered(_rows(nodes, edges), edges)
     by_name = {node.name: node for node in nodes}
-    widths = {node.name: max(len(node.name), len(node.words) * 0.82, 8) * _LETTER + 40.0 for node in nodes}
+    widths = {node.name: max(len(node.name), len(node.words) * 0.94, 8) * _LETTER + 40.0 for node in nodes}
     spans = [sum(widths[name] for name in row) + _GAP * (len(row) - 1) for row in rows]
     # Tensors that skip rows bow out to either side.
     width = max(max(spans) + 200.0, 320.0)
@@ -105,8 +105,8 @@ def _box(node: Node, x: float, y: float, width: float) -> tuple[Box, Words, Word
     return (
         Box(x=x, y=y, width=width, height=_HEIGHT, fill=TINTS[colour], stroke=stroke, rounded=6.0, tells=tells),
         Words(x=x + 12, y=y + _HEIGHT / 2, text=str(node.partition + 1), size=11, align="center", bold=True),
-        Words(x=middle, y=y + (13 if node.words else 18), text=node.name, align="center"),
-        Words(x=middle, y=y + 26, text=node.words, size=10, align="center", colour=FAINT),
+        Words(x=middle, y=y + (15 if node.words else 21), text=node.name, size=13, align="center"),
+        Words(x=middle, y=y + 30, text=node.words, size=12, align="center", colour=ON_PALE),
     )
 
 

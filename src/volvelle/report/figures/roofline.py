@@ -41,8 +41,10 @@ def roofline(
     seen = [value for point in points for value in point.intensities if value] + [
         peak / rate for rate in roofs.values()
     ]
-    low, high = min(seen) / 4, max(seen) * 4
-    floor = max(min([point.rate for point in points], default=peak) / 5, peak / 1e6)
+    low, high = min(seen) / 2, max(seen) * 3
+    # Below the slowest work, and where roofs come in at the left, there is nothing to see.
+    slowest = min([point.rate for point in points], default=peak)
+    floor = max(min(slowest / 2, peak / 4), peak / 1e6)
     up = Measure(name="rate of a chip", kind=FLOP_PER_SECOND, low=floor, high=peak * 2.2)
     x = alt.X("x:Q", title="operational intensity, FLOP per byte").scale(type="log", domain=[low, high], nice=False)
     x = x.axis(format=NUMBERS, tickCount=5)

@@ -7,7 +7,7 @@ from typing import Any
 from volvelle.quantities import Quantity
 from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of, named
-from volvelle.report.figures.theme import BLANK, FAINT, INK, NARROW, TELLS, WIDE, finished, haloed, legend
+from volvelle.report.figures.theme import BLANK, FAINT, INK, NARROW, PAPER, TELLS, WIDE, finished, haloed, legend
 
 _ROW, _TALL_ROW = 27.0, 43.0
 """Height of a row, and of one whose name stands above its bar."""
@@ -41,8 +41,17 @@ class BarRow:
     @property
     def reach(self) -> float:
         """Where it ends at the most."""
-        whole = sum(piece.value for piece in self.pieces)
-        return max(whole, self.span[1]) if self.span else whole
+        return max(self.whole, self.span[1]) if self.span else self.whole
+
+    @property
+    def least(self) -> float:
+        """Where it may end at the least."""
+        return min(self.whole, self.span[0]) if self.span else self.whole
+
+    @property
+    def whole(self) -> float:
+        """Of its pieces together."""
+        return sum(piece.value for piece in self.pieces)
 
 
 def row_chart(
@@ -55,9 +64,13 @@ def row_chart(
     about: str,
     said: str = "",
     limits: Sequence[tuple[float, str]] = (),
+    dots: bool = False,
     width: float = WIDE,
 ) -> Chart:
-    """The picture; `limits` are dashed lines from top to bottom, with words above them."""
+    """The picture; `limits` are dashed lines from top to bottom, with words above them.
+
+    Rows that hardly differ are `dots` at their ends, on an axis that need not begin at zero.
+    """
     beside = width > NARROW
     before = _LETTER * max(len(row.label) for row in rows) + 16.0 if beside else 0.0
     wide = width - before - 30.0
@@ -65,6 +78,10 @@ def row_chart(
     reach = max([row.reach for row in rows] + [value for value, _ in limits]) or 1.0
     fitted = max(row.reach for row in rows) / max(1.0 - behind / wide, 0.4)
     axis = Measure(name=name, kind=kind, low=0.0, high=max(fitted, reach * 1.02))
+    if dots:
+        least = min(row.least for row in rows)
+        room = (reach - least or 0.1 * reach) / max(1.0 - behind / wide - 0.06, 0.3)
+        axis = Measure(name=name, kind=kind, low=max(least - 0.06 * room, 0.0), high=least + 0.94 * room)
     step = _ROW if beside else _TALL_ROW
     x = alt.X("start:Q").scale(axis.scale).axis(axis.axis(domain=False))
     y = alt.Y("row:O").scale(paddingInner=0.3 if beside else 0.62, paddingOuter=0.15 if beside else 0.62)
@@ -76,16 +93,20 @@ def row_chart(
     shown = legend(kinds, width - 40, **above) if len(kinds) > 1 else None
     scale = {"domain": kinds, "range": [colours[word] for word in kinds]}
     full, hollow = _pieces(rows, axis)
-    layers: list[Any] = [
-        marks_of(full)
-        .mark_bar(aria=True)
-        .encode(x=x, x2="end:Q", y=y, color=alt.Color("kind:N", legend=shown).scale(**scale), **TELLS)
-    ]
+    colour = alt.Color("kind:N", legend=shown).scale(**scale)
+    if dots:
+        mark = marks_of(full).mark_point(filled=True, size=110, opacity=1, stroke=PAPER, strokeWidth=1, aria=True)
+        layers: list[Any] = [
+            *_spans(rows, axis, x, y),
+            mark.encode(x=alt.X("end:Q").scale(axis.scale), y=y, color=colour, **TELLS),
+        ]
+    else:
+        bars = marks_of(full).mark_bar(aria=True)
+        layers = [bars.encode(x=x, x2="end:Q", y=y, color=colour, **TELLS), *_spans(rows, axis, x, y)]
     if hollow:
         outline = marks_of(hollow).mark_bar(aria=True, fill=BLANK, strokeWidth=1.2, strokeDash=[3, 2])
         stroke = alt.Stroke("kind:N", legend=None).scale(**scale)
         layers.append(outline.encode(x=x, x2="end:Q", y=y, stroke=stroke, **TELLS))
-    layers += _spans(rows, axis, x, y)
     layers += _limits(limits, axis, x, wide)
     ends = [{"row": place, "start": axis.of(row.reach), "text": row.text} for place, row in enumerate(rows)]
     layers += haloed(marks_of(ends).encode(x=x, y=y, text="text:N"), colour=INK, align="left", dx=6, fontSize=12)

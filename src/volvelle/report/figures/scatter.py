@@ -75,7 +75,7 @@ def scatter(
         .mark_line(color=INK, strokeWidth=1.2)
         .encode(x=x, y=y),
         marks_of(rows)
-        .mark_point(filled=True, size=52, opacity=0.7, stroke=PAPER, strokeWidth=0.5, aria=True)
+        .mark_point(filled=True, size=52, opacity=1, fillOpacity=0.7, stroke=PAPER, strokeWidth=0.5, aria=True)
         .encode(
             x=x,
             y=y,

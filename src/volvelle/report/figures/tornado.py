@@ -7,7 +7,7 @@ from typing import Any
 from volvelle.quantities import Quantity
 from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.engine import Chart, alt, marks_of, named
-from volvelle.report.figures.theme import GREEN, INK, NARROW, ORANGE, TELLS, WIDE, finished, haloed, legend
+from volvelle.report.figures.theme import CLOUD, GREEN, INK, NARROW, ORANGE, TELLS, WIDE, finished, haloed, legend
 
 _ROW = 38.0
 
@@ -21,6 +21,8 @@ class TornadoBar:
     high: float
     low_text: str
     high_text: str
+    kept: tuple[float, float] | None = None
+    """The lowest and highest value that meet every constraint; None: all do."""
     note: str = ""
     """Said below the name, such as where it cannot run."""
 
@@ -47,18 +49,31 @@ def tornado_chart(
     y = y.axis(domain=False, labelExpr=named(labels), title=None, labelOverlap=False, labelColor=INK)
     # What the names beside the bars leave.
     wide = width - 60 - 6.6 * max(max(len(bar.name), len(bar.note)) for bar in bars)
-    kinds = ["better than chosen", "worse than chosen"]
-    fill = alt.Fill("kind:N", legend=legend(kinds, wide, offset=28)).scale(domain=kinds, range=[GREEN, ORANGE])
+    kinds = ["better than chosen", "worse than chosen", "misses a constraint"]
     sides, words = [], []
     for place, bar in enumerate(bars):
-        for value, text, lower in ((bar.low, bar.low_text, True), (bar.high, bar.high_text, False)):
-            row: dict[str, Any] = {"bar": place, "start": axis.of(value), "text": text, "lower": lower}
-            row |= {"end": axis.of(at), "kind": kinds[less != lower], "tells": f"{bar.name}: {text}"}
+        kept = bar.kept or (bar.low, bar.high)
+        for value, met, text, lower in (
+            (bar.low, kept[0], bar.low_text, True),
+            (bar.high, kept[1], bar.high_text, False),
+        ):
+            base: dict[str, Any] = {"bar": place, "lower": lower}
+            missed = " (misses a constraint)" if value != met else ""
+            told = {"tells": f"{bar.name}: {text}{missed}"}
+            if met != at:
+                side = {"start": axis.of(met), "end": axis.of(at), "kind": kinds[less != lower]}
+                sides.append(base | told | side)
+            if value != met:
+                sides.append(base | told | {"start": axis.of(value), "end": axis.of(met), "kind": kinds[2]})
             if value != at:
-                sides.append(row)
-                words.append(row)
+                words.append(base | {"start": axis.of(value), "text": text})
         if bar.low == bar.high:
             words.append({"bar": place, "start": axis.of(at), "text": "makes no difference", "lower": False})
+    kinds = [word for word in kinds if any(side["kind"] == word for side in sides)]
+    colours = {"better than chosen": GREEN, "worse than chosen": ORANGE, "misses a constraint": CLOUD}
+    fill = alt.Fill("kind:N", legend=legend(kinds, wide, offset=28)).scale(
+        domain=kinds, range=[colours[word] for word in kinds]
+    )
     chosen = marks_of([{"start": axis.of(at), "text": at_text}])
     crowded = axis.share(at) * wide + 6.8 * len(at_text) > wide
     chart = alt.layer(

@@ -1,14 +1,15 @@
 """An answer as a piece of HTML: figures, pictures and tables, in the colours of the notebook around it, no script."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable
 from html import escape
 from typing import cast
 
 from volvelle.errors import MissingExtraError
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.theme import WIDE, recoloured
+from volvelle.report.figures.rendering import svg
+from volvelle.report.figures.theme import NARROW, WIDE, recoloured
 from volvelle.report.notebook.shown import Drawing, Shown
-from volvelle.report.page.builder import figure
 from volvelle.report.sheet import Sheet
 
 _ROWS = 40
@@ -69,15 +70,17 @@ def _drawn(pictures: Iterable[Drawing]) -> tuple[str, str]:
         for draw in pictures:
             wide = draw(WIDE)
             if wide is not None:
-                figures.append(f"<figure>{figure(_at_both_widths(draw, wide))}</figure>")
+                figures.append(_figure(wide, cast(Chart, draw(NARROW))))
     except MissingExtraError as error:
         return "", str(error)
     return "".join(figures), ""
 
 
-def _at_both_widths(draw: Drawing, wide: Chart) -> Callable[[float], Chart]:
-    """The picture, of which the wide one is drawn already."""
-    return lambda width: wide if width == WIDE else cast(Chart, draw(width))
+def _figure(wide: Chart, narrow: Chart) -> str:
+    """A picture drawn for a desk and for a telephone, which has no pointer to rest on a mark."""
+    small = re.sub(r"<title>.*?</title>", "", svg(narrow, themed=False), flags=re.DOTALL)
+    drawn = f'<div class="wide">{svg(wide, themed=False)}</div><div class="narrow" aria-hidden="true">{small}</div>'
+    return f"<figure>{drawn}</figure>"
 
 
 def _table(sheet: Sheet, *, titled: bool = True) -> str:

@@ -2,7 +2,9 @@
 
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show
 from volvelle.report.compare_text import difference_lines
-from volvelle.report.estimate_pictures import bound_words, memory_picture, time_picture
+from volvelle.report.estimate_pictures import memory_picture, time_picture
+from volvelle.report.estimate_text import bound_words
+from volvelle.report.figures.engine import Chart
 from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself, under
 from volvelle.report.plan_text import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
@@ -51,8 +53,12 @@ def _shown(answer: Answer) -> Shown:
 
 
 def _pictures(answer: Answer) -> tuple[Drawing, ...]:
-    held: Drawing = lambda width: memory_picture(answer, width=width)  # noqa: E731
-    return (held,) if answer.speed is None else (lambda width: time_picture(answer.estimate, width=width), held)
+    estimate, host = answer.estimate, answer.cluster.host_memory
+
+    def held(width: float) -> Chart:
+        return memory_picture(estimate, rank=estimate.worst_rank, host=host, width=width)
+
+    return (held,) if answer.speed is None else (lambda width: time_picture(estimate, width=width), held)
 
 
 def time_sheet(answer: Answer) -> Sheet:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from volvelle.catalogue.published.comet import Comet
-from volvelle.report.page.builder import Drawing
+from volvelle.report.page.parts import Drawing
 from volvelle.report.sheet import Sheet
 from volvelle.reproductions.comet import pictures
 from volvelle.reproductions.comet.figures import (

@@ -21,12 +21,15 @@ from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensi
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.measures import MEASURES
 from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
 
 _CLOUD = 1_500
 """Points beside the front that a picture shows."""
+_KINDS = 7
+"""Values of a field at most by which a picture tells points apart."""
 _BARS = 6
 """Designs whose time is taken apart."""
 _PRICED = 3_000_000
@@ -60,6 +63,10 @@ class Answers(Presentable):
     front: Front
     cloud: NDArray[np.float64]
     """Objectives of some points that run and meet the constraints, one column each."""
+    told_apart: str | None
+    """The field by whose few values a picture tells points apart; None: none has few."""
+    cloud_values: tuple[Value, ...]
+    """What the points of the cloud have there."""
     balanced: Design | None
     """The point of the front nearest to the best of every objective at once; None: there is one objective."""
     breakdowns: tuple[Breakdown, ...]
@@ -105,7 +112,8 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
             heat = pivot(query, study, down, across)
         grids = facet_grids(query, study)
         balanced = _balanced(query, study, front)
-        cloud = _cloud(query, study, counted.met)
+        told_apart = _told_apart(study)
+        cloud, cloud_values = _cloud(query, study, counted.met, told_apart)
         listed = every_point(query, study, evaluator)
     return Answers(
         study=study,
@@ -115,6 +123,8 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         facets=facets,
         front=front,
         cloud=cloud,
+        told_apart=told_apart,
+        cloud_values=cloud_values,
         balanced=balanced,
         breakdowns=_breakdowns(evaluator, best.design, balanced, front) if isinstance(evaluator, Evaluator) else (),
         profiles=profiles,
@@ -126,14 +136,26 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
     )
 
 
-def _cloud(query: Query, study: DesignStudy, met: int) -> NDArray[np.float64]:
+def _told_apart(study: DesignStudy) -> str | None:
+    """An axis of names before the facet, and that before one of few numbers."""
+    few = [axis for axis in study.axes if 1 < len(axis) <= _KINDS]
+    named = [axis for axis in few if isinstance(next(iter(axis.columns.values()))[0], str)]
+    facet = [axis for axis in few if axis.name == study.form.facet]
+    return next((next(iter(axis.columns)) for axis in (*named, *facet, *few)), None)
+
+
+def _cloud(
+    query: Query, study: DesignStudy, met: int, told_apart: str | None
+) -> tuple[NDArray[np.float64], tuple[Value, ...]]:
     """Every so-manieth point by a hash of its number: the same ones every time, from all over."""
     names = [quoted(one.name) for one in study.objectives]
     every = max(1, met // _CLOUD)
     columns = ", ".join(f"{name} AS __{place}" for place, name in enumerate(names))
+    columns += f", {quoted(told_apart)} AS __kind" if told_apart else ""
     some = f"{where(study.constraints)} AND hash(point) % {every} = 0"
     found = query.columns(f"SELECT {columns} FROM points WHERE {some} LIMIT {2 * _CLOUD}")
-    return np.column_stack([np.asarray(found[f"__{place}"], dtype=float) for place in range(len(names))])
+    kinds = np.asarray(found["__kind"]).tolist() if told_apart else []
+    return np.column_stack([np.asarray(found[f"__{place}"], dtype=float) for place in range(len(names))]), tuple(kinds)
 
 
 def _balanced(query: Query, study: DesignStudy, front: Front) -> Design | None:
@@ -175,7 +197,8 @@ def _around(evaluator: Evaluator, design: Design) -> Local:
     rows = 1 + 2 * len({one.path for one in found.elasticities})
     layouts = max(1.0, (evaluator.evaluated - before) / rows)
     swings = tornado(evaluator, design)
-    names = list(dict.fromkeys(["time", *(one.name for one in study.objectives)]))
+    limited = (name for limit in study.constraints for name in sorted(limit.names) if name in MEASURES)
+    names = list(dict.fromkeys(["time", *(one.name for one in study.objectives), *limited]))
     money = any(needs_prices(name) for name in study.measures)
     return Local(
         explained=explained,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import Number
@@ -17,6 +18,7 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.fields import dimension_names, numeric_field, value_of
 from volvelle.studies.design_space.measures import Objective
+from volvelle.studies.design_space.points import Slice
 
 _STEP = 0.01
 _SAMPLES = 9
@@ -99,6 +101,8 @@ class Swing:
     """Values looked at, from one end of the axis to the other."""
     found: tuple[float | None, ...]
     """The objective there; None: it cannot run."""
+    met: tuple[bool, ...]
+    """Whether the study's constraints are met there."""
     chosen: Value
     at: float
     """The objective at the chosen design."""
@@ -245,6 +249,7 @@ def tornado(evaluator: Evaluator, design: Design) -> tuple[Swing, ...]:
         return ()
     found = evaluator.points(np.array(numbers, dtype=np.int64))
     values, runs = found.columns[goal.name], found.feasible
+    met = _met(study, found)
     swings = []
     for axis, places, span in spans:
         path, known = next(iter(axis.columns.items()))
@@ -255,11 +260,24 @@ def tornado(evaluator: Evaluator, design: Design) -> tuple[Swing, ...]:
                 goal=goal,
                 values=tuple(known[place] for place in places),
                 found=tuple(float(values[row]) if runs[row] and np.isfinite(values[row]) else None for row in rows),
+                met=tuple(bool(runs[row] and met[row]) for row in rows),
                 chosen=design.fields[path],
                 at=design.measures[goal.name],
             )
         )
     return tuple(sorted(swings, key=lambda swing: swing.low - swing.high))
+
+
+def _met(study: DesignStudy, found: Slice) -> NDArray[np.bool_]:
+    """Which points meet every constraint."""
+    names: dict[str, object] = dict(found.columns)
+    for axis in study.axes:
+        for path, values in axis.columns.items():
+            names[path] = np.array(values, dtype=object)[found.positions[axis.name]]
+    met = np.ones(len(found), dtype=bool)
+    for expression in study.constraints:
+        met &= np.broadcast_to(np.asarray(expression.value(names), dtype=bool), met.shape)
+    return met
 
 
 def _stated(path: str, study: DesignStudy) -> bool:

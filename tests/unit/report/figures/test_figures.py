@@ -15,7 +15,7 @@ from volvelle.report.figures.axes import Measure
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.break_even import break_even_chart
 from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.front import front_chart
+from volvelle.report.figures.front import FrontPoint, front_chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
 from volvelle.report.figures.lines import line_chart
@@ -72,6 +72,15 @@ def rows(width: float) -> Chart:
     )
 
 
+def dotted(width: float) -> Chart:
+    lying = [
+        BarRow(label=name, pieces=(Piece(kind="work", value=value, tells=name),), text=f"{value:g} s")
+        for name, value in (("1. tp8", 20.0), ("2. tp4", 20.1))
+    ]
+    colours = {"work": BLUE}
+    return row_chart(lying, name="time", kind=SECONDS, colours=colours, title="Dots", about="d", dots=True, width=width)
+
+
 def heat(width: float) -> Chart:
     cells = tuple(
         tuple(Cell(value=v, text=f"{v:g}", other="9" if v == 4 else "") for v in row) for row in ((1, 2), (4, math.nan))
@@ -117,8 +126,8 @@ def curves(width: float) -> Chart:
 
 def front(width: float) -> Chart:
     return front_chart(
-        [(3e6, 9.0)],
-        [(1e6, 5.0, "first"), (2e6, 3.0, "second")],
+        [FrontPoint(x=3e6, y=9.0)],
+        [FrontPoint(x=1e6, y=5.0, tells="first"), FrontPoint(x=2e6, y=3.0, tells="second")],
         [(2e6, 3.0, "best")],
         across=Measure.over((1e6, 3e6), name="price", kind=DOLLARS, margin=0.07),
         up=Measure.over((3.0, 9.0), name="time", kind=SECONDS, margin=0.07),
@@ -129,9 +138,26 @@ def front(width: float) -> Chart:
     )
 
 
+def machines(width: float) -> Chart:
+    return front_chart(
+        [FrontPoint(x=3e6, y=9.0, kind="dgx-h100", tells="another")],
+        [FrontPoint(x=1e6, y=5.0, kind="dgx-b200", tells="point 1: this one")],
+        [(1e6, 5.0, "best")],
+        across=Measure.over((1e6, 3e6), name="price", kind=DOLLARS, margin=0.07),
+        up=Measure.over((3.0, 9.0), name="time", kind=SECONDS, margin=0.07),
+        less=(True, True),
+        title="Machines",
+        about="m",
+        kinds=("dgx-a100", "dgx-h100", "dgx-b200"),
+        kinds_are="system",
+        width=width,
+    )
+
+
 def tornado(width: float) -> Chart:
     bars = [
         TornadoBar(name="memory", low=3.0, high=5.0, low_text="2 TB/s", high_text="1 TB/s", note="cannot run at 0"),
+        TornadoBar(name="limited", low=2.0, high=6.0, low_text="512", high_text="4,096", kept=(3.5, 6.0)),
         TornadoBar(name="nothing", low=4.0, high=4.0, low_text="", high_text=""),
     ]
     return tornado_chart(
@@ -176,7 +202,7 @@ def graph(width: float) -> Chart:
     return graph_picture(nodes, [Edge(producer="in", consumer="out", words="4 MB")], title="Graph")
 
 
-ALL = (bars, columns, rows, heat, lines, curves, front, tornado, break_even, roof, seen, graph)
+ALL = (bars, columns, rows, dotted, heat, lines, curves, front, machines, tornado, break_even, roof, seen, graph)
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
@@ -192,6 +218,19 @@ def test_a_picture_is_well_formed_no_wider_than_asked_and_has_only_colours_with_
     assert "NaN" not in text
     assert "undefined" not in text
     assert set(re.findall(r'(?:fill|stroke)="(#\w+)"', text)) <= set(PAIRS)
+
+
+def test_a_front_names_machines_and_shows_those_that_are_not_on_it() -> None:
+    text = svg(machines(WIDE))
+    assert ">dgx-h100</text>" in text
+    assert "dgx-a100" not in text
+    assert "<title>another</title>" in text
+
+
+def test_a_tornado_does_not_call_better_what_misses_a_constraint() -> None:
+    text = svg(tornado(WIDE))
+    assert "limited: 512 (misses a constraint)" in text
+    assert ">misses a constraint</text>" in text
 
 
 def test_what_a_pointer_reads_is_in_the_picture() -> None:

@@ -12,9 +12,8 @@ from tests.unit.report.figures.test_figures import bars, seen
 from volvelle.errors import MissingExtraError
 from volvelle.report.figures.engine import alt
 from volvelle.report.figures.rendering import save, svg
-from volvelle.report.figures.theme import NARROW, PAIRS, PAPER, WIDE
-from volvelle.report.page.builder import figure, page
-from volvelle.report.sheet import Sheet
+from volvelle.report.figures.scatter import Mark, Point, scatter
+from volvelle.report.figures.theme import BLUE, NARROW, PAIRS, PAPER, WIDE
 
 
 def test_a_picture_is_the_same_however_many_were_made_before() -> None:
@@ -51,16 +50,12 @@ def test_charts_are_altairs_own_for_notebooks() -> None:
     assert "tells" in str(chart.to_dict())
 
 
-def test_a_page_has_a_picture_for_a_desk_and_one_for_a_telephone() -> None:
-    drawn = figure(seen)
-    widths = [float(width) for width in re.findall(r'<svg[^>]* width="(\d+)"', drawn)]
-    assert len(widths) == 2
-    assert widths[1] <= 360 < widths[0]
-    sheet = Sheet(title="<t>", columns=("a", "b"), rows=(("x & y", "1"),), numbers=frozenset({"b"}))
-    text = page(title="T", lead="L", picture=seen, sheets=(sheet,))
-    assert "x &amp; y" in text
-    assert set(re.findall(r"https?://[^\s\"'<]+", text)) == {"http://www.w3.org/2000/svg"}
-    assert "<figure>" not in page(title="T", lead="L", picture=None, sheets=(sheet,))
+def test_shapes_of_many_marks_are_drawn_once_in_a_page() -> None:
+    mark = Mark(name="kind", colour=BLUE, shape="circle")
+    points = [Point(measured=1.0 + at, predicted=1.0 + at, mark=mark, label=f"row {at}") for at in range(250)]
+    text = svg(scatter(points, title="Many", quantity="time", unit="s"), themed=False)
+    assert text.count("<use ") == 250
+    assert "<title>row 249</title>" in text
 
 
 @pytest.mark.parametrize("name", ["altair", "vl_convert"])

@@ -1,0 +1,50 @@
+"""A layout as a command to copy, and what its letters mean."""
+
+import shlex
+from collections.abc import Sequence
+
+from volvelle.mapping.axes import AXES, DATA
+from volvelle.mapping.parallelism import CHOICES, ParallelMapping
+
+
+def layout_flags(mapping: ParallelMapping) -> list[str]:
+    """Options of ``volvelle estimate`` that give this layout: what is not the default, and the replicas."""
+    flags: list[str] = []
+    for choice in CHOICES:
+        value = getattr(mapping, choice.name)
+        if choice.listed:
+            flags += [f"--{choice.listed}", choice.listed_word] if value else []
+        elif choice.name == DATA.name:
+            flags += [choice.flag, str(value)]
+        elif value == choice.default:
+            continue
+        elif choice.kind is bool:
+            flags.append(choice.flag if value else f"--no-{choice.flag.removeprefix('--')}")
+        else:
+            flags += [choice.flag, value.word if choice.words else str(value)]
+    return flags
+
+
+def estimate_command(asked: Sequence[str], mapping: ParallelMapping) -> str:
+    """The question about one layout, as it is typed; `asked` are the words before the layout."""
+    return shlex.join(["volvelle", "estimate", *asked, *layout_flags(mapping)])
+
+
+def layout_facts(mapping: ParallelMapping) -> tuple[tuple[str, str, str, str], ...]:
+    """Every field of a layout: its name, what it has, its option, and what that says."""
+    facts = []
+    for choice in CHOICES:
+        value = getattr(mapping, choice.name)
+        shown = value.word if choice.words else {True: "yes", False: "no"}[value] if choice.kind is bool else str(value)
+        flag = f"--{choice.listed} {choice.listed_word}" if choice.listed else choice.flag
+        facts.append((choice.name.replace("_", " "), shown, flag, choice.says.rstrip(".")))
+    return tuple(facts)
+
+
+def legend_of_letters() -> str:
+    """What ``tp8 pp8 mb1 zero1`` means."""
+    axes = ", ".join(f"{axis.word} {axis.name}" for axis in AXES)
+    return (
+        f"Degrees of parallelism: {axes}; mb: sequences in a micro-batch; zero: stage of ZeRO, what replicas share of "
+        "optimiser state (1), gradients (2) and weights (3); sp: sequence parallelism."
+    )
