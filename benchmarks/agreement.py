@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import volvelle
 from volvelle.mapping.axes import TENSOR
-from volvelle.mapping.lowering import axis_shardings
+from volvelle.mapping.axis_shardings import axis_shardings
 from volvelle.mapping.sharding import TensorSharding
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import REPLICATED, split

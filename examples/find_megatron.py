@@ -8,6 +8,7 @@ from volvelle import (
     Catalogue,
     ClosedForm,
     ParallelMapping,
+    Phase,
     ShardedBlock,
     TrainingStep,
     Workload,
@@ -15,7 +16,6 @@ from volvelle import (
     split,
     with_backward,
 )
-from volvelle.workload.operations import Phase
 
 # One line an operation. A dimension that is not in the output is summed over.
 mlp = BlockBuilder("mlp")

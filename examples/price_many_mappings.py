@@ -2,8 +2,16 @@
 
 import numpy as np
 
-from volvelle import Catalogue, ClosedForm, MappingTable, Recompute, TrainingStep, UnderUncertainty, transformer
-from volvelle.estimators.uncertainty import sampled
+from volvelle import (
+    Catalogue,
+    ClosedForm,
+    MappingTable,
+    Recompute,
+    TrainingStep,
+    UnderUncertainty,
+    sampled,
+    transformer,
+)
 
 catalogue = Catalogue()
 step = TrainingStep(model=transformer(catalogue.model("llama3-405b")), batch=2048)

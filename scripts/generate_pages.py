@@ -70,6 +70,7 @@ DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
 DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hierarchical-dispatch"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
+TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
     "first": FIRST,
     "deeper": FIRST.replace("--pp 8", "--pp 16"),
@@ -92,6 +93,8 @@ QUESTIONS = {
         f"scale-{chips}": FIRST.replace("1024", str(chips)).replace("1536", str(3 * chips // 2))
         for chips in (3072, 4096, 16384)
     },
+    "lora": f"estimate {TUNED} --lora 16",
+    "qlora": f"estimate {TUNED} --qlora 16 --optimizer adam-8bit",
     "own": "estimate llama3-70b --on orion-tray/256 --tp 8 --batch 512 --catalogue examples/own_catalogue",
 }
 """Estimates shown in the documentation, as typed."""
@@ -108,6 +111,8 @@ OTHERS = {
     "plan-refused": "plan llama3-70b --on dgx-h100/64 --batch 512 --emit torchtitan",
     "plan-emitted": "plan llama3-8b --on dgx-h100/64 --batch 256 --cp 1 --emit megatron",
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch --top 4",
+    "plan-qlora": "plan llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --qlora 16 --top 3",
+    "plan-qlora-emitted": "plan llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --qlora 16 --emit fsdp",
     "plan-config": f"plan {CONFIG} --top 3",
     "map-state-space": f"{MAPPED}",
     "cost": "cost --on dgx-h100/1024",
@@ -132,6 +137,8 @@ SHOWN = {
     "own": ("headline", "time", "inputs"),
     "detail": ("time",),
     "small": ("headline", "time"),
+    "lora": ("headline", "memory"),
+    "qlora": ("memory",),
     "llama-paper": ("headline",),
     "deepseek-paper": ("headline",),
 }
@@ -141,6 +148,12 @@ PLANS = {
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch",
 }
 """Plans of which prose quotes the first layout."""
+TUNING_PUBLISHED = """\
+import sys
+sys.path.insert(0, ".")
+from tests.validation.published_tuning import table_of_memory
+print(table_of_memory(), end="")
+"""
 VALIDATED = """\
 import json
 from volvelle.applications.training.application import TRAINING
@@ -857,6 +870,7 @@ def pages() -> dict[Path, str]:
         linpack, quoted_of_linpack = hpl_page()
         found = {made / name: text for name, text in (files | mapped() | linpack).items()}
         found |= {made / name: text for name, text in (benchmark_pages() | explore_pages() | kernel_pages()).items()}
+        found[made / "fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
         training = json.loads(validated.result())
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}
         found |= {file.with_suffix(".out"): text for file, text in zip(examples, outputs, strict=True)}

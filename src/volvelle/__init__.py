@@ -20,6 +20,8 @@ def __getattr__(name: str) -> Any:
     """A name of the public surface, loaded when first asked for: the command starts without what it does not use."""
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    if name == "catalogue":  # a room with a public name of its own
+        return import_module("volvelle.catalogue")
     surface = import_module("volvelle.surface")
     if name == "__all__" or name in surface.__all__:
         return getattr(surface, name)

@@ -162,7 +162,8 @@ def argument_domains(function: Callable[..., Any]) -> Mapping[str, NumberDomain]
 
 def within_domains(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """The function, which refuses arguments outside the domains of their annotations; None says nothing."""
-    order = tuple(inspect.signature(function).parameters)
+    listed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    order = tuple(name for name, part in inspect.signature(function).parameters.items() if part.kind in listed)
 
     @wraps(function)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -193,6 +194,9 @@ NO_LAYERS = _whole(0, 10**6)
 WIDTH = _whole(1, 10**9)
 """Of a dimension of tensors: tokens of a sequence, heads, channels, words."""
 NO_WIDTH = _whole(0, 10**9)
+RANK = _whole(1, 65_536)
+"""Of an adapter beside a matrix."""
+NO_RANK = _whole(0, 65_536)
 TABLE_ROWS = _whole(1, 10**12)
 TABLES = _whole(1, 10**5)
 DENSE_LAYERS = _whole(1, 1000)
@@ -237,6 +241,8 @@ POWER_PRICE = NumberDomain(0.0, 1e6, DOLLARS_PER_WATT)
 BYTE_ENERGY = NumberDomain(0.0, 1.0, JOULES_PER_BYTE)
 SHARE = NumberDomain(1e-6, 1.0, FRACTION)
 """Of something that there is no more of: a sustained part of a peak."""
+DOCUMENT_SHARE = NumberDomain(1e-9, 1e12)
+"""Of documents of one length among all: a part of them, or their count."""
 PLAIN_SHARE = NumberDomain(1e-6, 1.0)
 """The same, written without a unit."""
 NO_SHARE = NumberDomain(0.0, 1.0, FRACTION)
@@ -262,6 +268,8 @@ ERROR_FACTOR = NumberDomain(1.0, 10.0)
 EXPERT_LOAD = NumberDomain(1.0, 1e6)
 STATE_BYTES = NumberDomain(0.0, 1024.0)
 """Of an optimiser, for one parameter."""
+STATE_WORK = NumberDomain(0.0, 1e12)
+"""FLOP of an optimiser's step, for one parameter."""
 TOKENS = NumberDomain(1.0, 1e20, TOKEN_COUNT)
 PARAMETERS = NumberDomain(1.0, 1e20)
 WEIGHT = NumberDomain(1e-9, 1e9)

@@ -50,6 +50,25 @@ def renamed(name: str, known: Iterable[str]) -> list[str]:
     return [candidate for candidate in known if word(candidate) == _NOW.get(word(name))]
 
 
+def plainly(name: str) -> str:
+    """A name without case and punctuation: ``DGX-H100`` and ``dgx_h100`` are one.
+
+    >>> plainly("Llama 3 70B")
+    'llama370b'
+    """
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three known names that are most like one, whatever its case and punctuation."""
+    plain = plainly(name[:100])
+    names = {plainly(candidate): candidate for candidate in sorted(known, reverse=True)}
+    holding = sorted((other for other in names if len(plain) > 1 and plain in other), key=len)
+    return [names[other] for other in (holding or get_close_matches(plain, list(names), n=3, cutoff=0.5))[:3]]
+
+
+_LISTED = 24
+"""Names that a message lists where none is near; of more it says how many there are."""
 _LONGEST = 4000
 """Characters of a message at the most."""
 _BRIEF = Repr()
@@ -84,12 +103,14 @@ class UnknownNameError(DescriptionError):
     """A name that is in no catalogue, graph or table."""
 
     @classmethod
-    def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownNameError":
-        """Say which names there are, nearest first."""
+    def among(cls, kind: str, name: str, known: Iterable[str], *, listed_by: str = "") -> "UnknownNameError":
+        """Say which names there are, nearest first; where they are many, by which command they are listed."""
         names = sorted(known)
-        near = renamed(name, names) or get_close_matches(name[:100], names, n=3, cutoff=0.5)
+        near = renamed(name, names) or nearest_names(name, names)
         if near:
             return cls(f"there is no {kind} {brief(name)}; did you mean {' or '.join(map(repr, near))}?")
+        if listed_by and len(names) > _LISTED:
+            return cls(f"there is no {kind} {brief(name)}; {listed_by} lists all {len(names)}")
         return cls(f"there is no {kind} {brief(name)}; there are: {', '.join(names) or 'none'}")
 
 
@@ -117,10 +138,23 @@ class MissingExtraError(VolvelleError):
     """An optional engine is not installed."""
 
 
+def install_line(extra: str) -> str:
+    """What to run to add an optional engine to this very installation, from the clone or the wheel it came of."""
+    import json  # noqa: PLC0415 - only where something is missing
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+
+    try:
+        origin = distribution("volvelle").read_text("direct_url.json")
+    except PackageNotFoundError:
+        origin = None
+    came_of = f" @ {json.loads(origin)['url']}" if origin else ""
+    return f"pip install 'volvelle[{extra}]{came_of}'"
+
+
 @contextmanager
 def needs_extra(extra: str, why: str) -> Iterator[None]:
     """Imports of an optional engine, and `why` there are any: said where they fail, with what to install."""
     try:
         yield
     except ImportError:
-        raise MissingExtraError(f"{why}, which is not installed; run pip install 'volvelle[{extra}]'") from None
+        raise MissingExtraError(f"{why}, which is not installed; run {install_line(extra)}") from None

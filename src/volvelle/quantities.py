@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import SupportsFloat, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,6 +182,8 @@ KINDS: tuple[Quantity, ...] = (
 _TEXT = re.compile(r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf)\s*(.*?)\s*")
 
 
+_PLAINLY_WRITTEN = 1e9
+"""From here on a number is shown with a power of ten."""
 _CASE = " (case matters: GB is 8 times Gb)"
 
 
@@ -250,12 +252,33 @@ def show(value: float, kind: Quantity, *, digits: int = 3) -> str:
     return f"{_rounded(value / kind.units[unit], digits)} {unit}"
 
 
+def brief_quantity(value: Number, kind: Quantity) -> str:
+    """The same of a number or a column, of which the ends are shown.
+
+    >>> brief_quantity(np.array([1e9, 2e9]), BYTES)
+    '1.00 GB … 2.00 GB'
+    """
+    low, high = float(np.min(value)), float(np.max(value))
+    return show(low, kind) if low == high else f"{show(low, kind)} … {show(high, kind)}"
+
+
 def _rounded(value: float, digits: int) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     rounded = float(f"{value:.{digits}g}")
+    if abs(rounded) >= _PLAINLY_WRITTEN:
+        return f"{rounded:.{digits - 1}e}"
     decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
     return f"{rounded:,.{max(decimals, 0)}f}"
+
+
+def percent(share: SupportsFloat | str | Number, decimals: int = 1, *, signed: bool = False) -> str:
+    """A share for people, in the one style of all answers.
+
+    >>> percent(0.8432), percent(0.07, 0, signed=True)
+    ('84.3 %', '+7 %')
+    """
+    return f"{100.0 * float(share):{'+' if signed else ''},.{decimals}f} %"
 
 
 def numbered(count: int, noun: str) -> str:

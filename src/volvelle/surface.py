@@ -1,5 +1,6 @@
 """Every name of the public surface, re-exported; ``volvelle`` itself loads this when a name is first asked for."""
 
+from volvelle import catalogue
 from volvelle.catalogue import Catalogue
 from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
 from volvelle.errors import (
@@ -32,7 +33,7 @@ from volvelle.estimators.result import (
     Violation,
 )
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.estimators.uncertainty import UnderUncertainty, sampled
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
 from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
 from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
@@ -47,8 +48,13 @@ from volvelle.verbs.cost import Account, cost
 from volvelle.verbs.differences import Difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.explore import explore
+from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
-from volvelle.verbs.plan import Plan, plan
+from volvelle.verbs.plan import Launch, Plan, launch, plan
+from volvelle.verbs.read_model import read_model
+from volvelle.verbs.trained import Trained
+from volvelle.verbs.training_step import training_step
+from volvelle.verbs.validate import Validation, validate
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 from volvelle.workload.families.transformer import transformer
@@ -57,6 +63,7 @@ from volvelle.workload.operations import Contraction, Lookup, Normalisation, Ope
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
+from volvelle.workload.tuning import Tuning
 
 __all__ = [
     "PARTIAL",
@@ -100,6 +107,7 @@ __all__ = [
     "Interval",
     "Inversion",
     "LatentAttention",
+    "Launch",
     "LayerKind",
     "Link",
     "LogNormal",
@@ -126,34 +134,45 @@ __all__ = [
     "Routing",
     "Schedule",
     "ShardedBlock",
+    "Sizing",
     "SourceError",
     "Switch",
     "Tensor",
     "TensorLayout",
     "Torus",
+    "Trained",
     "TrainingEstimate",
     "TrainingEstimator",
     "TrainingStep",
     "Transformer",
+    "Tuning",
     "UnderUncertainty",
     "UnitError",
     "UnknownNameError",
+    "Validation",
     "Violation",
     "VolvelleError",
     "Workload",
     "all_shardings",
     "by_dimension",
+    "catalogue",
     "compare",
     "conversion",
     "cost",
     "estimate",
     "explore",
     "fitted_constants",
+    "how_many",
+    "launch",
     "map",
     "plan",
+    "read_model",
+    "sampled",
     "shard",
     "split",
     "step_costs",
+    "training_step",
     "transformer",
+    "validate",
     "with_backward",
 ]

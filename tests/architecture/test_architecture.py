@@ -132,7 +132,7 @@ def test_dense_peaks_are_never_more_than_twice_apart_between_neighbouring_precis
 
 def test_the_public_surface_is_exactly_what_is_exported() -> None:
     public = {name for name in vars(volvelle.surface) if not name.startswith("_")}
-    modules = {name for name in public if inspect.ismodule(getattr(volvelle.surface, name))}
+    modules = {name for name in public if inspect.ismodule(getattr(volvelle.surface, name))} - {"catalogue"}
     assert public - modules == set(volvelle.__all__)
     assert list(volvelle.__all__) == sorted(volvelle.__all__, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
 

@@ -15,12 +15,15 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_250
+MOST_LINES = 50_200
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
-study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, and by 380 for
-reports as values in place of a template, and what pictures of studies and validations tell; and down by 660."""
+study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, by 300 for
+names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
+few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
+validations tell, and by 420 for weights that are frozen, unpacked and gathered, and what is said of them; and down by
+660."""
 ADDED = {
     "applications/kernels": 1100,
     "laws/kernels": 370,
@@ -29,7 +32,7 @@ ADDED = {
     "applications/training/left_out.py": 90,
     "catalogue/residuals.py": 135,
     "estimators/training/host_time.py": 70,
-    "catalogue/stacks.py": 80,
+    "catalogue/stacks.py": 95,
     "estimators/stack.py": 70,
     "domains.py": 280,
     "input_limits.py": 75,
@@ -46,7 +49,7 @@ ADDED = {
     "verbs/compare.py": 270,
     "verbs/saved.py": 110,
     "interchange/layout_words.py": 95,
-    "report/compare_text.py": 170,
+    "report/compare_text.py": 185,
     "report/documents/compare.py": 75,
     "report/documents/run.py": 30,
     "cli/compare.py": 70,
@@ -54,12 +57,36 @@ ADDED = {
     "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 250,
     "report/how_many_text.py": 105,
+    "catalogue/names.py": 95,
+    "catalogue/search.py": 90,
+    "cli/commands.py": 50,
+    "cli/completion.py": 150,
+    "cli/suggestions.py": 40,
+    "report/brief_text.py": 110,
+    "report/fitted_table.py": 115,
+    "presentable.py": 75,
+    "report/notebook": 1050,
+    "catalogue/shelves.py": 65,
+    "verbs/read_model.py": 50,
+    "verbs/validate.py": 70,
     "report/figures/row_bars.py": 165,
     "report/estimate_pictures.py": 155,
     "report/layout_command.py": 55,
     "report/explore/best_words.py": 65,
-    "report/page": 1560,
+    "report/page": 1600,
     "cli/html_page.py": 75,
+    "workload/tuning.py": 290,
+    "workload/optimisers.py": 105,
+    "workload/packing.py": 85,
+    "laws/dequantisation.py": 25,
+    "laws/packing.py": 30,
+    "estimators/optimiser_recipe.py": 65,
+    "interchange/lengths_file.py": 35,
+    "interchange/launch/training_script.py": 120,
+    "verbs/training_step.py": 165,
+    "verbs/trained.py": 60,
+    "report/trained_text.py": 45,
+    "cli/tuning_options.py": 60,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

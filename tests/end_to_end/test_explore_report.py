@@ -175,7 +175,7 @@ def test_layouts_found_anew_are_shown(tmp_path: Path) -> None:
     study = best_layouts()
     found = answer(finished(study, tmp_path / "results"), study)
     assert re.search(r"laid out as +tp", printed(found))
-    assert "layouts found anew" in explore_page(found)
+    assert "the best layout at each point" in explore_page(found)
 
 
 def test_where_nothing_meets_the_constraints_all_reports_say_why(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def test_every_row_of_the_tables_of_time_and_memory_is_explained() -> None:
         volvelle.estimate("gpt3-175b", on="dgx-a100/1024", batch=1536, tensor=8, pipeline=8, recompute=full),
         volvelle.estimate("deepseek-v3", on="dgx-h100/1024", batch=1024, tensor=2, pipeline=8, expert=16, context=2),
         volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, zero=3, offload_weights=True),
+        volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, qlora=16),
     ]
     rows = {line.part for answer in answers for line in answer.estimate.contributions}
     rows |= {part.name for answer in answers for part in answer.estimate.memory}

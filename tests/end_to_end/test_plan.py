@@ -15,7 +15,7 @@ def test_a_plan_ranks_layouts_and_says_why_within_eighty_columns() -> None:
     assert done.returncode == 0, done.stderr
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
     said = " ".join(done.stdout.split())
-    for words in ("The fastest of each kind", "launched by", "Its time goes to", "Next item"):
+    for words in ("The fastest of each kind", "launched by", "Its time goes to", "Sensitivity"):
         assert words in said
     assert "It beats the next kind by" in said or "The next kind takes as long" in said
 

@@ -202,6 +202,10 @@ class _Maker:
             "set": self.change,
             "software": lambda: self.one_of(("hugectr", "other")),
             "since": lambda: self.one_of(("2022", "2023-01", "2021-06-30", "banana", "2024-13")),
+            "lora_targets": lambda: self.one_of(
+                ("all", "q,v", "attention", "mlp", "q,k,v,o,gate,up,down", "experts,state")
+            ),
+            "lengths": self.lengths,
             "until": lambda: self.one_of(("2022", "2023-01", "2024-06-30", "9999", "2024-1")),
         }
         if option.name in pools:
@@ -232,6 +236,29 @@ class _Maker:
         field = numeric_field(path, CATALOGUE.cluster("dgx-h100/64"))
         drawn = [] if field is None else [self.number(field.domain)]
         return f"{path}={self.chance.choice([*plain, *drawn, *drawn])}"
+
+    def lengths(self) -> str:
+        """Lengths of documents, as they are typed or from a file."""
+        text = self.one_of(
+            ("512:0.7,4096:0.3", "128", "64:3,256:1", "1:1e-9,2048:5", "0:1", "512:-1", "9" * 40, "512:nan")
+        )
+        if self.chance.random() < 0.8:
+            return text
+        return self.file("lengths.txt", mangled(text.replace(",", "\n"), self.chance))
+
+    def tuning(self) -> list[str]:
+        """A way to fine-tune that people use."""
+        ways = (
+            ["--lora=16"],
+            ["--qlora=64", "--optimizer=adam-8bit"],
+            ["--lora=8", "--lora-targets=q,v", "--master=none", "--gradients=bf16"],
+            ["--freeze=embedding", "--freeze-layers=2"],
+            ["--freeze=embedding", "--freeze=head", "--freeze=norms"],
+            ["--optimizer=muon"],
+            ["--optimizer=adafactor", "--moments=bf16"],
+            ["--lora=4", "--base=int8", "--lengths=16:0.9,256:0.1"],
+        )
+        return self.chance.choice(ways) if self.chance.random() < 0.3 else []
 
     def own_catalogue(self) -> str:
         """A catalogue folder with an entry that went wrong: a chip, a link or a cluster of the package's."""
@@ -267,7 +294,7 @@ def _estimate(made: _Maker) -> list[str]:
         chips = tensor * pipeline * data
         name = chance.choice(CATALOGUE.names("clusters"))
         base += [f"--on={name}/{chips}", f"--batch={data * micro * count}", f"--tp={tensor}", f"--pp={pipeline}"]
-        base += [f"--micro-batch={micro}"]
+        base += [f"--micro-batch={micro}", *made.tuning()]
         share, skip = 0.08, ("batch", "on", "tensor", "pipeline", "data", "micro_batch", "json", "catalogue")
     else:
         base += [f"--on={made.system()}", f"--batch={made.number(_domain('estimate', 'batch'))}"]
@@ -284,7 +311,7 @@ def _domain(verb: str, name: str) -> NumberDomain:
 
 def _plan(made: _Maker) -> list[str]:
     skip = ("on", "as_json", "offload")
-    base = ["plan", made.model(), f"--on={made.system(largest=512)}"]
+    base = ["plan", made.model(), f"--on={made.system(largest=512)}", *made.tuning()]
     return [*base, *made.options(_command("plan"), share=0.12, skip=skip), *_json(made)]
 
 

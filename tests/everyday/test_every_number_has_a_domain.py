@@ -27,11 +27,26 @@ from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.verbs import cost, estimate, explore, plan
 from volvelle.verbs import map as mapping
+from volvelle.verbs.training_step import training_step
 from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
 from volvelle.workload.training import TrainingStep
+from volvelle.workload.tuning import Tuning
 
 NUMBERS = (int, float, Datum)
-VALUES = (Chip, Memory, Link, Cluster, Dimension, TrainingStep, Transformer, Experts, LatentAttention, Mamba, Mamba2)
+VALUES = (
+    Chip,
+    Memory,
+    Link,
+    Cluster,
+    Dimension,
+    TrainingStep,
+    Transformer,
+    Experts,
+    LatentAttention,
+    Mamba,
+    Mamba2,
+    Tuning,
+)
 OUTSIDE = (float("nan"), float("inf"), -float("inf"))
 
 
@@ -176,6 +191,14 @@ def test_every_argument_that_is_a_number_has_a_domain(verb: Any) -> None:
     for name in domains:
         with pytest.raises(DescriptionError, match=f"{name} is nan; it must be"):
             verb("gpt2", on="dgx-h100/8", **{"batch": 8, name: float("nan")})
+
+
+def test_every_argument_of_fine_tuning_that_is_a_number_has_a_domain() -> None:
+    for name, hint in get_type_hints(training_step, include_extras=True).items():
+        assert not [kind for kind, domain in numbers_of(hint) if domain is None], name
+    for name in ("lora", "qlora", "freeze_layers"):
+        with pytest.raises(DescriptionError, match=f"{name} is nan; it must be"):
+            estimate.estimate("gpt2", on="dgx-h100/8", batch=8, **{name: float("nan")})
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.name)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.errors import MissingExtraError
+from volvelle.errors import MissingExtraError, install_line
 
 Column = NDArray[np.float64]
 
@@ -129,6 +129,6 @@ def optimiser() -> Any:
         import scipy.optimize  # noqa: PLC0415 - an extra
     except ImportError:
         raise MissingExtraError(
-            "fitting constants needs SciPy, which is not installed: pip install 'volvelle[fit]'"
+            f"fitting constants needs SciPy, which is not installed; run {install_line('fit')}"
         ) from None
     return scipy.optimize

@@ -7,7 +7,7 @@ import numpy as np
 
 from volvelle.applications.fit import Column, Least
 from volvelle.applications.model_error import ModelError
-from volvelle.quantities import FRACTION, Quantity
+from volvelle.quantities import FRACTION, Quantity, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ def searched_fit(
         "bias": float(np.mean(errors)),
     }
     note = (
-        f"{len(errors)} calibration runs: mean error {scores['mean_abs_error']:.1%}, median "
-        f"{scores['median_abs_error']:.1%}, bias {scores['bias']:+.1%}"
+        f"{len(errors)} calibration runs: mean error {percent(scores['mean_abs_error'])}, median "
+        f"{percent(scores['median_abs_error'])}, bias {percent(scores['bias'], 1, signed=True)}"
     )
     constants = tuple(
         FittedConstant(

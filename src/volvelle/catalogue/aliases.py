@@ -1,4 +1,4 @@
-"""What others call accelerators, and which entries of the catalogue that is: one table, ``data/aliases.yaml``."""
+"""What others call accelerators and models, and which entries of the catalogue that is: ``data/aliases.yaml``."""
 
 import re
 from collections.abc import Mapping
@@ -31,9 +31,26 @@ class Alias(BaseModel):
         return next((cluster for word, cluster in self.over.items() if word in words.lower()), self.cluster)
 
 
+class HubName(BaseModel):
+    """What a model is called on the hub: who publishes it, and a pattern of the rest, all of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    by: str
+    match: str
+    model: str
+    """Of the catalogue, with what groups of the pattern found."""
+
+    def model_called(self, rest: str) -> str | None:
+        """The entry that a name without its publisher is of; None: of another."""
+        found = re.fullmatch(self.match, rest, re.IGNORECASE)
+        return None if found is None else found.expand(self.model).lower()
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    hub: tuple[HubName, ...]
     accelerators: tuple[Alias, ...]
     published: Mapping[str, Mapping[str, str]]
 
@@ -61,3 +78,16 @@ def accelerator_alias(name: str) -> Alias | None:
 def published_names(publication: str) -> Mapping[str, str]:
     """Our names of chips → those of a publication."""
     return _file().published[publication]
+
+
+def hub_names() -> tuple[HubName, ...]:
+    """All names on the hub that are known."""
+    return _file().hub
+
+
+@cache
+def hub_model(name: str) -> str | None:
+    """The model of the catalogue that somebody names as the hub does, with its publisher or without."""
+    publisher, slash, rest = name.strip().removeprefix("https://").removeprefix("huggingface.co/").rpartition("/")
+    asked = (known for known in hub_names() if not slash or publisher.lower() == known.by.lower())
+    return next(filter(None, (known.model_called(rest) for known in asked)), None)

@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
+from volvelle.catalogue.names import EntryNames
 from volvelle.catalogue.references import References
 from volvelle.catalogue.schema import (
     ROOMS,
@@ -23,6 +24,7 @@ from volvelle.catalogue.schema import (
     ModelFile,
     Reference,
 )
+from volvelle.catalogue.shelves import Shelf
 from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
@@ -49,23 +51,52 @@ class Catalogue:
         for folder in folders:
             if not folder.is_dir():
                 raise DescriptionError(f"the catalogue folder {str(folder)!r} does not exist")
+        self._folders = folders
         self._roots: tuple[Traversable, ...] = (*folders, resources.files("volvelle.catalogue") / "data")
+        self._names = EntryNames(self._roots)
         self._read: dict[tuple[str, str], BaseModel] = {}
 
     # -- what there is -----------------------------------------------------------------------------------------
 
     def names(self, room: str) -> tuple[str, ...]:
         """Names of all entries of a room: chips, calibrations, links, clusters or models."""
-        if room not in ROOMS:
-            raise UnknownNameError.among("room of the catalogue", room, ROOMS)
-        found = {
-            entry.name.removesuffix(".yaml")
-            for root in self._roots
-            if (root / room).is_dir()
-            for entry in (root / room).iterdir()
-            if entry.name.endswith(".yaml")
-        }
-        return tuple(sorted(found))
+        return self._names.all(room)
+
+    def name_of(self, room: str, name: str) -> str | None:
+        """The catalogue's own name of an entry, as others may write it; None: of no or of several."""
+        return self._names.own(room, name)
+
+    def stated(self, room: str, name: str, field: str) -> str:
+        """What an entry's file says in one line of its margin, like its title, read without the rest."""
+        return self._names.stated(room, name, field)
+
+    @property
+    def chips(self) -> Shelf[Chip]:
+        """All chips, by name."""
+        return Shelf("chip", self.names("chips"), self.chip)
+
+    @property
+    def clusters(self) -> Shelf[Cluster]:
+        """All clusters, by name; with a number of accelerators after a slash too."""
+        return Shelf("cluster", self.names("clusters"), self.cluster)
+
+    @property
+    def links(self) -> Shelf[Link]:
+        """All links, by name."""
+        return Shelf("link", self.names("links"), self.link)
+
+    @property
+    def models(self) -> Shelf[Transformer]:
+        """All models, by name."""
+        return Shelf("model", self.names("models"), self.model)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Its folders; what was read of them is read again."""
+        return Catalogue, self._folders
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(self.names(room))} {room}" for room in ROOMS)
+        return f"Catalogue of {counts}"
 
     @cached_property
     def sources(self) -> frozenset[str]:
@@ -75,10 +106,6 @@ class Catalogue:
     @cached_property
     def references(self) -> References:
         """All references, each read when it is asked for."""
-
-        def parse(key: str, text: str) -> Reference:
-            return validated(parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
-
         files = [
             file
             for root in self._roots
@@ -86,7 +113,7 @@ class Catalogue:
             for file in sorted((root / "references").iterdir(), key=lambda file: file.name)
             if file.name.endswith(".yaml")
         ]
-        return References((read_text(file) for file in files), parse)
+        return References((read_text(file) for file in files), _reference)
 
     # -- files as written --------------------------------------------------------------------------------------
 
@@ -119,11 +146,12 @@ class Catalogue:
         """An entry of any room as its file states it; of a cluster, with or without a number of accelerators."""
         return cast("Entry", self._file(room, name.partition("/")[0], ROOMS[room][1]))
 
-    def _file(self, room: str, name: str, schema: type[File]) -> File:
+    def _file(self, room: str, given: str, schema: type[File]) -> File:
         kind, _ = ROOMS[room]
-        known = self._read.get((room, name))
+        known = self._read.get((room, given))
         if isinstance(known, schema):
             return known
+        name = self._names.known(room, given)
         for root in self._roots:
             file = root / room / f"{name}.yaml"
             if file.is_file():
@@ -133,7 +161,7 @@ class Catalogue:
                         f"{kind} {name!r} calls itself {brief(written['name'])}; name file and entry alike"
                     )
                 entry = validated(written, schema, f"{kind} {name!r}")
-                self._read[room, name] = entry
+                self._read[room, given] = entry
                 return entry
         raise UnknownNameError.among(kind, name, self.names(room))
 
@@ -171,7 +199,7 @@ class Catalogue:
                 f"{brief(name)}: after the slash comes the number of accelerators, like {template[:100] + '/1024'!r}: "
                 f"{ACCELERATORS}"
             )
-        file = self.cluster_file(template)
+        file = self.cluster_file(self._names.known("clusters", template, count))
         cluster = build_cluster(
             file,
             count=int(count) if slash else file.default_count,
@@ -182,12 +210,18 @@ class Catalogue:
         )
         if slash:
             return cluster
-        asked = f"no number of accelerators is given: {cluster.accelerators} are taken; ask for another by {template}/N"
+        asked = (
+            f"no number of accelerators is given: {cluster.accelerators} are taken; ask for another by {file.name}/N"
+        )
         return replace(cluster, notes=(asked, *cluster.notes))
 
     def model(self, name: str) -> Transformer:
         """A model's architecture."""
         return build_model(self.model_file(name), self.sources)
+
+
+def _reference(key: str, text: str) -> Reference:
+    return validated(parsed(text, f"reference {key!r}")[key], Reference, f"reference {key!r}")
 
 
 def parsed(text: str, where: str) -> dict[str, object]:

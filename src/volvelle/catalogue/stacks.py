@@ -8,7 +8,7 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
-from volvelle.errors import UnknownNameError
+from volvelle.errors import UnknownNameError, plainly
 from volvelle.estimators.stack import Stack
 
 
@@ -39,11 +39,12 @@ def _rows() -> tuple[Mapping[str, str], ...]:
 
 
 @cache
-def software_stack(name: str) -> Stack:
-    """A stack with its factors."""
+def software_stack(given: str) -> Stack:
+    """A stack with its factors, by its name; case and punctuation do not count."""
     entries = stack_entries()
-    if name not in entries:
-        raise UnknownNameError.among("software stack", name, entries)
+    name = next((name for name in entries if plainly(name) == plainly(given)), None)
+    if name is None:
+        raise UnknownNameError.among("software stack", given, entries)
     factors: dict[tuple[str, str, str], float] = {}
     errors: dict[str, float] = {}
     for row in _rows():
@@ -60,6 +61,19 @@ def software_stack(name: str) -> Stack:
 def stacks_run_on(family: str) -> tuple[str, ...]:
     """Stacks that were timed on chips of a family."""
     return tuple(dict.fromkeys(row["stack"] for row in _rows() if row["family"] == family and int(row["runs"]) > 0))
+
+
+def runs_of_stack(name: str) -> Mapping[str, int]:
+    """Families of chips that a stack was timed on → how many runs."""
+    by_element = {
+        (row["family"], row["element"]): int(row["runs"])
+        for row in _rows()
+        if row["stack"] == name and int(row["runs"]) > 0 and row["constant"] != "step_error"
+    }
+    runs: dict[str, int] = {}
+    for (family, _), count in by_element.items():
+        runs[family] = runs.get(family, 0) + count
+    return runs
 
 
 @cache

@@ -1,35 +1,27 @@
 """The command ``volvelle``, one file a verb. It decides nothing; it asks, and shows what is answered."""
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
+from volvelle.cli.commands import ALSO, MEANT, NOT_YET, VARIABLE, VERBS
 from volvelle.cli.exits import exit_status
-
-VERBS = {
-    "calibrate": "Fit constants again from the measurements that ship with the package.",
-    "catalogue": "Show chips, links, clusters, models and where each number comes from.",
-    "compare": "Systems, models, layouts, software or kept answers side by side: what differs, and is it real.",
-    "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
-    "estimate": "How long one training step takes, what fits, and where the time goes.",
-    "explore": "A design space from a file: every point, the best, the front, and why.",
-    "map": "The best mapping of any graph of kernels, with a proof.",
-    "plan": "The best layout for a model on a machine, or the best run of a benchmark.",
-    "reproduce": "Compute a published study again, and hold it against what was logged.",
-    "schema": "Print the JSON Schema of what --json prints.",
-    "validate": "Hold the model against measurements, worst rows first.",
-}
+from volvelle.cli.suggestions import SuggestingGroup
 
 
-class _Verbs(click.Group):
+class _Verbs(SuggestingGroup):
     """Loads a verb only when it is used, so that the command starts fast."""
+
+    meant, not_yet = MEANT, NOT_YET
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        name = ALSO.get(name.lower(), name.lower())
         if name not in VERBS:
             return None
         command = getattr(import_module(f"volvelle.cli.{name}"), name)
@@ -37,7 +29,7 @@ class _Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
+        with formatter.section("Commands"):
             formatter.write_dl(sorted(VERBS.items()))
 
 
@@ -57,6 +49,10 @@ def _volvelle() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Answer a question as the command does, in this process; gives the exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if VARIABLE in os.environ:
+        from volvelle.cli.completion import answer_shells  # noqa: PLC0415 - only where a shell asks
+
+        answer_shells()
     # Pages repeat the command that made them.
     return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False, obj=words))
 

@@ -8,6 +8,7 @@ import click
 
 from volvelle.applications.contract import Option
 from volvelle.applications.registry import APPLICATIONS, application
+from volvelle.cli.suggestions import SuggestingGroup
 from volvelle.cli.words import Output, Within
 
 Command = Callable[..., None]
@@ -20,7 +21,7 @@ DATA = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, in SI units.")
 
 
-class ApplicationGroup(click.Group):
+class ApplicationGroup(SuggestingGroup):
     """A verb whose commands are made of applications, each loaded when it is asked for."""
 
     def __init__(self, *args: Any, make: Callable[[Any], click.Command | None], **extra: Any) -> None:
@@ -56,7 +57,9 @@ def _declared(option: Option) -> Callable[[Command], Command]:
     elif option.domain is not None:
         kind = Within(option.domain)
     if not option.flag.startswith("-"):
-        return click.argument(option.flag, default=option.default, required=option.default is None)
+        if option.default is None:
+            return click.argument(option.flag)
+        return click.argument(option.flag, default=option.default)
     if option.kind is bool:
         return click.option(option.flag, is_flag=True, help=option.help)
     return click.option(

@@ -1,24 +1,46 @@
-"""``volvelle catalogue [ROOM] [NAME]``."""
+"""``volvelle catalogue [KIND] [NAME]``."""
 
 from pathlib import Path
 
 import click
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import ROOMS
+from volvelle.catalogue.search import KINDS, entry_called, room_called, search
+from volvelle.errors import UnknownNameError
 from volvelle.report import catalogue_text
-from volvelle.report.documents.catalogue import catalogue_document
+from volvelle.report.documents.catalogue import catalogue_document, matches_document
 from volvelle.report.documents.document import json_text
 
 
-@click.command(short_help="Show chips, calibrations, links, clusters, models and their sources.")
-@click.argument("room", type=click.Choice(list(ROOMS)), required=False)
-@click.argument("name", required=False)
+@click.command(short_help="Show chips, clusters, models, software and the source of every number.")
+@click.argument("words", nargs=-1, metavar="[KIND] [NAME]")
 @click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def catalogue(*, room: str | None, name: str | None, folder: Path | None, as_json: bool) -> None:
-    """Show what the catalogue holds: everything, one ROOM, or one entry by NAME with the source of every number."""
+def catalogue(*, words: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
+    """Show what the catalogue holds, or search it.
+
+    KIND is chips, clusters, links, models, calibrations or stacks (software): one line an entry. With a NAME, every
+    number of that entry with its source; with a part of one, like h100, all entries in which it occurs. Case and
+    punctuation do not count.
+    """
     known = Catalogue(*([folder] if folder else []))
+    room = room_called(words[0]) if words else None
+    text = _without_count(" ".join(words[1:] if room else words))
+    name: str | None = None
+    if text:
+        entry = entry_called(known, text, room)
+        if entry is None:
+            found = search(known, text, room)
+            if not found:
+                names = {name for place in ((room,) if room else KINDS) for name in catalogue_text.names(known, place)}
+                kind = (room or "entry").removesuffix("s")
+                raise UnknownNameError.among(kind, text, names, listed_by=f"volvelle catalogue {room or 'KIND'}")
+            if as_json:
+                click.echo(json_text("catalogue", matches_document(found)))
+            else:
+                catalogue_text.print_matches(found)
+            return
+        room, name = entry.room, entry.name
     if as_json:
         click.echo(json_text("catalogue", catalogue_document(known, room, name), exclude_none=True))
     elif room is None:
@@ -27,3 +49,9 @@ def catalogue(*, room: str | None, name: str | None, folder: Path | None, as_jso
         catalogue_text.print_room(known, room)
     else:
         catalogue_text.print_entry(known, room, name)
+
+
+def _without_count(text: str) -> str:
+    """A name without the number of accelerators that may follow a slash."""
+    name, _, count = text.rpartition("/")
+    return name if count.isdecimal() else text

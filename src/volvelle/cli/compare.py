@@ -8,6 +8,7 @@ import click
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_values, values_given
 from volvelle.cli.shared_options import expert_load_option, set_option
+from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import Within
 from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.report.documents.document import json_text
@@ -20,6 +21,7 @@ from volvelle.report.documents.document import json_text
 @click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_values
+@tuning_options
 @expert_load_option
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")

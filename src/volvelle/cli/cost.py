@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.shared_options import set_option
-from volvelle.cli.words import Within
+from volvelle.cli.words import BRIEF, Within
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 
 
@@ -58,8 +58,9 @@ from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, 
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15e12.")
 @set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def cost(*, as_json: bool, **question: Any) -> None:
+def cost(*, as_json: bool, brief: bool, **question: Any) -> None:
     """What SYSTEM costs to buy, by part, what power it takes, and what owning it costs over its life.
 
     Every price has a date, an interval and a source; low and high take every price at that end at once.
@@ -74,4 +75,4 @@ def cost(*, as_json: bool, **question: Any) -> None:
     else:
         from volvelle.report.cost_text import print_cost  # noqa: PLC0415 - not needed for JSON
 
-        print_cost(account)
+        print_cost(account, brief=brief)

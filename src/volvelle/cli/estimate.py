@@ -8,10 +8,9 @@ import click
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.shared_options import expert_load_option, set_option
-from volvelle.cli.words import Within
+from volvelle.cli.tuning_options import tuning_options
+from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
-from volvelle.report.documents.document import json_text
-from volvelle.verbs.estimate import estimate as verb
 
 
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
@@ -20,8 +19,9 @@ from volvelle.verbs.estimate import estimate as verb
 @click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
 @layout_options
+@tuning_options
 @expert_load_option
-@click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
+@click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
@@ -29,23 +29,40 @@ from volvelle.verbs.estimate import estimate as verb
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
+@BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
 @click.pass_context
 def estimate(
-    ctx: click.Context, /, *, model: str, detail: bool, html: Path | None, as_json: bool, **question: Any
+    ctx: click.Context,
+    /,
+    *,
+    model: str,
+    detail: bool,
+    brief: bool,
+    html: Path | None,
+    as_json: bool,
+    **question: Any,
 ) -> None:
     """How long one training step of MODEL takes, what fits, and where the time goes.
 
     MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face config.json.
     """
+    from volvelle.verbs.estimate import estimate as verb  # noqa: PLC0415 - keeps completion of options short
+
     answer = verb(model, **unlisted(question))
     if html is not None:
         from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
 
         write_page(html, lambda command: estimate_page(answer, command=command))
     if as_json:
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
+
         click.echo(json_text("estimate", answer))
+    elif brief:
+        from volvelle.report.brief_text import print_brief_estimate  # noqa: PLC0415 - not needed for JSON
+
+        print_brief_estimate(answer)
     else:
         from volvelle.report.estimate_text import print_estimate  # noqa: PLC0415 - not needed for JSON
 

@@ -60,7 +60,9 @@ def exit_status(command: Callable[[], object]) -> int:
             shown = click.UsageError(f"{shown.message[:_LONGEST]} …", ctx=getattr(shown, "ctx", None))
         shown.show()
         return NO_SENSE
-    except (BrokenPipeError, SystemExit):  # click and rich leave by the latter when the reader of a pipe has left
+    except (BrokenPipeError, SystemExit) as error:  # click and rich leave by the latter when a pipe's reader has left
+        if isinstance(error, SystemExit) and not error.code:  # click has answered a shell that completes
+            return ANSWERED
         _silence(sys.stdout)
         return CLOSED_PIPE
     except MemoryError:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from volvelle.verbs.explore import Sweep
 
 
-@click.command(short_help="A design space from a file: every point, the best, the front, and why.")
+@click.command(short_help="A design space from a file: every point, the best, the Pareto front, and why.")
 @click.argument("study_file", metavar="STUDY", type=click.Path(path_type=Path))
 @click.option("--out", type=Output(folder=True), help="Folder for results. [default: STUDY's name + .results]")
 @click.option("--dry-run", is_flag=True, help="Show the size and the expected time, and stop.")
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     metavar="[ADDRESS]",
     help="Run on a Ray cluster: the one at ADDRESS, or the one that runs on this machine.",
 )
-@click.option("--compiled", is_flag=True, help="Compile the laws first (numba): several times faster on many points.")
+@click.option("--compiled", is_flag=True, help="Compile the model first (numba): several times faster on many points.")
 @click.option("--fresh", is_flag=True, help="Throw away what an earlier run left in the folder.")
 @click.option("--chunk", type=Within(SEQUENCES), help="Rows a chunk. [default: about two seconds' worth]")
 @click.option(

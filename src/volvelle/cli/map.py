@@ -8,7 +8,7 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.shared_options import set_option
-from volvelle.cli.words import Output, Within, Words
+from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
@@ -36,7 +36,7 @@ from volvelle.verbs.map import map as verb
 @click.option(
     "--micro-batches", default=None, type=Within(SEQUENCES), help="Runs of the graph in a step. [default: 8 a chip]"
 )
-@click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
+@click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option(
     TENSOR.flag, TENSOR.name, multiple=True, type=Within(DEGREE), help="Tensor degrees to consider. [default: all]"
 )
@@ -83,11 +83,20 @@ from volvelle.verbs.map import map as verb
 @click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
 @set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def map(  # noqa: A001 - the verb's name
-    ctx: click.Context, /, *, graph: str, out: Path | None, html: Path | None, as_json: bool, **question: Any
+    ctx: click.Context,
+    /,
+    *,
+    graph: str,
+    out: Path | None,
+    brief: bool,
+    html: Path | None,
+    as_json: bool,
+    **question: Any,
 ) -> None:
     """Split, cut into stages and fuse GRAPH for SYSTEM, as fast as can be, and prove it.
 
@@ -113,7 +122,7 @@ def map(  # noqa: A001 - the verb's name
     else:
         from volvelle.report.map_text import print_map  # noqa: PLC0415 - rich is slow
 
-        print_map(answer)
+        print_map(answer, brief=brief)
         if out is not None and sys.stderr.isatty():
             click.echo(f"pictures in {out}", err=True)
     if not answer.mapping.feasible:

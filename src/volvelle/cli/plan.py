@@ -12,7 +12,8 @@ from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.shared_options import expert_load_option, set_option
-from volvelle.cli.words import Within
+from volvelle.cli.tuning_options import tuning_options
+from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
@@ -28,11 +29,12 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
 @click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
 @click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
-@click.option("--element", default="bf16", show_default=True, help="Element type of matrix products.")
+@click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option(
     "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
 )
 @considered_options
+@tuning_options
 @expert_load_option
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
 @click.option(
@@ -50,6 +52,7 @@ from volvelle.verbs.plan import plan as verb
 @click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
 @set_option
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -67,9 +70,9 @@ def plan(
 
     MODEL is a name from the catalogue, or a Hugging Face config.json (or the folder that holds one).
     """
-    days, usd = question.pop("days"), question.pop("usd")
+    days, usd, brief = question.pop("days"), question.pop("usd"), question.pop("brief")
     if days is not None or usd is not None:
-        _how_many(ctx, model, framework, html=html, as_json=as_json, days=days, usd=usd, **question)
+        _how_many(ctx, model, framework, html=html, as_json=as_json, brief=brief, days=days, usd=usd, **question)
         return
     with _bar(quiet=as_json or framework is not None) as progress:
         ranked = verb(model, framework=framework, progress=progress, **question)
@@ -85,6 +88,10 @@ def plan(
         click.echo(written.flags)
     elif as_json:
         click.echo(json_text("plan", ranked))
+    elif brief:
+        from volvelle.report.brief_text import print_brief_plan  # noqa: PLC0415 - keeps start-up short
+
+        print_brief_plan(ranked)
     else:
         from volvelle.report.plan_text import print_plan  # noqa: PLC0415 - keeps start-up short
 
@@ -105,7 +112,14 @@ def _write(ctx: click.Context, html: Path, model: str, ranked: Plan) -> None:
 
 
 def _how_many(
-    ctx: click.Context, model: str, framework: Framework | None, *, html: Path | None, as_json: bool, **question: Any
+    ctx: click.Context,
+    model: str,
+    framework: Framework | None,
+    *,
+    html: Path | None,
+    as_json: bool,
+    brief: bool,
+    **question: Any,
 ) -> None:
     """The fewest and the cheapest, in place of a ranking."""
     from volvelle.report.documents.plan import SizingDocument  # noqa: PLC0415 - keeps start-up short
@@ -125,7 +139,7 @@ def _how_many(
     if as_json:
         click.echo(json_text("plan", SizingDocument.model_validate(found)))
     else:
-        print_sizing(found)
+        print_sizing(found, curve=not brief)
     if found.smallest is None:
         ctx.exit(1)
 

@@ -44,7 +44,7 @@ def reproduce() -> None:
 def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
     """DFModel (Ko and others, arXiv:2412.16432), from the inputs in the authors' repository kosho2013/DFModel.
 
-    Each workload is built by its family, sharded, fused to a proven optimum and priced by the laws; nothing of the
+    Each workload is built by its family, sharded, fused to a proven optimum and timed by the model; nothing of the
     results is stored. Beside each stands what the authors logged, and which constants were used.
     """
     names = tuple(dict.fromkeys(only)) or _DFMODEL

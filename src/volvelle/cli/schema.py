@@ -9,7 +9,7 @@ from volvelle.report.documents.document import schema as schema_of
 
 
 @click.command(short_help="Print the JSON Schema of what --json prints.")
-@click.argument("verb", type=click.Choice(sorted(DOCUMENTS)))
+@click.argument("verb", metavar="COMMAND", type=click.Choice(sorted(DOCUMENTS)))
 def schema(verb: str) -> None:
-    """Print the JSON Schema of what VERB prints with --json."""
+    """Print the JSON Schema of what COMMAND prints with --json."""
     click.echo(json.dumps(schema_of(verb), indent=2))

@@ -17,6 +17,19 @@ else:  # generic only in newer versions
     _Choice, _Type = click.Choice, click.ParamType
 
 
+BRIEF = click.option("--brief", is_flag=True, help="The answer on one screen; sources and details are left out.")
+
+
+class Lower(_Type):
+    """A word in small letters, however it is written."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word."""
+        return str(value).lower()
+
+
 class Within(_Type):
     """A number of a domain; one with a unit stays the text it is written in, for the verb to read and to quote."""
 

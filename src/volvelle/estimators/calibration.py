@@ -26,13 +26,14 @@ from volvelle.domains import (
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
+from volvelle.presentable import only_what_is_set
 from volvelle.quantities import Count, Fraction, Number, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FittedConstants:
     """The constants that hold for one chip in one element type; those that nobody fitted are ideal."""
 
@@ -70,8 +71,11 @@ class FittedConstants:
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     memory_error: float | None = number(ERROR_FACTOR, None)
     """How far the memory of a rank may be off, likewise."""
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     """How sure we are of the fields above, by name: spread, evidence, source."""
+
+    def __repr__(self) -> str:
+        return only_what_is_set(self)
 
 
 CONSTANTS: Mapping[str, NumberDomain] = MappingProxyType(domains_of(FittedConstants))
@@ -92,7 +96,7 @@ class Domain:
     publications: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Calibration:
     """Constants fitted for one kind of chip; narrower ones may state fewer, the rest is looked for further out."""
 
@@ -120,6 +124,9 @@ class Calibration:
             )
         if self.stack and not self.element:
             raise DescriptionError(f"the calibration {self.name!r} is of a software stack; name its element type too")
+
+    def __repr__(self) -> str:
+        return f"Calibration({self.name!r}: {', '.join(self.constants)}; {self.domain.runs} runs)"
 
     @property
     def name(self) -> str:
@@ -198,7 +205,7 @@ class Calibrations:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CalibratedCluster(Cluster):
     """A machine together with what runs on its chips taught: what the catalogue hands to estimators.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.casting import cast_traffic
+from volvelle.laws.dequantisation import dequantisation_traffic
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic
@@ -186,6 +187,9 @@ class KernelTimes:
 
     def _traffic(self, kernel: Kernel) -> tuple[Term, ...] | Bytes:
         """Bytes moved: as terms where they are proportional to powers, as a value where the buffer decides."""
+        if kernel.unpacks:
+            kept, copy = kernel.traffic
+            return dequantisation_traffic(self._sizes(kept), self._sizes(copy))
         if kernel.product is None:
             return kernel.traffic
         first, second, result = kernel.product

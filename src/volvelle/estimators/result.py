@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
-from volvelle.quantities import Count, Flop, FlopPerSecond
+from volvelle.quantities import BYTES, SECONDS, Count, Flop, FlopPerSecond, numbered, show
 from volvelle.workload.training import TrainingStep
 
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
+_LARGEST = 16
+"""Parts that are shown where a screen is all there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class RangedFigure:
     range: Range | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Estimate(Generic[Work, Decision]):
     """How one workload does under one decision: a parallel mapping, a grid of processes, a placement of tables.
 
@@ -105,6 +107,19 @@ class Estimate(Generic[Work, Decision]):
     """Side results worth showing: micro-batches, samples a second …"""
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """Ranges of figures by the figure's name."""
+
+    def __repr__(self) -> str:
+        """The time with its range, memory, and the largest parts; a screen at most."""
+        around, held = self.time_range, show(self.memory_bytes, BYTES)
+        time = "no speed" if not self.could_exist else show(self.time, SECONDS)
+        if around is not None and self.could_exist:
+            time += f", {show(around.low, SECONDS)} … {show(around.high, SECONDS)} ({100 * around.level:.0f} % range)"
+        memory = f"; {held} of {show(self.capacity, BYTES)}" if self.memory and isfinite(self.capacity) else ""
+        stopped = "can run" if self.feasible else f"cannot run: {', '.join(one.name for one in self.violations)}"
+        lines = [f"{type(self).__name__}: {time}{memory}; {stopped}"]
+        for part, seconds in list(self.parts().items())[:_LARGEST] if self.could_exist else ():
+            lines.append(f"  {part:40} {show(seconds, SECONDS):>9}  {100 * seconds / self.time:5.1f} %")
+        return "\n".join(lines)
 
     @cached_property
     def time(self) -> float:
@@ -189,7 +204,7 @@ class Estimate(Generic[Work, Decision]):
         return dict(sorted(seconds.items(), key=lambda item: -item[1]))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TrainingEstimate(Estimate[TrainingStep, ParallelMapping]):
     """How one parallel mapping of a training step does."""
 
@@ -208,7 +223,7 @@ class TrainingEstimate(Estimate[TrainingStep, ParallelMapping]):
         return self.tokens / self.time
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class EstimateTable:
     """How many mappings do, as columns; row i is what `estimate` answers for mapping i."""
 
@@ -229,6 +244,11 @@ class EstimateTable:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __repr__(self) -> str:
+        runs = np.flatnonzero(self.feasible)
+        best = f", the fastest in {show(self.time[runs].min(), SECONDS)}" if len(runs) else ""
+        return f"EstimateTable of {numbered(len(self), 'mapping')}: {len(runs):,} can run{best}"
 
     @cached_property
     def feasible(self) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ class ConfigFields:
             if default is not None:
                 return default
             near = get_close_matches(names[0], [*self.fields], n=2, cutoff=0.7)
-            meant = f"; did you mean it by {' or '.join(map(repr, near))}?" if near else "; add it"
+            meant = f"; is {' or '.join(map(repr, near))} meant for it?" if near else "; add it"
             raise DescriptionError(
                 f"config of {self.name!r}: a {self.family} model needs {' or '.join(map(repr, names))}{meant}"
             )

@@ -33,6 +33,8 @@ class Kernel:
     """Belongs to a region between projections, behind which context exchanges hide."""
     keep_16bit: bool = False
     """Stays in 16 bits where other products are narrower: attention cores, and blocks that do not repeat."""
+    unpacks: bool = False
+    """Makes a 16-bit copy of a weight that is kept in fewer: its traffic is the weight as kept, then the copy."""
 
     @property
     def work(self) -> Hashable:

@@ -83,20 +83,20 @@ class Degrees(Generic[Whole]):
 
     tensor: Whole = row(
         "--tp",
-        says="Tensor parallelism.",
+        says="Tensor parallelism (TP).",
         rank=0,
         splits=("kv_heads", "ffn", "shared_ffn", "expert_ffn", "vocab", "inner", "state_groups"),
         by=Collective.ALL_REDUCE,
         plain=True,
     )
     """Chips that share every layer."""
-    pipeline: Whole = row("--pp", says="Pipeline stages.", rank=4, plain=True)
+    pipeline: Whole = row("--pp", says="Pipeline parallelism (PP): stages.", rank=4, plain=True)
     """Stages, one behind the other."""
-    data: Whole = row("--dp", says="Replicas.", rank=3, weights="copied", plain=True)
+    data: Whole = row("--dp", says="Data parallelism (DP): replicas.", rank=3, weights="copied", plain=True)
     """Replicas, each with its share of the batch."""
     context: Whole = row(
         "--cp",
-        says="Chips that share a sequence.",
+        says="Context parallelism (CP): chips that share a sequence.",
         rank=2,
         weights="copied",
         splits=("position", "slots"),
@@ -110,7 +110,7 @@ class Degrees(Generic[Whole]):
     """Chips that share every sequence."""
     expert: Whole = row(
         "--ep",
-        says="Replicas that share experts.",
+        says="Expert parallelism (EP): replicas that share experts.",
         rank=2,
         takes_chips=False,
         weights="dealt",

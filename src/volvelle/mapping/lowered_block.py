@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from volvelle.mapping.actions import Exchange, Kernel
 from volvelle.mapping.program import Lifetime, Task
 from volvelle.mapping.symbols import Term
+from volvelle.workload.operations import Phase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +29,11 @@ class LoweredBlock:
     working: tuple[Term, ...]
     """Bytes that live again while one repetition is recomputed."""
     weights: tuple[Term, ...]
-    """Parameters that all replicas hold."""
+    """Trainable parameters that all replicas hold."""
     expert_weights: tuple[Term, ...]
-    """Parameters that replicas share out among them."""
+    """Trainable parameters that replicas share out among them."""
     tied: tuple[Term, ...]
-    """Parameters that are another block's, held again if that block is on another chip."""
+    """Trainable parameters that are another block's, held again if that block is on another chip."""
     output_bytes: tuple[Term, ...]
     """Bytes handed to the next block."""
     split_dims: frozenset[str]
@@ -41,3 +42,16 @@ class LoweredBlock:
     """Hands on what it takes."""
     copies: float
     """Experts that each token is sent to."""
+    frozen: tuple[Term, ...] = ()
+    """Parameters that training leaves as they are, of all kinds."""
+    frozen_bytes: tuple[Term, ...] = ()
+    """Bytes of those that all replicas hold, as they are kept."""
+    frozen_expert_bytes: tuple[Term, ...] = ()
+    """Bytes of those that replicas share out among them."""
+    frozen_tied_bytes: tuple[Term, ...] = ()
+    """Bytes of those that are another block's."""
+
+    @property
+    def trains(self) -> bool:
+        """Whether it has a backward pass."""
+        return any(kernel.phase is Phase.BACKWARD for kernel in self.kernels)

@@ -40,6 +40,11 @@ class LoweredModel:
         """Whether there is a backward pass."""
         return any(kernel.phase is Phase.BACKWARD for block in self.blocks for kernel in block.kernels)
 
+    @cached_property
+    def is_tuned(self) -> bool:
+        """Whether some weights are frozen."""
+        return any(block.frozen or block.frozen_tied_bytes for block in self.blocks)
+
     def works(self, *, casts: bool) -> Mapping[str, tuple[int, ...]]:
         """Block → for every kernel of it the number of its work, equal where kernels of any block do the same.
 
@@ -90,7 +95,9 @@ class LoweredModel:
         start = self.order.index(self._common.name)
         if any(name != self._common.name for name in self.order[start:]):
             return ()
-        return tuple(self._by_name[name] for name in dict.fromkeys(self.order[:start]))
+        leading = tuple(self._by_name[name] for name in dict.fromkeys(self.order[:start]))
+        # Frozen layers may be many, so those that a stage has are counted one by one.
+        return () if any(block.trains is not self._common.trains for block in leading) else leading
 
     @cached_property
     def leading(self) -> int:

@@ -15,59 +15,23 @@ from functools import cached_property
 from math import prod
 
 from volvelle.mapping.actions import Exchange, Kernel, Transfer
-from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
+from volvelle.mapping.axes import EXPERT, TENSOR, Axis
+from volvelle.mapping.axis_shardings import EXPERT_DIM, SEQUENCE_DIM, axis_shardings
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.parallelism import Recompute, Structure
 from volvelle.mapping.program import Lifetime, ProgramBuilder, Task, saved_for_products, saved_values, working_values
 from volvelle.mapping.recomputation import made_inside, run_again
-from volvelle.mapping.sharding import END, Conversion, ShardedBlock, by_dimension, shard
+from volvelle.mapping.sharding import END, Conversion, ShardedBlock
 from volvelle.mapping.symbols import MICRO_BATCH, ONE, Term, merged, powers, share
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.graph import Block, Role, Workload
+from volvelle.workload.graph import Block, Role, Tensor, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
-from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, split
+from volvelle.workload.tensor_layout import PARTIAL, Collective
 from volvelle.workload.transforms import seed_of
 
-SEQUENCE_DIM = "position"
-"""What sequence parallelism splits where tensor dimensions do not occur."""
-EXPERT_DIM = "experts"
-EXPERT_WIDTH = "expert_ffn"
-HEADS_DIM = "kv_heads"
+DEQUANTISATION = "dequantisation"
+"""Part of a breakdown: unpacking weights that are kept in few bits."""
 _BY_GROWTH = (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE, Collective.ALL_TO_ALL, Collective.ALL_GATHER)
-
-
-def axis_shardings(workload: Workload, block: Block, structure: Structure) -> dict[Axis, ShardedBlock]:
-    """A block split along every axis that cuts blocks, as its declaration and a structure say."""
-    shardings = {}
-    for axis in CUTTING:
-        dims: Mapping[str, str | None] = by_dimension(block, axis.splits, otherwise=axis.otherwise)
-        boundary = split(axis.boundary) if axis.boundary else REPLICATED
-        if axis is TENSOR:
-            dims, boundary = _tensor_dims(workload, block, structure)
-        elif axis is CONTEXT and structure.ulysses:
-            dims = {**dims, **_swapped_dims(block)}
-        shardings[axis] = shard(block, dims, boundary=boundary)
-    return shardings
-
-
-def _tensor_dims(
-    workload: Workload, block: Block, structure: Structure
-) -> tuple[Mapping[str, str | None], TensorLayout]:
-    """What operations split over the tensor-parallel chips, with positions in between where a structure says so."""
-    if structure.sharding is not None:
-        return structure.sharding.dims(block), structure.sharding.boundary
-    sequence = structure.sequence_parallel and SEQUENCE_DIM in workload.sizes
-    dims = TENSOR.splits
-    if not structure.expert_tensor_parallel:  # tokens stay where their positions are, as over any other replica
-        dims = (*(dim for dim in TENSOR.splits if dim != EXPERT_WIDTH), "slots")
-    chosen = by_dimension(block, dims, otherwise=SEQUENCE_DIM if sequence else None)
-    return chosen, split(SEQUENCE_DIM) if sequence else REPLICATED
-
-
-def _swapped_dims(block: Block) -> dict[str, str | None]:
-    """Heads between projections, where those are swapped for positions."""
-    heads = by_dimension(block, (HEADS_DIM,))
-    return {op.name: HEADS_DIM for op in block.operations if op.region and heads.get(op.name)}
 
 
 def lower(workload: Workload, block: Block, structure: Structure) -> LoweredBlock:
@@ -102,7 +66,7 @@ class BlockLowering:
         block = self.block
         tasks, lifetimes = self._program()
         actions = [task.action for task in tasks]
-        weights = [tensor for tensor in block.tensors if tensor.role is Role.WEIGHT]
+        weights, frozen = block.trainable(), [tensor for tensor in block.weights() if tensor.frozen]
         return LoweredBlock(
             name=block.name,
             repeat=block.repeat,
@@ -122,14 +86,36 @@ class BlockLowering:
             copies=self.sizes["slots"] * self.sizes[EXPERT_DIM] / self.sizes[SEQUENCE_DIM]
             if EXPERT_DIM in self.sizes
             else 1.0,
+            frozen=merged([self._elements(t.name) for t in frozen if not t.tied_to]),
+            frozen_bytes=self._kept([t for t in frozen if not t.tied_to and EXPERT_DIM not in t.dims]),
+            frozen_expert_bytes=self._kept([t for t in frozen if EXPERT_DIM in t.dims]),
+            frozen_tied_bytes=self._kept([t for t in frozen if t.tied_to]),
         )
 
     def _working(self, remade: Sequence[Term]) -> tuple[Term, ...]:
         """Bytes alive while one repetition runs: all that is recomputed; without a backward pass its largest step."""
+        unpacked = sorted((copy for op in self.forward for _, _, copy in self._packed(op)), reverse=True)
         if not self.backward:
-            ends = [self._grouped([*op.inputs, *op.outputs]) for op in self.forward]
+            held = {tensor.name for tensor in self.block.weights() if tensor.frozen}  # counted as weights already
+            moved = [[name for name in (*op.inputs, *op.outputs) if name not in held] for op in self.forward]
+            ends = [merged([*map(self._bytes, names), *unpacked[:1]]) for names in moved]
             return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
-        return merged(remade) if self.recomputes_all or self.light else ()
+        largest = unpacked[:1]
+        return merged([*remade, *largest]) if self.recomputes_all or self.light else tuple(largest)
+
+    def _kept(self, tensors: Iterable[Tensor]) -> tuple[Term, ...]:
+        """Bytes of weights as they are kept."""
+        return merged([self._elements(tensor.name) * Term(tensor.stored_bytes) for tensor in tensors])
+
+    def _packed(self, op: Operation) -> list[tuple[str, Term, Term]]:
+        """Weights that an operation reads and that are unpacked for it: bytes as they are kept, and of the copy."""
+        found = []
+        for name, dims in zip(op.inputs, op.kind.signature.inputs, strict=True):
+            if self.block.tensor_of[name].stored:
+                points = self._dims(dims, self._split(op))
+                tensor = self.block.tensor_of[name]
+                found.append((name, points * Term(tensor.stored_bytes), points * Term(element_bytes(tensor.element))))
+        return found
 
     # -- sizes ---------------------------------------------------------------------------------------------
 
@@ -213,6 +199,17 @@ class BlockLowering:
     def _task(self, builder: ProgramBuilder, together: Sequence[Operation], phase: Phase, *, fused: bool) -> None:
         """Operations of one kernel, behind the collectives that bring what they read into the layout they need."""
         op = together[0]
+        for weight, kept, copy in self._packed(op):
+            unpacking = Kernel(
+                name=op.of or op.name,
+                part=DEQUANTISATION,
+                phase=phase,
+                matrix_work=None,
+                vector_work=None,
+                traffic=(kept, copy),
+                unpacks=True,
+            )
+            builder.add(unpacking, phase, reads=(), writes=[(weight, "unpacked", copy)])
         values = [self._brought(builder, name, member.name, phase) for member in together for name in member.inputs]
         writes: Iterable[str] = op.outputs
         action: Kernel | None = None
@@ -231,7 +228,7 @@ class BlockLowering:
             action,
             phase,
             operations=[member.name for member in together],
-            reads=values,
+            reads=[*values, *((weight, "unpacked") for weight, _, _ in self._packed(op))],
             writes=[(name, "", self._bytes(name)) for name in writes],
         )
 

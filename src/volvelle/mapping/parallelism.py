@@ -19,6 +19,8 @@ from volvelle.errors import MappingError
 from volvelle.mapping.axes import AXES, TAKING, Axis, Degrees, Whole, combined
 from volvelle.mapping.choices import Choice, choice, choices_of
 from volvelle.mapping.sharding import TensorSharding
+from volvelle.presentable import only_what_is_set
+from volvelle.quantities import numbered as counted
 
 
 class Schedule(IntEnum):
@@ -89,7 +91,7 @@ class Structural(Generic[Mask, Again]):
     __slots__ = ()
 
     ulysses: Mask = choice(
-        False, says="Share a sequence by swapping positions for heads.", structural=True, searched=(False, True)
+        False, says="Context parallelism by all-to-alls over heads (Ulysses).", structural=True, searched=(False, True)
     )
     """Chips that share a sequence swap positions for heads around attention (Ulysses), not keys and values."""
     expert_tensor_parallel: Mask = choice(
@@ -102,14 +104,16 @@ class Structural(Generic[Mask, Again]):
     (Megatron's --expert-tensor-parallel-size 1)."""
     recompute: Again = choice(
         Recompute.SELECTIVE,
-        says="Activations computed again in the backward pass.",
+        says="Activation recomputation (checkpointing) in the backward pass.",
         structural=True,
         searched=(Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL),
         recorded=True,
     )
-    sequence_parallel: Mask = choice(True, says="Split positions too.", structural=True, searched=(True, False))
+    sequence_parallel: Mask = choice(
+        True, says="Split positions between tensor-parallel parts.", structural=True, searched=(True, False)
+    )
     """Between the tensor-parallel parts, positions are split over the same chips."""
-    fused_attention: Mask = choice(True, says="Scores stay on chip.", structural=True, searched=(True,))
+    fused_attention: Mask = choice(True, says="FlashAttention: scores stay on chip.", structural=True, searched=(True,))
     """The attention core runs as one kernel and keeps its scores on chip."""
     sharding: TensorSharding | None = None
     """How operations are split over the tensor-parallel chips; None: as Megatron does. Of all rows of a table."""
@@ -122,41 +126,48 @@ class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mas
     __slots__ = ()
 
     hierarchical_dispatch: Truth = choice(
-        False, says="A token crosses to a node once, however many experts it has there.", searched=(False,), rare=True
+        False, says="All-to-all by node: a token crosses to a node once.", searched=(False,), rare=True
     )
     """A token goes to a unit of the network once and is handed on inside it, however many of its experts are there."""
     expert_overlap: Truth = choice(
-        False, says="Tokens travel to experts behind another micro-batch's work.", searched=(False,), rare=True
+        False, says="Overlap the all-to-all with another micro-batch's compute.", searched=(False,), rare=True
     )
     """While tokens travel to experts and back, the chip works on another micro-batch."""
     graphs: Recorded = choice(
-        Graphs.NONE, says="Kernels that the host starts together.", searched=(Graphs.NONE,), rare=True
+        Graphs.NONE, says="CUDA graphs: kernels that the host launches together.", searched=(Graphs.NONE,), rare=True
     )
     narrow_attention: Truth = choice(
-        False, says="Attention in the narrow type of the other products.", searched=(False,), rare=True
+        False, says="Attention in the narrow type (fp8) of the other products.", searched=(False,), rare=True
     )
     """Attention cores multiply in the element type of the other products, not in 16 bits."""
-    micro_batch: Whole = choice(1, says="Sequences at a time.", domain=SEQUENCES, recorded=True)
+    micro_batch: Whole = choice(1, says="Sequences in a micro-batch.", domain=SEQUENCES, recorded=True)
     """Sequences a replica works on at a time."""
-    interleave: Whole = choice(1, says="Pieces a stage is cut into.", domain=LAYERS, recorded=True)
+    interleave: Whole = choice(1, says="Virtual stages: pieces a stage is cut into.", domain=LAYERS, recorded=True)
     """Pieces each stage is cut into (virtual stages)."""
     schedule: Order = choice(
         Schedule.ONE_FORWARD_ONE_BACKWARD,
-        says="Order of forward and backward in the pipeline.",
+        says="Pipeline schedule: order of forward and backward.",
         searched=(Schedule.ONE_FORWARD_ONE_BACKWARD, Schedule.ZERO_BUBBLE),
         rare=True,
         recorded=True,
     )
-    zero: Whole = choice(1, says="ZeRO stage.", domain=ZERO_STAGE, searched=(0, 1, 2, 3), recorded=True)
+    zero: Whole = choice(
+        1, says="ZeRO stage; 3 is full sharding (FSDP).", domain=ZERO_STAGE, searched=(0, 1, 2, 3), recorded=True
+    )
     """What replicas share out: 0 nothing, 1 optimiser state, 2 and gradients, 3 and weights."""
     zero_group: Whole = choice(
-        0, says="Replicas ZeRO shares out over; 0: all.", domain=NO_DEGREE, searched=(0,), rare=True
+        0, says="Replicas that ZeRO shards over (HSDP); 0: all.", domain=NO_DEGREE, searched=(0,), rare=True
     )
     """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
-    overlap: Truth = choice(True, says="Exchange gradients while computing.", searched=(True,))
+    overlap: Truth = choice(True, says="Overlap the gradient reduction with the backward pass.", searched=(True,))
     """Gradients are exchanged while the backward pass still runs."""
     recompute_every: Whole = choice(
-        1, says="Layers between inputs kept.", domain=LAYERS, searched=(1,), usually="1, 2, 4", rare=True
+        1,
+        says="With full recomputation: layers between inputs kept.",
+        domain=LAYERS,
+        searched=(1,),
+        usually="1, 2, 4",
+        rare=True,
     )
     """With full recomputation: layers between two kept inputs."""
     offload_weights: Truth = choice(False, says="", listed="offload", searched=(False,), rare=True)
@@ -177,13 +188,16 @@ class Structure(Structural[bool, Recompute]):
     """The choices that change which operations run, of one mapping."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute, Graphs]):
     """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     def __post_init__(self) -> None:
         for declared in _NUMBERS:
             declared.check(getattr(self, declared.name))
+
+    def __repr__(self) -> str:
+        return only_what_is_set(self)
 
     @property
     def chips(self) -> int:
@@ -225,12 +239,17 @@ class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute, Graphs]):
 Column = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np.int8], Column]):
     """Many mappings as columns of equal length."""
 
     def __len__(self) -> int:
         return len(self.tensor)
+
+    def __repr__(self) -> str:
+        columns = {one.name: getattr(self, one.name) for one in CHOICES}
+        varied = [name for name, column in columns.items() if len(column) and not (column == column[0]).all()]
+        return f"MappingTable of {counted(len(self), 'mapping')}, varied in {', '.join(varied) or 'nothing'}"
 
     @classmethod
     def columns(cls, **given: ArrayLike) -> "MappingTable":

@@ -1,51 +1,85 @@
 """The catalogue as tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Datum, Entry, LinkFile, ModelFile
+from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Datum, Entry, LinkFile, ModelFile
+from volvelle.catalogue.search import KINDS, STACKS, Match
+from volvelle.catalogue.stacks import runs_of_stack, stack_entries
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
-from volvelle.report.terminal import plain_table
+from volvelle.report.terminal import plain_table, wide_console
+
+_WIDE = 80
+"""Columns from which on titles have room beside numbers."""
+_SHOWN = {
+    "chips": ("name", "dense bf16", "memory", "rate", "what it is"),
+    "calibrations": ("name", "of peak", "of memory rate", "step error", "runs fitted"),
+    "links": ("name", "rate", "one step", "what it is"),
+    "clusters": ("name", "chip", "network, innermost first"),
+    "models": ("name", "parameters", "layers", "hidden", "heads", "sequence"),
+    STACKS: ("name", "usual for", "timed on (runs)", "what it is"),
+}
+_WORDS = ("name", "chip", "network, innermost first", "usual for", "timed on (runs)", "what it is")
+
+
+def names(catalogue: Catalogue, room: str) -> tuple[str, ...]:
+    """Names of a room, software too."""
+    return tuple(stack_entries()) if room == STACKS else catalogue.names(room)
 
 
 def print_rooms(catalogue: Catalogue) -> None:
-    """What rooms there are and how much each holds."""
+    """What kinds of entries there are and how many of each."""
     rows = []
-    for room in ROOMS:
-        names = catalogue.names(room)
-        rows.append((room, str(len(names)), ", ".join(names[:: max(1, len(names) // 4)][:4])))
-    console = Console(highlight=False)
-    columns = ("room", "entries", "for example")
+    for room in KINDS:
+        known = names(catalogue, room)
+        rows.append((room, str(len(known)), ", ".join(known[:: max(1, len(known) // 4)][:4])))
+    console = wide_console()
+    columns = ("kind", "entries", "for example")
     console.print(plain_table("", columns, rows, numbers=("entries",), folded=("for example",)))
-    console.print("\nvolvelle catalogue chips            one line a chip", style="dim")
-    console.print("volvelle catalogue chips h100-sxm   every number with its source", style="dim")
+    told = {
+        "chips": "one line a chip",
+        "h100": "all that has to do with it",
+        "h100-sxm": "every number with its source",
+    }
+    hints = ((f"volvelle catalogue {word}", said) for word, said in told.items())
+    console.print(plain_table("", ("", ""), hints, folded=("",)), style="dim")
 
 
 def print_room(catalogue: Catalogue, room: str) -> None:
     """One line an entry."""
-    console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False)
-    entries = [catalogue.entry(room, name) for name in catalogue.names(room)]
-    heads = {
-        "chips": ("dense bf16", "memory", "rate"),
-        "calibrations": ("of peak", "of memory rate", "step error", "runs fitted"),
-        "links": ("rate", "one step"),
-        "clusters": ("chip", "network, innermost first"),
-        "models": ("parameters", "layers", "hidden", "heads", "sequence"),
-    }[room]
-    table.add_column("name", style="bold", no_wrap=True)
-    for head in heads:
-        table.add_column(head, justify="left" if room == "clusters" else "right", no_wrap=room != "clusters")
-    if room in ("chips", "links"):
-        table.add_column("", overflow="ellipsis", no_wrap=True, style="dim", width=max(10, console.width - 58))
-    for entry in entries:
-        table.add_row(entry.name, *_row(entry))
+    console = wide_console()
+    columns = _SHOWN[room]
+    if console.width < _WIDE and room in ("chips", "links"):
+        columns = columns[:-1]
+    table = plain_table("", columns, numbers=[name for name in columns if name not in _WORDS])
+    rows = map(_stack_row, stack_entries()) if room == STACKS else _rows(catalogue, room)
+    for row in rows:
+        table.add_row(*row[: len(columns)])
     console.print(table)
+
+
+def print_matches(matches: Sequence[Match]) -> None:
+    """Entries that were looked for."""
+    rows = [(match.room, match.name, match.title) for match in matches]
+    console = wide_console()
+    console.print(plain_table("", ("kind", "name", "what it is"), rows, folded=("what it is",)))
+    first = matches[0]
+    console.print(f"\nvolvelle catalogue {first.room} {first.name}: every number of it, with its source", style="dim")
+
+
+def _rows(catalogue: Catalogue, room: str) -> Iterator[tuple[str, ...]]:
+    for name in catalogue.names(room):
+        entry = catalogue.entry(room, name)
+        yield entry.name, *_row(entry)
+
+
+def _stack_row(name: str) -> tuple[str, ...]:
+    entry = stack_entries()[name]
+    timed = ", ".join(f"{family} {runs}" for family, runs in runs_of_stack(name).items())
+    return name, ", ".join(entry.usual_for) or "–", timed or "none", entry.title
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
@@ -92,8 +126,12 @@ def _numbers(value: object, path: str = "") -> Iterator[tuple[str, Datum]]:
 
 def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
     """One entry, every number with its evidence and source."""
+    console = wide_console()
+    if room == STACKS:
+        for head, cell in zip(_SHOWN[STACKS], _stack_row(name), strict=True):
+            console.print(f"{head}: {cell}")
+        return
     entry = catalogue.entry(room, name)
-    console = Console(highlight=False)
     used = set[str]()
     console.print(f"[bold]{entry.name}[/bold]  {entry.title}")
     for field in ("vendor", "family", "launched", "chip", "element", "stack", "default_count", "reduces"):
@@ -102,7 +140,8 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
             console.print(f"{field.replace('_', ' ')}: {value}")
     if isinstance(entry, ModelFile):
         shape = entry.architecture
-        counts = ", ".join(f"{key} {value}" for key, value in shape.model_dump(exclude={"source", "kind"}).items())
+        stated = shape.model_dump(exclude={"source", "kind"}).items()
+        counts = ", ".join(f"{key} {value}" for key, value in stated if value not in (None, "", False, 0, {}))
         console.print(f"architecture ({shape.kind}, {shape.source}): {counts}")
         used.add(shape.source)
     if isinstance(entry, ChipFile):

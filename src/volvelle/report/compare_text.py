@@ -16,6 +16,7 @@ _BESIDE = 3
 """Alternatives beside the first in one table."""
 _PARTS = 8
 """Parts of a step that are shown, those that differ most."""
+PARTS_TITLE = "Where the difference comes from, for as many tokens"
 _TOLD = 1e-4
 """Share of a step below which a part does not differ."""
 
@@ -57,16 +58,20 @@ def _figures(alternatives: Sequence[Alternative], told: Sequence[Difference | No
     names = [one.name for one in alternatives]
     table = plain_table("", ("", *names), numbers=names, folded=names)
     for name, shown in figure_rows(alternatives, told):
-        if any(cell not in ("", "–") for cell in shown):
-            table.add_row(name, *shown)
+        table.add_row(name, *shown)
     return table
 
 
 def figure_rows(
     alternatives: Sequence[Alternative], told: Sequence[Difference | None]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Figures of each by name, and how those beside the first differ from it."""
+    """Figures of alternatives by name, those that are known of one at least; `told` is of all but the first."""
+    for name, shown in _rows(alternatives, told):
+        if any(cell not in ("", "–") for cell in shown):
+            yield name, shown
 
+
+def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]) -> Iterator[tuple[str, list[str]]]:
     def each(shown: Callable[[Alternative], str | None]) -> list[str]:
         return [shown(one) or "–" for one in alternatives]
 
@@ -82,7 +87,7 @@ def figure_rows(
     ):
         if cells and cells != [one.name for one in alternatives]:
             yield name, cells
-    yield "layout", each(_layout)
+    yield "layout", each(layout_cell)
     yield (
         "can run",
         ["yes" if one.feasible else "no" for one in alternatives]
@@ -126,7 +131,7 @@ def _money(one: Alternative, name: str) -> str | None:
     return None if usd is None else show(usd, DOLLARS)
 
 
-def _layout(one: Alternative) -> str | None:
+def layout_cell(one: Alternative) -> str | None:
     """Degrees, micro-batch and ZeRO in a few letters."""
     if not one.layout:
         return None
@@ -137,18 +142,20 @@ def _layout(one: Alternative) -> str | None:
 
 def _parts(first: Alternative, beside: Sequence[Alternative], told: Sequence[Difference | None]) -> object:
     names = [first.name, *(one.name for one in beside)]
+    rows = list(part_rows(first, told))
+    return plain_table(PARTS_TITLE, ("part", *names), rows, numbers=names, folded=names)
+
+
+def part_rows(first: Alternative, told: Sequence[Difference | None]) -> Iterator[tuple[str, ...]]:
+    """Parts of the step that differ most: of the first, and what each of the others adds to it."""
     most: dict[str, float] = {}
     for one in told:
         for part, more in () if one is None else one.parts.items():
             most[part] = max(most.get(part, 0.0), abs(more))
-    table = plain_table(
-        "Where the difference comes from, for as many tokens", ("part", *names), numbers=names, folded=names
-    )
     enough = _TOLD * (first.time or 0.0)
     for part in sorted((part for part, more in most.items() if more > enough), key=lambda part: -most[part])[:_PARTS]:
         own = show(first.parts.get(part, 0.0), SECONDS)
-        table.add_row(part, own, *("–" if one is None else more_text(one.parts.get(part, 0.0)) for one in told))
-    return table
+        yield (part, own, *("–" if one is None else more_text(one.parts.get(part, 0.0)) for one in told))
 
 
 def change_text(ratio: float) -> str:
@@ -163,5 +170,5 @@ def span_text(low: float, high: float) -> str:
 
 
 def more_text(more: float) -> str:
-    """Seconds more, or fewer."""
+    """Seconds more, or less, than another."""
     return "0 s" if abs(more) < 1e-12 else f"{'+' if more >= 0 else '−'}{show(abs(more), SECONDS)}"

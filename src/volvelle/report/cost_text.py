@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from volvelle.economics.price_book import End
-from volvelle.quantities import DOLLARS, FRACTION, JOULES, WATTS, Number, Quantity, show
+from volvelle.quantities import DOLLARS, FRACTION, JOULES, TOKEN_COUNT, WATTS, Number, Quantity, show
 from volvelle.report.applications.scores_text import PLAN_WIDTH
 from volvelle.report.compare_text import change_text
 from volvelle.report.price_words import YEAR, price_cells
@@ -13,14 +13,17 @@ from volvelle.verbs.cost import Account
 _ENDS = (End.LOW, End.TYPICAL, End.HIGH)
 
 
-def print_cost(account: Account) -> None:
-    """Purchase, power and ownership by part, the step if one was given, and every price with date and source."""
+def print_cost(account: Account, *, brief: bool = False) -> None:
+    """Purchase, power and ownership by part, the step if one was given, and every price with date and source.
+
+    Briefly, sums alone.
+    """
     console = wide_console(PLAN_WIDTH)
     bills = [account.breakdowns[end] for end in _ENDS]
     typical = account.breakdowns[End.TYPICAL]
     inventory, terms = account.inventory, typical.terms
     console.print(
-        f"[bold]{inventory.name}[/bold]: {float(inventory.chips):,.0f} x {inventory.chip}, "
+        f"[bold]{inventory.name}[/bold]: {float(inventory.chips):,.0f} × {inventory.chip}, "
         f"prices by [bold]{account.model}[/bold]; "
         f"[bold]{show(float(typical.capex), DOLLARS)}[/bold] to buy, "
         f"[bold]{show(float(typical.power), WATTS)}[/bold] at the meter, "
@@ -32,24 +35,27 @@ def print_cost(account: Account) -> None:
     def row(name: str, values: Iterable[Number], kind: Quantity, style: str = "") -> None:
         table.add_row(name, *(show(float(value), kind) for value in values), style=style)
 
-    for part in typical.capex_by_part:
+    for part in typical.capex_by_part if not brief else ():
         row(part, (bill.capex_by_part[part] for bill in bills), DOLLARS)
     row("all", (bill.capex for bill in bills), DOLLARS, "bold")
     table.add_row("\npower in use")
-    for part in typical.power_by_part:
+    for part in typical.power_by_part if not brief else ():
         row(part, (bill.power_by_part[part] for bill in bills), WATTS)
     row("at the meter", (bill.power for bill in bills), WATTS, "bold")
     table.add_row("\nto own")
-    for part in typical.ownership:
+    for part in typical.ownership if not brief else ():
         row(part, (bill.ownership[part] for bill in bills), DOLLARS)
     row("all", (bill.tco for bill in bills), DOLLARS, "bold")
     chips = float(inventory.chips)
-    row("a chip and hour of use", (bill.dollars_per_second * 3600.0 / chips for bill in bills), DOLLARS)
+    row("per chip and hour in use", (bill.dollars_per_second * 3600.0 / chips for bill in bills), DOLLARS)
     if account.steps:
         table.add_row("\na step")
         for name, kind, values in _step_rows(account):
             table.add_row(name, *(show(value, kind) if kind else f"{value:,.3g}" for value in values))
     console.print(table)
+    if brief:
+        console.print("more without --brief", style="dim")
+        return
     console.print(
         f"\nused {show(float(terms.use), FRACTION)} of the time, chips at {show(float(terms.load), FRACTION)} of rated "
         f"power; low and high: every price at that end at once",
@@ -72,10 +78,10 @@ def _step_rows(account: Account) -> Iterator[tuple[str, Quantity | None, list[fl
     yield "money", DOLLARS, [float(step.dollars) for step in steps]
     yield "energy", JOULES, [float(step.energy) for step in steps]
     for name, kind, values in (
-        ("USD a million tokens", None, [cost.usd_per_token and 1e6 * cost.usd_per_token for cost in costs]),
-        ("tokens a second and watt", None, [cost.tokens_per_joule for cost in costs]),
-        (f"days for {account.tokens or 0:.3g} tokens", None, [cost.training_days for cost in costs]),
-        ("money for them", DOLLARS, [cost.training_usd for cost in costs]),
+        ("USD per million tokens", None, [cost.usd_per_token and 1e6 * cost.usd_per_token for cost in costs]),
+        ("tokens/s per watt", None, [cost.tokens_per_joule for cost in costs]),
+        (f"days for {show(account.tokens or 0, TOKEN_COUNT)} tokens", None, [cost.training_days for cost in costs]),
+        ("money for the run", DOLLARS, [cost.training_usd for cost in costs]),
     ):
         known = [value for value in values if value is not None]
         if known:

@@ -8,10 +8,11 @@ from rich.text import Text
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
@@ -39,16 +40,21 @@ def _headline(answer: Answer) -> Panel:
     estimate, mapping = answer.estimate, answer.estimate.mapping
     step, cluster = answer.step, answer.cluster
     text = Text()
-    shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in cluster.dimensions)
+    shape = " × ".join(f"{dimension.size:,} ({dimension.name})" for dimension in cluster.dimensions)
     text.append(f"{answer.model}", style="bold")
-    text.append(f"  {answer.parameters / 1e9:.4g} B parameters, {step.batch} sequences of {answer.sequence} a step\n")
+    text.append(
+        f"  {answer.parameters / 1e9:.4g} B parameters, {step.batch:,} sequences of {answer.sequence:,} a step\n"
+    )
+    if told := trained_text(step):
+        text.append("trains", style="bold")
+        text.append(f"  {told}\n")
     text.append(f"{cluster.name}", style="bold")
-    text.append(f"  {cluster.accelerators} × {cluster.chip.name}: {shape}\n")
+    text.append(f"  {cluster.accelerators:,} × {cluster.chip.name}: {shape}\n")
     for note in cluster.notes:
         text.append(f"note: {note}\n", style="yellow")
     if answer.stack:
         others = answer.other_stacks.items()
-        told = ", ".join(f"{name} {time / estimate.time - 1:+.0%}" for name, time in others)
+        told = ", ".join(f"{name} {percent(time / estimate.time - 1, 0, signed=True)}" for name, time in others)
         text.append("software", style="bold")
         text.append(f"  {answer.stack}{f'; with {told}' if told else ''}\n")
         if not answer.stack_timed:
@@ -57,18 +63,18 @@ def _headline(answer: Answer) -> Panel:
                 f"note: {answer.stack} was not timed on {family} chips; what is known of both counts\n", "yellow"
             )
     text.append("layout", style="bold")
-    text.append(f"  {layout_words(mapping)}\n\n")
+    text.append(f"  {layout_text(mapping)}\n\n")
     if answer.speed is not None:
         _speed(text, answer.speed)
     text.append(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
-        f"({estimate.worst_rank}): {fits_words(estimate)}\n"
+        f"({estimate.worst_rank}): {fits_text(estimate)}\n"
     )
     away = estimate.facts.get("host_memory_bytes")
     if away is not None and cluster.host_memory is not None:
         text.append(f"{show(away, BYTES)} of {show(float(cluster.host_memory), BYTES)} of host memory, a chip\n")
     if answer.speed is not None:
-        text.append(_money(answer) + _ranges(answer) + _nearest(answer))
+        text.append(money_text(answer) + _ranges(answer) + _nearest(answer))
         if answer.difference is not None:
             text.append("\n\n" + "\n".join(difference_lines(answer.difference)))
         if answer.run is not None:
@@ -79,7 +85,7 @@ def _headline(answer: Answer) -> Panel:
     return Panel(text, title=title, border_style="red" if not estimate.feasible else "green", title_align="left")
 
 
-def fits_words(estimate: TrainingEstimate) -> str:
+def fits_text(estimate: TrainingEstimate) -> str:
     """Whether it fits with a margin left free, and how likely it is to fit at all."""
     fits = estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin)
     free = f", {100 * estimate.margin:g} % left free" if estimate.margin else ""
@@ -102,7 +108,7 @@ def _speed(text: Text, estimate: TrainingEstimate) -> None:
     )
 
 
-def layout_words(mapping: ParallelMapping) -> str:
+def layout_text(mapping: ParallelMapping) -> str:
     """A layout in words, defaults left out where they say nothing."""
     taking = sorted((pair for pair in mapping.shown if pair[0].takes_chips), key=lambda pair: pair[0].rank)
     notes = {CONTEXT: " (heads swapped for positions)" if mapping.ulysses else ""}
@@ -136,7 +142,8 @@ def layout_words(mapping: ParallelMapping) -> str:
     return ", ".join(words)
 
 
-def _money(answer: Answer) -> str:
+def money_text(answer: Answer) -> str:
+    """What a step takes of power, energy and money."""
     costs = answer.costs
     if costs.energy is None:
         return f"energy and money: not known ({', '.join(costs.missing)} not in the catalogue)"
@@ -162,7 +169,8 @@ def _ranges(answer: Answer) -> str:
 def _nearest(answer: Answer) -> str:
     """Measured runs like it, and how far their predictions are off."""
     runs = [
-        f"{run.model} on {run.chips} {run.accelerator} {run.error:+.0%} ({run.source})" for run in answer.nearest_runs
+        f"{run.model} on {run.chips} {run.accelerator} {percent(run.error, 0, signed=True)} ({run.source})"
+        for run in answer.nearest_runs
     ]
     return "\nmeasured runs like it: " + ("; ".join(runs) if runs else "none")
 
@@ -171,7 +179,7 @@ def _violations(estimate: TrainingEstimate) -> Panel:
     text = Text()
     for index, violation in enumerate(estimate.violations):
         text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
-        text.append("  cure: " + "\n  or:   ".join(violation.cures))
+        text.append("  fix: " + "\n  or:  ".join(violation.cures))
     return Panel(text, title="why it cannot run", border_style="red", title_align="left")
 
 

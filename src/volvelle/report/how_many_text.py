@@ -7,23 +7,26 @@ from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
 from volvelle.report.plan_text import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.how_many import Size, Sizing
 
 _BAR = 24
 _ROWS = 14
 
 
-def print_sizing(sizing: Sizing, console: Console | None = None) -> None:
-    """Print the fewest, the cheapest and the curve."""
+def print_sizing(sizing: Sizing, console: Console | None = None, *, curve: bool = True) -> None:
+    """Print the fewest, the cheapest and the curve, if it is wanted."""
     console = wide_console(console=console or Console(highlight=False))
     step = sizing.step
     wanted = [f"{sizing.days:g} days"] if sizing.days is not None else []
     wanted += [show(sizing.usd, DOLLARS)] if sizing.usd is not None else []
     console.print(
-        f"[bold]{sizing.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
-        f"{sizing.sequence} a step, {show(sizing.tokens, TOKEN_COUNT)} tokens within {' and '.join(wanted)}, on "
+        f"[bold]{sizing.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch:,} sequences of "
+        f"{sizing.sequence:,} a step, {show(sizing.tokens, TOKEN_COUNT)} tokens within {' and '.join(wanted)}, on "
         f"[bold]{sizing.system}[/bold]"
     )
+    if told := trained_text(step):
+        console.print(f"[bold]trains[/bold]  {told}")
     for note in sizing.notes:
         console.print(f"note: {note}", style="yellow")
     if sizing.smallest is None:
@@ -38,13 +41,13 @@ def print_sizing(sizing: Sizing, console: Console | None = None) -> None:
             _print_size(console, "The cheapest near it", cheapest)
         elif cheapest is not None:
             console.print("No count near it is cheaper.")
-    if sizing.sizes:
+    if sizing.sizes and curve:
         console.print(_curve(sizing))
 
 
 def _print_size(console: Console, title: str, size: Size) -> None:
     console.print(
-        f"\n[bold]{title}: {size.accelerators} accelerators[/bold], {100 * size.utilisation:.1f} % of peak (MFU)\n"
+        f"\n[bold]{title}: {size.accelerators:,} accelerators[/bold], {100 * size.utilisation:.1f} % of peak (MFU)\n"
         f"{degrees_text(size.mapping)}; {choices_text(size.mapping)}"
     )
     for line in run_lines(size.run):

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.quantities import BYTES, SECONDS, percent, show
 from volvelle.report.compare_text import change_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.figures.theme import WIDE
-from volvelle.report.terminal import plain_table
+from volvelle.report.terminal import plain_table, wide_console
 from volvelle.search.graph.answer import FusedBlock, MappedPlan, MappingAnswer
 from volvelle.verbs.map import MapAnswer
 
@@ -23,9 +23,9 @@ _DRAWN = 120
 """Kernels of a block that is drawn one by one."""
 
 
-def print_map(answer: MapAnswer) -> None:
-    """The whole answer on a terminal."""
-    out = Console(highlight=False)
+def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
+    """The whole answer on a terminal, or what fits on a screen."""
+    out = wide_console()
     out.print(_headline(answer))
     found, before = answer.mapping, None if answer.baseline is None else answer.baseline.mapping.plan
     if found.plan is not None and before is not None:
@@ -35,6 +35,9 @@ def print_map(answer: MapAnswer) -> None:
         out.print(_violations(found))
         return
     out.print(_time(found.plan))
+    if brief:
+        out.print(_binding(found.plan) if found.plan.fused else "", Text(f"\nLooked at {looked_words(found)}"), sep="")
+        return
     for block in found.plan.fused:
         out.print(_partitions(block))
     out.print(_splits(found.plan))
@@ -55,7 +58,7 @@ def _headline(answer: MapAnswer) -> Panel:
         return Panel(text, title="cannot run", border_style="red", title_align="left")
     text.append("mapping", style="bold").append(f"  {degrees_words(plan)}\n\n")
     text.append(f"{show(plan.time, SECONDS)}/step", style="bold")
-    text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {plan.utilisation:.1%} of peak\n")
+    text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {percent(plan.utilisation)} of peak\n")
     text.append(f"{certificate_words(found)}\n", style="green" if found.proven else "yellow")
     text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
     return Panel(
@@ -67,7 +70,7 @@ def certificate_words(found: MappingAnswer) -> str:
     """How near the best the mapping is known to be."""
     if found.proven:
         return "optimum, proven"
-    return f"no mapping takes less than {show(found.bound, SECONDS)}: gap {found.gap:.1%}"
+    return f"no mapping takes less than {show(found.bound, SECONDS)}: gap {percent(found.gap)}"
 
 
 def looked_words(found: MappingAnswer) -> str:
@@ -94,7 +97,7 @@ def _time(plan: MappedPlan) -> Table:
     )
     for part, time in plan.parts().items():
         bound = dict.fromkeys(one.resource for one in plan.contributions if one.exposed and one.part == part)
-        table.add_row(part, show(time, SECONDS), f"{time / plan.time:.1%}", ", ".join(bound))
+        table.add_row(part, show(time, SECONDS), f"{percent(time / plan.time)}", ", ".join(bound))
     return table
 
 
@@ -144,7 +147,7 @@ def _splits(plan: MappedPlan) -> Group:
 
 
 def _binding(plan: MappedPlan) -> Text:
-    gains = [f"{limit.name} {limit.gain / plan.time:.1%}" for limit in plan.limits if limit.gain > 0]
+    gains = [f"{limit.name} {percent(limit.gain / plan.time)}" for limit in plan.limits if limit.gain > 0]
     return Text("\nWhat binds (of the step, gone without it): " + (", ".join(gains[:4]) or "nothing but compute"))
 
 
@@ -153,7 +156,7 @@ def _violations(found: MappingAnswer) -> Panel:
     for index, violation in enumerate(found.violations):
         text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
         if violation.cures:
-            text.append("  cure: " + "\n  or:   ".join(violation.cures))
+            text.append("  fix: " + "\n  or:  ".join(violation.cures))
     return Panel(text, title="why nothing fits", border_style="red", title_align="left")
 
 

@@ -12,6 +12,7 @@ from volvelle.quantities import BYTES, DOLLARS, SECONDS, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.trained_text import trained_text
 from volvelle.verbs.layouts import Layout
 from volvelle.verbs.plan import Plan
 from volvelle.verbs.ways_out import WayOut
@@ -48,13 +49,15 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     console = wide_console(console=console or Console(highlight=False))
     ranking, step, cluster = plan.ranking, plan.step, plan.cluster
     console.print(
-        f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch} sequences of "
-        f"{plan.sequence} a step, on [bold]{cluster.name}[/bold]"
+        f"[bold]{plan.model}[/bold]  {step.model.parameters() / 1e9:.4g} B parameters, {step.batch:,} sequences of "
+        f"{plan.sequence:,} a step, on [bold]{cluster.name}[/bold]"
     )
+    if told := trained_text(step):
+        console.print(f"[bold]trains[/bold]  {told}")
     for note in (*plan.notes, *cluster.notes):
         console.print(f"note: {note}", style="yellow")
     console.print(
-        f"{ranking.configurations:,} layouts: {ranking.evaluated:,} priced, {ranking.pruned:,} ruled out by their "
+        f"{ranking.configurations:,} layouts: {ranking.evaluated:,} timed, {ranking.pruned:,} ruled out by model "
         f"states alone, {ranking.feasible:,} can run; {plan.seconds:.1f} s",
         style="dim",
     )
@@ -85,7 +88,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     console.print(Text(f"\n{why_words(plan)}"))
     _nearest(console, plan)
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
-    console.print(Text(f"\nNext item: a tenth more of a resource saves of the step: {text or 'nothing'}."))
+    console.print(Text(f"\nSensitivity: a tenth more of a resource shortens the step by: {text or 'nothing'}."))
 
 
 def _layouts(title: str, layouts: Sequence[Layout]) -> Table:

@@ -1,12 +1,11 @@
 """How texts look on a terminal: one width, one kind of table."""
 
-import sys
 from collections.abc import Collection, Iterable, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from volvelle.report.fitted_table import FittedTable
 from volvelle.report.sheet import Sheet
 
 WIDTH = 100
@@ -14,8 +13,8 @@ WIDTH = 100
 
 
 def wide_console(width: int = WIDTH, *, console: Console | None = None) -> Console:
-    """A console that is at most so wide."""
-    console = console or Console(highlight=False, width=None if sys.stdout.isatty() else width)
+    """A console as wide as the terminal, COLUMNS or 80 say, and at most so wide."""
+    console = console or Console(highlight=False)
     console.width = min(console.width, width)
     return console
 
@@ -30,7 +29,7 @@ def plain_table(
 ) -> Table:
     """A table without lines: numbers to the right, words on one line but for columns that may be folded."""
     above = f"\n{title}" if title else None
-    table = Table(title=above, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = FittedTable(title=above, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for name in columns:
         table.add_column(
             name,
@@ -43,16 +42,12 @@ def plain_table(
     return table
 
 
-def print_sheet(sheet: Sheet, *, most: int = 120) -> None:
-    """A table under a line, at most so many columns wide."""
-    table = Table(title=sheet.title, title_justify="left", caption=sheet.note or None, caption_justify="left")
-    table.box = SIMPLE_HEAD
-    for name in sheet.columns:
-        numeric = name in sheet.numbers
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in sheet.rows:
-        table.add_row(*row)
-    wide_console(most).print(table)
+def print_sheet(sheet: Sheet, *, most: int = WIDTH) -> None:
+    """A table and its note, at most so many columns wide."""
+    console = wide_console(most)
+    console.print(plain_table(sheet.title.strip(), sheet.columns, sheet.rows, numbers=sheet.numbers))
+    if sheet.note:
+        console.print(sheet.note, style="dim italic", markup=False)
 
 
 def show_table(

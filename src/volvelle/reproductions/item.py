@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from volvelle.quantities import percent
 from volvelle.report.figures.rendering import save
 from volvelle.report.figures.theme import WIDE
 from volvelle.report.page.builder import page, picture_and_sheets
@@ -34,6 +35,8 @@ class Number:
             return "yes" if value else "no"
         if self.form == "change":
             return "0 %" if abs(value) < 5e-5 else f"{100 * value:+.2f} %".replace("-", "−")
+        if self.form.endswith("%"):
+            return percent(value, int(self.form[-2]), signed=self.form.startswith("+"))
         return format(
             len(value) if isinstance(value, list) else value if self.per == 1.0 else value / self.per, self.form
         )

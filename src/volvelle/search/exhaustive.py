@@ -110,13 +110,15 @@ def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArr
     parallelism; dividing everything by it keeps the bound a bound.
     """
     replicas = combined(table, REPLICAS)
-    least = step.model.parameters() / combined(table, [axis for axis in AXES if axis not in REPLICAS])
+    sharing_out = combined(table, [axis for axis in AXES if axis not in REPLICAS])
+    least = step.model.trainable_parameters() / sharing_out
     held = element_bytes(step.weight_element) / np.where(table.zero >= 3, replicas, 1.0)
     held = held + element_bytes(step.gradient_element) / np.where(table.zero >= 2, replicas, 1.0)
     held = held * (1.0 - table.offload_weights)
     states = float(np.max(step.optimiser_state)) / np.where(table.zero >= 1, replicas, 1.0)
     held = held + states * (1.0 - table.offload_optimiser)
-    return np.asarray(least * held <= np.max(cluster.chip.capacity))
+    frozen = step.model.frozen_bytes / sharing_out / np.where(table.zero >= 3, replicas, 1.0)
+    return np.asarray(least * held + frozen * (1.0 - table.offload_weights) <= np.max(cluster.chip.capacity))
 
 
 class _Keeper:

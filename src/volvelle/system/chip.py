@@ -5,7 +5,20 @@ from dataclasses import dataclass, field
 
 from volvelle.domains import BYTE_RATE, FLOP_RATE, NO_SIZE, POWER, PRICE, SIZE, UNITS, check_fields, number
 from volvelle.errors import OutsideDomainError
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Watts
+from volvelle.presentable import folded
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    FLOP_PER_SECOND,
+    WATTS,
+    Bytes,
+    BytesPerSecond,
+    Count,
+    Dollars,
+    FlopPerSecond,
+    Watts,
+    brief_quantity,
+)
 from volvelle.spread import Figure
 
 
@@ -22,7 +35,7 @@ class Memory:
         check_fields(self, f"memory {self.name!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Chip:
     """An accelerator: what it computes at most and what it holds. How near to that it gets, calibrations say."""
 
@@ -53,6 +66,12 @@ class Chip:
         first = self.memories[0].capacity if self.memories else None
         if isinstance(first, int | float):
             SIZE.check(first, f"chip {self.name!r}: the capacity of {self.memory.name!r}")
+
+    def __repr__(self) -> str:
+        rates = ", ".join(f"{brief_quantity(rate, FLOP_PER_SECOND)} {name}" for name, rate in self.matrix_rates.items())
+        held = f"{brief_quantity(self.capacity, BYTES)} at {brief_quantity(self.memory.rate, BYTES_PER_SECOND)}"
+        power = "" if self.power is None else f"; {brief_quantity(self.power, WATTS)}"
+        return folded(f"Chip({self.name!r}: {rates}; {held}{power})")
 
     @property
     def memory(self) -> Memory:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, SIZE, check_fields, number
 from volvelle.errors import DescriptionError
+from volvelle.presentable import folded
 from volvelle.quantities import Bytes, BytesPerSecond, Watts
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
@@ -33,7 +34,7 @@ class Dimension:
         check_fields(self, f"network dimension {self.name!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Cluster:
     """A machine: chips in nested network dimensions, innermost first."""
 
@@ -61,6 +62,11 @@ class Cluster:
             raise DescriptionError(f"{where} needs at least one network dimension")
         ACCELERATORS.check(self.accelerators, f"{where}: the number of accelerators")
         check_fields(self, where)
+
+    def __repr__(self) -> str:
+        shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in self.dimensions)
+        notes = "".join(f"; {note}" for note in self.notes)
+        return folded(f"{type(self).__name__}({self.name!r}: {self.accelerators} × {self.chip.name} as {shape}{notes})")
 
     @property
     def accelerators(self) -> int:
@@ -120,7 +126,12 @@ def nested_sizes(count: int, sizes: tuple[int | None, ...], *, name: str) -> tup
             continue
         taken = max(divisor for divisor in range(1, size + 1) if left % divisor == 0)
         if taken < min(size, left):
-            notes.append(f"{left} do not fill units of {size}: {left // taken} units of {taken} are taken")
+            unit = size * prod(found)
+            whole = [many for many in (count // unit * unit, -(-count // unit) * unit) if many]
+            notes.append(
+                f"{left} do not fill units of {size}: {left // taken} units of {taken} are taken, which no such "
+                f"machine has; {' or '.join(f'{name}/{many}' for many in whole)} would fill them"
+            )
         found.append(taken)
         left //= taken
     if left > 1:

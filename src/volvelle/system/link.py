@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from volvelle.domains import BYTE_RATE, DELAY, NO_SHARE, SHARE, check_fields, number
-from volvelle.quantities import BytesPerSecond, Fraction, Seconds
+from volvelle.quantities import BYTES_PER_SECOND, SECONDS, BytesPerSecond, Fraction, Seconds, brief_quantity
 from volvelle.spread import Figure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Link:
     """All links of one chip in one network dimension, taken together."""
 
@@ -34,6 +34,10 @@ class Link:
 
     def __post_init__(self) -> None:
         check_fields(self, f"link {self.name!r}")
+
+    def __repr__(self) -> str:
+        rate, latency = brief_quantity(self.rate, BYTES_PER_SECOND), brief_quantity(self.latency, SECONDS)
+        return f"Link({self.name!r}: {rate} each way, {latency} a step)"
 
     @property
     def sustained(self) -> BytesPerSecond:

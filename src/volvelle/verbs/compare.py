@@ -13,11 +13,13 @@ from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import DescriptionError, UnknownNameError, brief
 from volvelle.estimators.result import Range
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
+from volvelle.presentable import Presentable
 from volvelle.verbs.differences import Difference, Side, difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
 from volvelle.verbs.plan import Plan, plan
 from volvelle.verbs.saved import is_saved_answer, saved_answer
+from volvelle.verbs.training_step import split_off_tuning
 from volvelle.verbs.what_if import Changes, read_changes
 
 _CHANGE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*\s*=\s*\S.*")
@@ -59,8 +61,8 @@ class Alternative:
         return None if self.time is None else self.tokens / self.time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Comparison(Presentable):
     """Alternatives, and how each differs from the first."""
 
     alternatives: tuple[Alternative, ...]
@@ -138,7 +140,8 @@ class _Asked:
 
     def __init__(self, known: Catalogue, base: Mapping[str, Any], seed: int, choices: Mapping[str, Any]) -> None:
         self.known, self.base, self.seed = known, base, seed
-        self.choices = {name: value for name, value in choices.items() if value not in (None, ())}
+        self.recipe, layout = split_off_tuning(choices)
+        self.choices = {name: value for name, value in layout.items() if value not in (None, ())}
 
     def answered(self, given: str | Path | Answer | Plan | Mapping[str, Any]) -> Alternative:
         """What one of them takes."""
@@ -164,11 +167,13 @@ class _Asked:
         )
         choices = {**self.choices, **layout}
         if not choices:
-            best = plan(named, **question, top=1, catalogue=self.known)
+            best = plan(named, **question, top=1, catalogue=self.known, **self.recipe)
             if best.best is None:
                 return _planned(best, text, what)
             choices = {"mapping": best.best.mapping}
-        answer = estimate(named, **question, seed=self.seed, tokens=tokens, catalogue=self.known, **choices)
+        answer = estimate(
+            named, **question, seed=self.seed, tokens=tokens, catalogue=self.known, **self.recipe, **choices
+        )
         return alternative_of(answer, text, what)
 
     def _read(self, text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
@@ -182,14 +187,13 @@ class _Asked:
         if text in stack_entries():
             return "stack", {"stack": text}, {}
         name, slash, _ = text.partition("/")
-        clusters, models = self.known.names("clusters"), self.known.names("models")
-        if name in clusters:
+        if self.known.name_of("clusters", name) is not None:
             return "system", {"on": text}, {}
-        if text in models or text.endswith(".json") or Path(text).is_dir():
+        if self.known.name_of("models", text) is not None or text.endswith(".json") or Path(text).is_dir():
             return "model", {"model": text}, {}
-        if slash and name not in models:
-            raise UnknownNameError.among("system", name, clusters)
-        known = (*clusters, *models, *stack_entries())
+        if slash and text.rpartition("/")[2].isdigit():
+            self.known.cluster(text)  # says what it is instead
+        known = (*self.known.names("clusters"), *self.known.names("models"), *stack_entries())
         raise UnknownNameError.among("system, model, software or layout", text, known)
 
 

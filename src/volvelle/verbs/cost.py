@@ -23,6 +23,7 @@ from volvelle.domains import (
 from volvelle.economics.cost_breakdown import CostBreakdown, StepCost, Terms, cost_breakdown
 from volvelle.economics.price_book import AbstractPrices, End
 from volvelle.errors import DescriptionError, brief
+from volvelle.presentable import Presentable
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
@@ -70,8 +71,8 @@ class CostAt:
         return None if self.step is None or self.step.tokens is None else self.step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Account(Presentable):
     """A machine's cost breakdown at low, typical and high prices, and what it rests on."""
 
     inventory: Inventory

@@ -22,14 +22,17 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
-from volvelle.mapping.lowering import EXPERT_DIM
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.presentable import Presentable
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
 from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.trained import Trained, trained
+from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
@@ -69,8 +72,8 @@ class Input:
         return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Answer(Presentable):
     """An estimate with its question and its sources."""
 
     model: str
@@ -107,6 +110,11 @@ class Answer:
     def parameters(self) -> int:
         """Learned numbers of the model, each counted once."""
         return self.step.model.parameters()
+
+    @property
+    def trained(self) -> Trained:
+        """What of the model is trained."""
+        return trained(self.step)
 
     @property
     def flops(self) -> float:
@@ -255,7 +263,8 @@ def estimate(
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
-    that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too.
+    that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too. What
+    is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
     machine as it is beside.
@@ -263,7 +272,8 @@ def estimate(
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
     forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
-    step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
+    recipe, choices = split_off_tuning(choices)
+    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     if mapping is None:
         mapping = _layout(cluster, choices)
     elif choices:

@@ -21,6 +21,10 @@ Study = Path | str | Mapping[str, object] | DesignStudy
 """A study, its file, or its fields."""
 
 
+_SHORT = 5.0
+"""Seconds of a study that no other process is started for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
     """A study before it runs: what it will take."""
@@ -136,7 +140,10 @@ def explore(
 ) -> Answers:
     """Evaluate every point of a design space, and answer: the best, the front, what limits it, what matters, what pays.
 
-    Results stay in the folder `out` (the study's name), and are not computed twice; `sweep` gives them to ask further.
+    Results stay in the folder `out` (the study's name), and are not computed twice. A study of a few seconds
+    runs in this process, unless `workers` says how many others to start.
     """
     ahead = outlook(study, workers=workers, compiled=compiled, catalogue=catalogue)
+    if workers is None and ahead.forecast.seconds(1) < _SHORT:
+        ahead = replace(ahead, cores=1)
     return sweep(ahead, out=Path(out or f"{ahead.study.form.name}.results"), ray=ray, fresh=fresh).answers()

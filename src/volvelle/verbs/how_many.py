@@ -17,6 +17,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.presentable import Presentable
 from volvelle.quantities import DAY
 from volvelle.search.exhaustive import fastest
 from volvelle.search.space import Space
@@ -24,6 +25,8 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
 from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.verbs.trained import Trained, trained
+from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
@@ -57,8 +60,8 @@ class Size:
         return self.run.usd_owned if self.run.usd_owned is not None else self.run.usd_rented
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sizing:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sizing(Presentable):
     """Counts of accelerators, and what a run takes on each."""
 
     model: str
@@ -75,6 +78,11 @@ class Sizing:
     cheapest: Size | None
     """The cheapest of those looked at that keep them, with ranges."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def trained(self) -> Trained:
+        """What of the model is trained."""
+        return trained(self.step)
 
     @property
     def sequence(self) -> int:
@@ -119,7 +127,8 @@ def how_many(
     if batch is None:
         batch = max(1, _STEP_TOKENS // length)
         notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step",)
-    step = TrainingStep(model=forward, batch=batch, element=element, expert_load=expert_load)
+    recipe, considered = split_off_tuning(considered)
+    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     amount = TOKENS.read(tokens, "tokens")
     counter = _Counter(
         step=step,

@@ -11,8 +11,8 @@ from volvelle.errors import MappingError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.laws.model_error import chance_of_order
 from volvelle.laws.utilisation import model_flops_utilisation
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.kinds import Kind, kind_of
-from volvelle.mapping.lowering import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.search.exhaustive import Ranked, Ranking
 from volvelle.workload.families.shape import Transformer

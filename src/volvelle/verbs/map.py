@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH, within_domains
+from volvelle.errors import MappingError
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.parallelism import Recompute, Schedule
+from volvelle.presentable import Presentable
 from volvelle.quantities import numbered
 from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
@@ -31,8 +33,8 @@ Sharding = Literal["any", "megatron"]
 """Operations may split any dimension, or those that Megatron splits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapAnswer:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MapAnswer(Presentable):
     """What was asked and what was found."""
 
     mapping: MappingAnswer
@@ -105,6 +107,10 @@ def map(  # noqa: A001 - the verb's name
     if how == "kernels":
         found = _by_kernels(asked.workload, cluster, count, tensor, pipeline, data, element, limit, sharding)
         return MapAnswer(mapping=found, execution=how, cluster=cluster, workload=asked.workload, micro_batches=count)
+    if asked.workload.is_tuned:
+        raise MappingError(
+            f"{asked.workload.name} has frozen weights, which dataflow execution does not know; map it by kernels"
+        )
     trains = any(op.phase is Phase.BACKWARD for block in asked.workload.blocks for op in block.operations)
     choices = FusionChoices(
         overlap=overlap,

@@ -52,7 +52,9 @@ def model_of(given: Model, catalogue: Catalogue) -> Transformer:
     if isinstance(given, Transformer):
         return given
     if not str(given).strip() or (isinstance(given, str) and "\0" in given):
-        raise DescriptionError(f"the model is {brief(given)}; name one of the catalogue, or give a config.json")
+        raise DescriptionError(
+            f"the model is {brief(given)}; name one (volvelle catalogue models), or give a Hugging Face config.json"
+        )
     if isinstance(given, Path) or given.endswith(".json") or Path(given).is_dir():
         from volvelle.interchange.huggingface import read_config  # noqa: PLC0415 - only for files
 

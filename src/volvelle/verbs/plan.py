@@ -17,6 +17,8 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import CHOICES, Schedule
+from volvelle.presentable import Presentable
+from volvelle.quantities import percent
 from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
@@ -25,6 +27,8 @@ from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.trained import Trained, trained
+from volvelle.verbs.training_step import split_off_tuning, training_step, written_options
 from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
@@ -40,8 +44,8 @@ _TOKENS_A_CHIP = 2048
 """Of the global batch, where none is given."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan(Presentable):
     """A ranking with what explains it."""
 
     model: str
@@ -92,6 +96,11 @@ class Plan:
         return int(self.step.model.sizes.get("position", 1))
 
     @property
+    def trained(self) -> Trained:
+        """What of the model is trained."""
+        return trained(self.step)
+
+    @property
     def best(self) -> TrainingEstimate | None:
         """The first layout in full; None: none can run."""
         return self.explained[0] if self.explained else None
@@ -125,7 +134,8 @@ def plan(
     consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
-    layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too.
+    layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too. What
+    is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
     as it is beside.
@@ -138,14 +148,10 @@ def plan(
     if batch is None:
         batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // length)
         notes = (f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip",)
-    step = TrainingStep(
-        model=forward,
-        batch=batch,
-        element=element,
-        # Accelerate exchanges gradients in the type of the products.
-        gradient_element=element if framework == "fsdp" else "fp32",
-        expert_load=expert_load,
-    )
+    recipe, considered = split_off_tuning(considered)
+    if framework == "fsdp":  # Accelerate exchanges gradients in the type of the products
+        recipe = {"gradients": element, **recipe}
+    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     if space is None:
         space = considered_space(considered, length, framework, offload=offload)
     elif considered:
@@ -181,7 +187,7 @@ def plan(
             margin=margin,
             set=set,
             considered=considered,
-        )
+        ) + written_options(recipe)
         named = isinstance(on, str) and framework is None
         machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
@@ -243,11 +249,14 @@ def considered_space(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Launch flags of the fastest layout that a framework can express."""
+    """Launch flags of the fastest layout that a framework can express; printed, they are ready to be copied."""
 
     flags: str
     note: str = ""
     """What that cost, where faster layouts cannot be expressed."""
+
+    def __str__(self) -> str:
+        return self.flags
 
 
 def launch(plan: Plan, framework: Framework) -> Launch:
@@ -265,7 +274,7 @@ def launch(plan: Plan, framework: Framework) -> Launch:
         if not refused:
             return Launch(flags=flags)
         slower = ranked.time / layouts[0].time - 1
-        note = f"layout {place}, {slower:.1%} slower than the first; {framework} cannot express those before it"
+        note = f"layout {place}, {percent(slower)} slower than the first; {framework} cannot express those before it"
         return Launch(flags=flags, note=f"{note} ({refused[0]})")
     raise MappingError(
         f"{framework} can express none of the {len(refused)} fastest layouts; the first fails because {refused[0]}"

@@ -13,6 +13,7 @@ from volvelle.mapping.parallelism import CHOICES
 from volvelle.search.exhaustive import Ranked, fastest, lightest
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.training_step import lighter_steps
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.training import TrainingStep
 
@@ -82,6 +83,8 @@ def dead_end(
     """What to do about a plan with no layout; `machine` gives machines by name, None: the one asked about has none."""
     least = lightest(space, step, cluster, ClosedForm())
     ways = [*_hosted(command, space, step, cluster)]
+    for options, lighter in lighter_steps(step):
+        ways += _way(f"{command} --on {cluster.name} {options}", lighter, cluster, _found(space, lighter, cluster))
     if machine is not None:
         ways += _larger(command, space, step, cluster, machine)
         if least is not None:

@@ -1,6 +1,6 @@
 """Workloads: graphs of operations and tensors, with blocks that repeat."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -35,6 +35,10 @@ class Tensor:
     role: Role = Role.ACTIVATION
     tied_to: str = ""
     """For a weight that is another block's weight: ``"block.tensor"``. It is counted once, there."""
+    frozen: bool = False
+    """A weight that training leaves as it is: no gradient, no optimiser state."""
+    stored: str = ""
+    """Element type a frozen weight is kept in where that is not `element`; it is unpacked before each product."""
 
     def elements(self, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> float:
         """How many elements it has; with one dimension `split` over so many chips, those of one chip."""
@@ -44,8 +48,13 @@ class Tensor:
         """How many bytes these take."""
         return self.elements(sizes, split=split, over=over) * element_bytes(self.element)
 
+    @property
+    def stored_bytes(self) -> float:
+        """Bytes that one element of it takes while it is only kept."""
+        return element_bytes(self.stored or self.element)
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Block:
     """A graph of operations that repeats, each time on the outputs of the time before.
 
@@ -64,6 +73,9 @@ class Block:
     def __post_init__(self) -> None:
         _check_block(self)
 
+    def __repr__(self) -> str:
+        return f"Block({self.name!r}: {numbered(len(self.operations), 'operation')}, {self.repeat} times)"
+
     @cached_property
     def tensor_of(self) -> Mapping[str, Tensor]:
         """Tensors by name."""
@@ -81,8 +93,12 @@ class Block:
         return bool(taken) and taken == handed
 
     def weights(self) -> tuple[Tensor, ...]:
-        """The tensors that are learned."""
+        """The tensors that are learned, now or before."""
         return self._of(Role.WEIGHT)
+
+    def trainable(self) -> tuple[Tensor, ...]:
+        """Those of them that this training changes."""
+        return tuple(tensor for tensor in self.weights() if not tensor.frozen)
 
     def states(self) -> tuple[Tensor, ...]:
         """The tensors that are kept from step to step."""
@@ -97,7 +113,7 @@ class Block:
         return sum(work.flops(sizes) for work in works if work.unit is unit)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Workload:
     """What is computed: blocks one after another, and the sizes of their named dimensions."""
 
@@ -113,6 +129,11 @@ class Workload:
             object.__setattr__(self, "runs", tuple((block.name, block.repeat) for block in self.blocks))
         _check_runs(self)
         _check_workload(self)
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"{block.name} × {block.repeat}" for block in self.blocks[:8])
+        more = f" and {len(self.blocks) - 8} more" if len(self.blocks) > 8 else ""
+        return f"Workload({self.name!r}: {blocks}{more})"
 
     def block(self, name: str) -> Block:
         """The block of that name."""
@@ -147,13 +168,33 @@ class Workload:
 
     def parameters(self) -> int:
         """Learned numbers, each counted once."""
-        return round(
-            sum(
-                block.repeat * tensor.elements(self.sizes)
-                for block in self.blocks
-                for tensor in block.weights()
-                if not tensor.tied_to
-            )
+        return round(self._counted(Block.weights))
+
+    def trainable_parameters(self) -> int:
+        """Those of them that this training changes; all, where nothing is frozen."""
+        return round(self._counted(Block.trainable))
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether some of its weights are frozen."""
+        return any(tensor.frozen for block in self.blocks for tensor in block.tensors)
+
+    @cached_property
+    def frozen_bytes(self) -> float:
+        """Bytes that all frozen weights take, as they are kept."""
+        return sum(
+            block.repeat * tensor.elements(self.sizes) * tensor.stored_bytes
+            for block in self.blocks
+            for tensor in block.weights()
+            if tensor.frozen and not tensor.tied_to
+        )
+
+    def _counted(self, of: Callable[[Block], Iterable[Tensor]]) -> float:
+        return sum(
+            block.repeat * tensor.elements(self.sizes)
+            for block in self.blocks
+            for tensor in of(block)
+            if not tensor.tied_to
         )
 
     def flops(self, *, phase: Phase = Phase.FORWARD, unit: Unit = Unit.MATRIX) -> float:
@@ -168,6 +209,9 @@ def _check_block(block: Block) -> None:
         if tensor.name in tensors:
             raise GraphError(f"{where} has two tensors named {tensor.name!r}; name each once")
         element_bytes(tensor.element)
+        element_bytes(tensor.stored or tensor.element)
+        if tensor.frozen and tensor.role is not Role.WEIGHT:
+            raise GraphError(f"{where} freezes {tensor.name!r}, which is not a weight; only weights are learned")
         tensors[tensor.name] = tensor
     names = [op.name for op in block.operations]
     for name in names:

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from volvelle.domains import EXPERT_LOAD, NO_SHARE, NO_SIZE, SEQUENCES, STATE_BYTES, check_fields, number
+from volvelle.domains import EXPERT_LOAD, NO_SHARE, NO_SIZE, SEQUENCES, STATE_BYTES, STATE_WORK, check_fields, number
 from volvelle.quantities import Bytes
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.transforms import with_backward
+from volvelle.workload.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,13 @@ class TrainingStep:
     gradient_element: str = "fp32"
     """Element type gradients are accumulated and exchanged in."""
     optimiser_state: Bytes = number(STATE_BYTES, 12.0)
-    """Bytes a parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
+    """Bytes a trainable parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
+    optimiser_work: float = number(STATE_WORK, 0.0)
+    """FLOP of products a trainable parameter in the optimiser's step: some turn matrices (Muon)."""
+    optimiser: str = "adam"
+    """Its name, as commands know it."""
+    tuning: Tuning | None = None
+    """What of the model is trained, for people and launch files; the model itself has it in its graph already."""
 
     backward: bool = True
     """False: the forward pass alone, without gradients and optimiser."""

@@ -240,7 +240,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(
 def test_a_misspelt_family_or_field_is_told_its_nearest_names() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'mixtral'"):
         read_config(fields("mixtral-8x7b", model_type="mixtrall", architectures=...))
-    with pytest.raises(DescriptionError, match="by 'hiden_size'"):
+    with pytest.raises(DescriptionError, match="is 'hiden_size' meant for it"):
         read_config(fields("llama-3-8b", hidden_size=..., hiden_size=4096))
 
 

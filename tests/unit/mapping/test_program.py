@@ -8,8 +8,9 @@ import pytest
 from volvelle import TrainingStep, transformer
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.actions import Exchange, Kernel, Transfer
+from volvelle.mapping.axis_shardings import axis_shardings
 from volvelle.mapping.lowered_block import LoweredBlock
-from volvelle.mapping.lowering import axis_shardings, lower
+from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Recompute, Structure
 from volvelle.mapping.symbols import merged
 from volvelle.workload.graph import Block, Workload

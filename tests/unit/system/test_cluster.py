@@ -21,7 +21,8 @@ from volvelle.system.topologies.torus import nearly_cubic
 def test_a_template_takes_any_count() -> None:
     assert nested_sizes(1024, (8, None), name="x")[0] == (8, 128)
     assert nested_sizes(4, (8, None), name="x")[0] == (4, 1)
-    assert nested_sizes(12, (8, None), name="x") == ((6, 2), ("12 do not fill units of 8: 2 units of 6 are taken",))
+    note = "12 do not fill units of 8: 2 units of 6 are taken, which no such machine has; x/8 or x/16 would fill them"
+    assert nested_sizes(12, (8, None), name="x") == ((6, 2), (note,))
     assert nested_sizes(13, (8, None), name="x")[0] == (1, 13)
 
 

@@ -18,7 +18,7 @@ from volvelle.applications.measured_table import CalibrationRows, Split
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
-from volvelle.quantities import BYTES, show
+from volvelle.quantities import BYTES, percent, show
 
 TARGET = 0.15
 """Median absolute error on held-out rows that was asked for, above LONG."""
@@ -81,8 +81,8 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
             lines=()
             if not held.rows
             else (
-                f"Held-out messages above 1 MB: median error {held.median_abs_error:.1%} over {held.rows} rows.",
-                f"Target: a median of at most {TARGET:.0%} on held-out rows, {verdict}.",
+                f"Held-out messages above 1 MB: median error {percent(held.median_abs_error)} over {held.rows} rows.",
+                f"Target: a median of at most {percent(TARGET, 0)} on held-out rows, {verdict}.",
             ),
         )
         yield Finding(

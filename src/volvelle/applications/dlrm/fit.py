@@ -21,7 +21,7 @@ from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.quantities import FRACTION, SECONDS
+from volvelle.quantities import FRACTION, SECONDS, percent
 from volvelle.system.cluster import Cluster
 
 # Grids on purpose: both constants are stated in these steps, and rows tell them no finer.
@@ -155,7 +155,7 @@ def fit_dlrm(rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> Fi
             constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
         constants += model_error_constants(stack, fit.model_error, dlrm_model_error(stack))
         fitted[stack] = replace(held, gather=fit.gather, fixed=fit.fixed, error=fit.model_error.inside)
-        notes.append(f"{stack}: {fit.rows} calibration rows, mean error {fit.mean_abs_error:.1%}")
+        notes.append(f"{stack}: {fit.rows} calibration rows, mean error {percent(fit.mean_abs_error)}")
         if stack == "other":
             notes.append(
                 "other: the catalogue keeps what scattered rows sustain in HugeCTR; one row a table tells little"

@@ -13,7 +13,7 @@ from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, percent, show
 from volvelle.system.cluster import Cluster
 
 FftPlanned = Planned[FftProblem, FftLayout, ModelError]
@@ -72,7 +72,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
             system=system,
             calibration=error,
             outside=error.outside(system),
-            title=f"Transform of {x} x {y} x {z}, {kind}, {problem.element},",
+            title=f"Transform of {x} × {y} × {z}, {kind}, {problem.element},",
             facts={"shape": list(problem.shape), "element": problem.element, "real": problem.real},
         )
 
@@ -98,7 +98,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
             "time": show(estimate.time, SECONDS),
             "80 % range": f"{show(spread.low, SECONDS)} … {show(spread.high, SECONDS)}",
             "rate": show(estimate.rate, FLOP_PER_SECOND),
-            "network": f"{network / estimate.time:.0%}",
+            "network": f"{percent(network / estimate.time, 0)}",
         }
 
     def remarks(self, planned: FftPlanned) -> Iterable[str]:

@@ -45,7 +45,7 @@ class FftProblem:
         if min(self.shape) < 1:
             raise DescriptionError(f"a grid has a positive number of points along each side, not {self.shape}")
         if self.element not in ("fp32", "fp64"):
-            raise DescriptionError(f"transforms are priced in fp32 and fp64, not {self.element}")
+            raise DescriptionError(f"transforms are modelled in fp32 and fp64, not {self.element}")
 
     @property
     def points(self) -> float:
@@ -95,7 +95,7 @@ class FftLayout:
     @property
     def words(self) -> str:
         """For people."""
-        return f"slabs over {self.rows}" if self.slab else f"pencils {self.rows} x {self.columns}"
+        return f"slabs over {self.rows}" if self.slab else f"pencils {self.rows} × {self.columns}"
 
 
 FftEstimate = Estimate[FftProblem, FftLayout]
@@ -256,7 +256,7 @@ def fft_violations(problem: FftProblem, cluster: Cluster, layout: FftLayout) -> 
         found.append(
             Violation(
                 name="cut",
-                problem=f"a grid of {x} x {y} x {z} cannot be cut into {layout.words}",
+                problem=f"a grid of {x} × {y} × {z} cannot be cut into {layout.words}",
                 cures=("pencils", "fewer chips"),
             )
         )

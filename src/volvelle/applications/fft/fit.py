@@ -19,7 +19,7 @@ from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.quantities import BYTES_PER_SECOND, FRACTION
+from volvelle.quantities import BYTES_PER_SECOND, FRACTION, percent
 from volvelle.system.cluster import Cluster
 
 _FACTORS = (0.75, 0.87, 0.93, 1.0, 1.07, 1.15, 1.33)
@@ -153,7 +153,7 @@ def fit_fft(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue) -> Fit:
         ):
             value = fit[key]
             constants.append(FittedConstant(of=transport, name=name, fitted=value, catalogue=float(held), kind=kind))
-        notes.append(f"{transport}: {len(mine)} calibration rows, mean error {loss:.1%}")
+        notes.append(f"{transport}: {len(mine)} calibration rows, mean error {percent(loss)}")
         fitted[transport] = fit
     error = fit_model_error(rows, catalogue)
     constants += model_error_constants("all", error, fft_model_error())

@@ -14,7 +14,7 @@ from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding
 from volvelle.catalogue import Catalogue
 from volvelle.domains import SHARE
-from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, percent, show
 from volvelle.system.cluster import Cluster
 
 HpcgPlanned = Planned[Hpcg, HpcgLayout, HpcgFactors]
@@ -97,11 +97,12 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         assert spread is not None, "the model gives a range"
         yield (
             f"HPCG on {planned.system.name}: {show(first.rate, FLOP_PER_SECOND)} expected, "
-            f"{show(spread.low, FLOP_PER_SECOND)} … {show(spread.high, FLOP_PER_SECOND)} ({spread.level:.0%} range)"
+            f"{show(spread.low, FLOP_PER_SECOND)} … {show(spread.high, FLOP_PER_SECOND)} "
+            f"({percent(spread.level, 0)} range)"
         )
-        grid, processes = (" x ".join(map(str, sides or ())) for sides in (layout.grid, layout.processes))
+        grid, processes = (" × ".join(map(str, sides or ())) for sides in (layout.grid, layout.processes))
         yield f"local grid        {grid} a process, {show(first.memory_bytes, BYTES)} in the reference storage"
-        yield f"processes         {processes}, one a device; {layout.unknowns:.4g} unknowns in all"
+        yield f"processes         {processes}, one a device; {layout.unknowns:,.0f} unknowns in all"
         efficiency = first.figures().get("rate_per_watt")
         if efficiency is not None and efficiency.range is not None and first.power is not None:
             low, high = efficiency.range.low / 1e9, efficiency.range.high / 1e9

@@ -3,7 +3,7 @@
 from volvelle.applications.hpcg.estimator import HpcgFactors, HpcgLayout
 from volvelle.errors import DescriptionError
 from volvelle.laws.hpcg import hpcg_memory
-from volvelle.quantities import Bytes, Fraction
+from volvelle.quantities import Bytes, Fraction, percent
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.torus import nearly_cubic
 
@@ -14,7 +14,7 @@ _MULTIPLE = 8
 def hpcg_layout(cluster: Cluster, factors: HpcgFactors, *, share: Fraction = 0.5) -> HpcgLayout:
     """One process a device, whose local grid takes about `share` of its memory."""
     if not 0 < share <= 1:
-        raise DescriptionError(f"a local grid takes between none and all of the memory, not {share:.0%}")
+        raise DescriptionError(f"a local grid takes between none and all of the memory, not {percent(share, 0)}")
     devices = cluster.accelerators
     in_a_node = cluster.dimensions[0].size if len(cluster.dimensions) > 1 else 1
     sides = nearly_cubic(devices, 3)

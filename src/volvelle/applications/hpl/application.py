@@ -19,7 +19,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.domains import BLOCK, NO_SIZE, PLAIN_SHARE
 from volvelle.interchange.hpl_dat import hpl_dat
 from volvelle.mapping.process_grid import ProcessGrid
-from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, Quantity, parse, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, WATTS, Quantity, parse, percent, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -143,23 +143,25 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         first, constants = planned.ranking.first, planned.asked.calibration
         grid, spread = first.decision, first.rate_range
         yield (
-            f"HPL on {planned.system.name}: N {first.workload.order}, NB {first.workload.block}, "
+            f"HPL on {planned.system.name}: N {first.workload.order:,}, NB {first.workload.block}, "
             f"{grid.rows} × {grid.columns}, {grid.broadcast.word}, look-ahead {grid.depth}"
         )
         between = ""
         if spread is not None:
             ends = (show(end, FLOP_PER_SECOND) for end in (spread.low, spread.high))
-            between = f"{' … '.join(ends)} ({spread.level:.0%} range), "
+            between = f"{' … '.join(ends)} ({percent(spread.level, 0)} range), "
         yield (
-            f"{show(first.rate, FLOP_PER_SECOND)} expected, {between}{first.utilisation:.1%} of peak, "
+            f"{show(first.rate, FLOP_PER_SECOND)} expected, {between}{percent(first.utilisation)} of peak, "
             f"in {show(first.time, SECONDS)}"
         )
         if first.rate_per_watt is not None and first.power is not None:
-            yield (f"{_per_watt(first)} GF/W at {first.power * 1e-6:.3g} MW, accelerators and hosts at their limits")
+            yield f"{_per_watt(first)} GF/W at {show(first.power, WATTS)}, accelerators and hosts at their limits"
         told = "calibration runs on this family" if constants.fitted else "no calibration run on this family"
         spilled = first.facts.get("in_host_memory", 0.0)
-        kept = f"matrix {planned.asked.facts['memory']:.0%} of the accelerators' memory"
-        where = f"{kept} and {spilled:.0%} of itself in host memory" if spilled else kept
+        share = planned.asked.facts["memory"]
+        assert isinstance(share, float), "of memory"
+        kept = f"matrix {percent(share, 0)} of the accelerators' memory"
+        where = f"{kept} and {percent(spilled, 0)} of itself in host memory" if spilled else kept
         yield (
             f"{where}; {planned.ranking.considered} combinations tried in {planned.seconds:.2f} s; constants: "
             f"{constants.family}, {told}"
@@ -182,9 +184,10 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         spread, grid = estimate.rate_range, estimate.decision
         ends = "–"
         if spread is not None:
-            ends = f"{spread.low / estimate.rate - 1:+.0%} … {spread.high / estimate.rate - 1:+.0%}"
+            low, high = (percent(end / estimate.rate - 1, 0, signed=True) for end in (spread.low, spread.high))
+            ends = f"{low.removesuffix(' %')} … {high}"
         return {
-            "N": str(estimate.workload.order),
+            "N": f"{estimate.workload.order:,}",
             "NB": str(estimate.workload.block),
             "P × Q": f"{grid.rows} × {grid.columns}",
             "broadcast": grid.broadcast.word,

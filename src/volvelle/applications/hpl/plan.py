@@ -7,6 +7,7 @@ from math import isfinite, isqrt
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square, usable_grid
+from volvelle.quantities import percent
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -76,6 +77,6 @@ def hpl_runs(
                     runs.append((problem, grid))
     if not runs:
         raise DescriptionError(
-            f"no block of {', '.join(map(str, blocks))} fits {memory:.0%} of the memory of {cluster.name}"
+            f"no block of {', '.join(map(str, blocks))} fits {percent(memory, 0)} of the memory of {cluster.name}"
         )
     return machine, runs

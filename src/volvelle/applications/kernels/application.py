@@ -17,6 +17,7 @@ from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
+from volvelle.quantities import percent
 
 _LIBRARY = "nccl"
 RANDOM_OPERANDS = ("trtllm", "sglang", _LIBRARY)
@@ -112,8 +113,8 @@ class SingleKernels(Application[KernelMeasurement, KernelWork, str, KernelConsta
                     kind,
                     max(of, key=of.__getitem__),
                     str(len(of)),
-                    f"{np.mean(list(of.values())):.1%}",
-                    f"{max(of.values()):.1%}",
+                    f"{percent(np.mean(list(of.values())))}",
+                    f"{percent(max(of.values()))}",
                 )
                 for where, kinds in medians.items()
                 for kind, of in kinds.items()

@@ -9,6 +9,7 @@ from volvelle.applications.kernels.prediction import KernelTime, kernel_question
 from volvelle.applications.scores import Finding
 from volvelle.catalogue import Catalogue
 from volvelle.errors import OutsideDomainError
+from volvelle.quantities import percent
 
 
 def errors_without_the_chip(rows: Iterable[KernelMeasurement], catalogue: Catalogue) -> dict[str, float]:
@@ -41,7 +42,7 @@ def chip_left_out(kind: str, rows: Iterable[KernelMeasurement], catalogue: Catal
         key="chip_left_out",
         value={kind: {"tables": len(medians), **told}},
         lines=(
-            f"{kind}, every chip by the constants of the others of its family: {mean:.1%} over {len(medians)} tables, "
-            f"{medians[worst]:.1%} on {worst}",
+            f"{kind}, every chip by the constants of the others of its family: {percent(mean)} over "
+            f"{len(medians)} tables, {percent(medians[worst])} on {worst}",
         ),
     )

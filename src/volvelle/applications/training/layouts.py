@@ -14,6 +14,7 @@ from volvelle.applications.measured_table import Split
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.quantities import percent
 
 LAYOUT_GROUPS = ("vtrain-single", "vtrain-multi")
 """Publications that time one model in many layouts."""
@@ -132,10 +133,10 @@ def layout_findings(validation: RowValidation) -> Iterator[Finding]:
         key="choice",
         value=_numbers(total),
         lines=(
-            f"The layout ranked first runs {total.mean_regret:.1%} slower than the fastest in the mean, "
-            f"{total.max_regret:.1%} at most,",
-            f"over {total.groups} sets of runs ({total.rows} rows). It is the fastest in {total.best_chosen:.0%} of "
-            f"them. Median rank correlation: {total.median_rank_correlation:.2f}",
+            f"The layout ranked first runs {percent(total.mean_regret)} slower than the fastest in the mean, "
+            f"{percent(total.max_regret)} at most,",
+            f"over {total.groups} sets of runs ({total.rows} rows). It is the fastest in "
+            f"{percent(total.best_chosen, 0)} of them. Median rank correlation: {total.median_rank_correlation:.2f}",
         ),
     )
     own = tuple({contest.group: None for contest in contests})
@@ -164,7 +165,7 @@ def layout_findings(validation: RowValidation) -> Iterator[Finding]:
                 contest.name,
                 _words(contest.chosen),
                 _words(contest.best),
-                f"{contest.regret:.1%}",
+                f"{percent(contest.regret)}",
                 f"{contest.rank_correlation:.2f}",
             )
             for contest in contests

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.scores import Finding, RowValidation, error_numbers, score
 from volvelle.catalogue.residuals import Residual, residuals
+from volvelle.quantities import percent
 
 NEWER_RELEASES = ("megatron-bridge-26.04.01",)
 """Held-out groups that are later releases of software that was fitted."""
@@ -39,8 +40,8 @@ def left_out_findings(validation: RowValidation) -> Iterator[Finding]:
         lines=(
             f"New rows of fitted software: {_words(rows)} (a fifth left out in turn)",
             f"New release of fitted software: {_words(newer.numbers())}",
-            f"New sources: {_words(sources)} (each left out in turn); mean of the sources' medians {ours:.1%}, "
-            f"with one constant share of peak {constant:.1%}",
+            f"New sources: {_words(sources)} (each left out in turn); mean of the sources' medians {percent(ours)}, "
+            f"with one constant share of peak {percent(constant)}",
         ),
         title="sources left out of the fit, worst first",
         words=("source",),
@@ -49,9 +50,9 @@ def left_out_findings(validation: RowValidation) -> Iterator[Finding]:
             (
                 str(one["source"]),
                 str(one["rows"]),
-                f"{one['median_abs_error']:.1%}",
-                f"{one['bias']:+.1%}",
-                f"{one[_CONSTANT]:.1%}",
+                f"{percent(one['median_abs_error'])}",
+                f"{percent(one['bias'], 1, signed=True)}",
+                f"{percent(one[_CONSTANT])}",
             )
             for one in tables
         ),
@@ -82,6 +83,6 @@ def _words(numbers: dict[str, float]) -> str:
     if not numbers["rows"]:
         return "no rows"
     return (
-        f"median error {numbers['median_abs_error']:.1%}, mean {numbers['mean_abs_error']:.1%}, "
-        f"bias {numbers['bias']:+.1%}, {numbers['rows']:.0f} rows"
+        f"median error {percent(numbers['median_abs_error'])}, mean {percent(numbers['mean_abs_error'])}, "
+        f"bias {percent(numbers['bias'], 1, signed=True)}, {numbers['rows']:.0f} rows"
     )

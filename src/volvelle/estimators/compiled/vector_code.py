@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.errors import MissingExtraError
+from volvelle.errors import MissingExtraError, install_line
 from volvelle.estimators.compiled.program import Code, Place, Step
 from volvelle.estimators.compiled.vector_functions import VectorFunctions
 
@@ -56,7 +56,8 @@ def _compile(code: Code) -> Kernel:
         from numba.extending import intrinsic  # noqa: PLC0415
     except ImportError:
         raise MissingExtraError(
-            "numba is not installed; pip install 'volvelle[compiled]', or use ClosedForm, which needs no compiler"
+            f"numba is not installed; run {install_line('compiled')}, or ask without compiling (no --compiled; in "
+            "Python, ClosedForm)"
         ) from None
 
     def body(typing: Any, columns: Any, uniform: Any, rows: Any, results: Any, found: Any) -> Any:

@@ -8,6 +8,7 @@ from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import DISPATCH, REPEATED, REPEATED_HIDDEN, SLOWED, Line
 from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
+from volvelle.laws.dequantisation import dequantisation_traffic
 from volvelle.laws.nested_collectives import (
     Tier,
     nested_all_gather_time,
@@ -20,6 +21,7 @@ from volvelle.laws.roofline import kernel_time
 from volvelle.mapping.actions import Exchange, Kernel
 from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
+from volvelle.mapping.lowering import DEQUANTISATION
 from volvelle.mapping.symbols import Term
 from volvelle.quantities import Fraction, Number, Seconds, is_plainly
 from volvelle.workload.operations import Phase
@@ -192,4 +194,6 @@ def _timed_exchanges(
 def _kernel_line(plan: LoweredBlock, kernel: Kernel) -> Line:
     if kernel.phase is Phase.RECOMPUTE:
         return Line("recomputation", "recomputation", True, kernel_time.__name__)
+    if kernel.unpacks:
+        return Line(f"{plan.name}: {DEQUANTISATION}", DEQUANTISATION, True, dequantisation_traffic.__name__)
     return Line(f"{plan.name}: {kernel.name}", kernel.part, True, kernel_time.__name__)

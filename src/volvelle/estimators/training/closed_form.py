@@ -13,7 +13,7 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, EstimateTable, MemoryPart, TrainingEstimate, Violation
 from volvelle.estimators.training.blocks import Blocks
 from volvelle.estimators.training.checks import CHECKS, Case
-from volvelle.estimators.training.stage_memory import MEMORY_PARTS, RANKS
+from volvelle.estimators.training.stage_memory import RANKS, memory_parts
 from volvelle.estimators.training.step_time import OVERFULL, StepTime
 from volvelle.estimators.training.two_tier_time import two_tier_time
 from volvelle.mapping.axes import PIPELINE, TENSOR
@@ -50,7 +50,7 @@ class ClosedForm(TrainingEstimator):
         found = two_tier_time(model, workload, machine, table, breakdown=True)
         memory = tuple(
             MemoryPart(name=name, bytes=_single(size), law=law)
-            for (name, law), size in zip(MEMORY_PARTS, found.memory, strict=True)
+            for (name, law), size in zip(memory_parts(tuned=model.is_tuned), found.memory, strict=True)
         )
         used = sum(part.bytes for part in memory)
         violations = _violations(workload, system, mapping, model)
@@ -142,7 +142,7 @@ def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str
         + element_bytes(workload.gradient_element)
         + float(workload.optimiser_state)
     )
-    states = workload.model.parameters() * each
+    states = workload.model.trainable_parameters() * each + workload.model.frozen_bytes
     least = int(np.ceil(states / capacity))
     if least > system.accelerators:
         return f"at least {least} chips: weights, gradients and optimiser alone are {show(states, BYTES)}"
@@ -232,7 +232,8 @@ class _Filler:
         names = (*(check.name for check in CHECKS), *OVERFULL)
         self.violated = {name: np.empty(len(mappings), dtype=bool) for name in names}
         self.lines: dict[tuple[str, bool], NDArray[np.float64]] | None = {} if breakdown else None
-        self.parts = {name: np.empty(len(mappings)) for name, _ in MEMORY_PARTS} if breakdown else None
+        parts = memory_parts(tuned=workload.model.is_tuned)
+        self.parts = {name: np.empty(len(mappings)) for name, _ in parts} if breakdown else None
 
     def fill(self) -> EstimateTable:
         for structure, rows in self.mappings.structures():

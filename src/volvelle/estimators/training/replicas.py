@@ -31,9 +31,18 @@ class Replicas:
     """Between groups of sharing chips, where those are fewer than all."""
 
     def exchange_time(
-        self, parameters: Number, workload: TrainingStep, table: MappingTable, micro_batches: Number
+        self,
+        parameters: Number,
+        workload: TrainingStep,
+        table: MappingTable,
+        micro_batches: Number,
+        *,
+        gathered_bytes: Number | None = None,
     ) -> Seconds:
-        """Seconds a step: gradients summed; with ZeRO weights gathered, with ZeRO-2 and 3 every micro-batch."""
+        """Seconds a step: gradients summed; with ZeRO weights gathered, with ZeRO-2 and 3 every micro-batch.
+
+        With ZeRO-3, which shares frozen weights out too, so many bytes are gathered; None: those of the parameters.
+        """
         gradients = parameters * element_bytes(workload.gradient_element)
         weights = parameters * element_bytes(workload.weight_element)
         time: Number = nested_all_reduce_time(gradients, self.tiers)
@@ -46,6 +55,8 @@ class Replicas:
             time = np.where(table.zero < 1, time, scattered + gathered + rest)
             if np.any(table.zero >= 2):
                 time = np.where(table.zero == 2, micro_batches * scattered + gathered + rest, time)
+                if gathered_bytes is not None:
+                    gathered = nested_all_gather_time(gathered_bytes, self.sharing_tiers)
                 time = np.where(table.zero == 3, micro_batches * (scattered + 2.0 * gathered) + rest, time)
         return np.where(self.count > 1.0, time, 0.0)
 

@@ -1,5 +1,6 @@
 """What the fullest rank of a pipeline holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -25,6 +26,12 @@ MEMORY_PARTS = (
     ("activations", activation_bytes.__name__),
     ("framework and fragmentation", fragmented_bytes.__name__),
 )
+_FROZEN_PART = ("frozen weights", weight_bytes.__name__)
+
+
+def memory_parts(*, tuned: bool) -> tuple[tuple[str, str], ...]:
+    """Parts of memory and their laws; where some weights are frozen, those first."""
+    return (_FROZEN_PART, *MEMORY_PARTS) if tuned else MEMORY_PARTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,17 +83,42 @@ def activation_parts(
 
 
 class Held:
-    """Parameters of one kind: those that every replica holds, or experts, which replicas share out."""
+    """Trainable parameters of one kind: those that every replica holds, or experts, which replicas share out."""
 
-    def __init__(self, stages: Stages, each: OfBlocks, replicas: Replicas, *, tied: Number = 0.0) -> None:
+    def __init__(
+        self, stages: Stages, each: OfBlocks, replicas: Replicas, *, tied: Number = 0.0, frozen: "Frozen | None" = None
+    ) -> None:
         self.each = each
         self.replicas = replicas
         self.tied = tied
         """Weights of another stage that the last holds again."""
         self.most = stages.most(each, at_last=tied)
+        self.frozen = frozen
+        """Weights beside them that training leaves as they are; None: there are none."""
 
     def on(self, stages: Stages, stage: Stage) -> Number:
         """How many one stage holds."""
+        found = stage.total(self.each)
+        return found + self.tied if stage is stages.last else found
+
+    def most_bytes(self, stages: Stages, each: Bytes) -> Number | None:
+        """Bytes of all weights on the stage that has most, so many a trainable parameter; None: nothing is frozen."""
+        if self.frozen is None:
+            return None
+        both = {name: count * each + self.frozen.each[name] for name, count in self.each.items()}
+        return stages.most(both, at_last=self.tied * each + self.frozen.tied)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """Bytes of weights that training leaves as they are."""
+
+    each: OfBlocks
+    tied: Number = 0.0
+    """Of another stage's that the last holds again."""
+
+    def on(self, stages: Stages, stage: Stage) -> Number:
+        """How much one stage holds."""
         found = stage.total(self.each)
         return found + self.tied if stage is stages.last else found
 
@@ -107,9 +139,9 @@ def stage_memory(
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
     has_zero_bubble = bool(np.any(zero_bubble := table.schedule == Schedule.ZERO_BUBBLE))
-    streams_weights, streams_activations = (
-        bool(np.any(column > 0)) for column in (table.offload_weights, table.offload_activations)
-    )
+    streams_activations = bool(np.any(table.offload_activations > 0))
+    copies: Number = np.where(dual, 2.0, 1.0) if has_dual else 1.0
+    kinds = (common, *([experts] if experts else []))
     has_gaps = bool(np.any(table.recompute_every > 1))
 
     def flying(stage: Number) -> Number:
@@ -124,36 +156,14 @@ def stage_memory(
             found = np.where(dual, np.minimum(table.pipeline + 1.0, micro_batches), found)
         return found
 
-    def states(stage: Stage) -> tuple[list[Number], Number]:
-        """Weights, gradients, optimiser state; and what of them is in host memory."""
-        parts: list[Number] = [0.0, 0.0, 0.0]
-        away: Number = 0.0
-        for kind in (common, *([experts] if experts else [])):
-            held = state_bytes(
-                kind.on(stages, stage),
-                recipe,
-                sharing=kind.replicas.sharing,
-                zero=table.zero,
-                copies=np.where(dual, 2.0, 1.0) if has_dual else 1.0,
-            )
-            parts = [part + own for part, own in zip(parts, held, strict=True)]
-        if streams_weights:  # two layers at a time are on the chip
-            resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
-            away = away + (parts[0] + parts[1]) * (1.0 - resident)
-            parts[0], parts[1] = parts[0] * resident, parts[1] * resident
-        if np.any(table.offload_optimiser > 0):
-            away = away + parts[2] * table.offload_optimiser
-            parts[2] = parts[2] * (1.0 - table.offload_optimiser)
-        return parts, away
-
     def on(stage: Stage) -> tuple[list[Number], Number]:
-        kept, away = states(stage)
+        kept, away = _states(stages, stage, kinds, recipe, table, copies)
         fly, layers, extra = flying(stage.number), stage.depth, stage.of_the_rest(saved)
         if stages.model.uniform:
             each, again = saved[stage.layers[0]], of_working[stage.layers[0]]
         else:  # of a layer in the mean, and of the one that needs most
             each = stage.of_layers(saved) / np.maximum(layers, 1.0)
-            again = reduce(np.maximum, [of_working[name] for name in stage.layers])
+            again = _working(stages, stage, saved, of_working)
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
@@ -172,6 +182,44 @@ def stage_memory(
         candidates += [_where(table.pipeline > 2, *on(stage)) for stage in stages.between]
     most_away = reduce(np.maximum, [away for _, away in candidates])
     return (*_fullest([parts for parts, _ in candidates], len(table)), most_away)
+
+
+def _working(stages: Stages, stage: Stage, saved: OfBlocks, of_working: OfBlocks) -> Number:
+    """Bytes that the layer at work needs besides what is saved: of the one that needs most."""
+    trains = {block.name: block.trains for block in stages.model.layers}
+    if all(trains.values()) or not any(trains.values()):
+        return reduce(np.maximum, [of_working[name] for name in stage.layers])
+    # Layers that are frozen run before the others of their stage have saved anything of the same micro-batch.
+    there = {name: np.where(stage.counts.get(name, 0.0) > 0.0, of_working[name], 0.0) for name in stage.layers}
+    most = reduce(np.maximum, [size for name, size in there.items() if trains[name]])
+    ahead = reduce(np.maximum, [size for name, size in there.items() if not trains[name]])
+    return np.maximum(most, ahead - stage.of_layers(saved))
+
+
+def _states(
+    stages: Stages, stage: Stage, kinds: Sequence[Held], recipe: MemoryRecipe, table: MappingTable, copies: Number
+) -> tuple[list[Number], Number]:
+    """Frozen weights where there are some, weights, gradients, optimiser state; and what of it is in host memory."""
+    parts: list[Number] = [0.0, 0.0, 0.0]
+    frozen: list[Number] = []
+    away: Number = 0.0
+    for kind in kinds:
+        sharing = kind.replicas.sharing
+        held = state_bytes(kind.on(stages, stage), recipe, sharing=sharing, zero=table.zero, copies=copies)
+        parts = [part + own for part, own in zip(parts, held, strict=True)]
+        if kind.frozen is not None:
+            whole = kind.frozen.on(stages, stage) * copies
+            kept = weight_bytes(whole, each=1.0, data_parallel=sharing, zero=table.zero)
+            frozen = [total([*frozen, kept])]
+    if np.any(table.offload_weights > 0):  # two layers at a time are on the chip
+        resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)
+        away = away + total([parts[0] + parts[1], *frozen]) * (1.0 - resident)
+        parts[0], parts[1] = parts[0] * resident, parts[1] * resident
+        frozen = [kept * resident for kept in frozen]
+    if np.any(table.offload_optimiser > 0):
+        away = away + parts[2] * table.offload_optimiser
+        parts[2] = parts[2] * (1.0 - table.offload_optimiser)
+    return [*frozen, *parts], away
 
 
 def _where(there: NDArray[np.bool_], parts: list[Number], away: Number) -> tuple[list[Number], Number]:

@@ -27,7 +27,7 @@ from volvelle.estimators.training.lines import (
     Line,
 )
 from volvelle.estimators.training.replicas import Replicas, replicas
-from volvelle.estimators.training.stage_memory import Held, stage_memory
+from volvelle.estimators.training.stage_memory import Frozen, Held, stage_memory
 from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import Tier
@@ -91,15 +91,21 @@ def step_time(
     common = replicas(combined(table, REPLICAS), stride(table, REPLICAS[0]), table, _tiers(machine))
     weights = blocks.size(lambda block: block.weights)
     tied = total(blocks.size(lambda block: block.tied).values())
-    held = Held(stages, weights, common, tied=tied)
+    held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks))
     experts = None
-    if any(block.expert_weights for block in model.blocks):
+    if any(block.expert_weights or block.frozen_expert_bytes for block in model.blocks):
         expert_weights = blocks.size(lambda block: block.expert_weights)
-        experts = Held(stages, expert_weights, _expert_replicas(machine, table))
+        frozen_experts = None
+        if any(block.frozen_expert_bytes for block in model.blocks):
+            frozen_experts = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
+        experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
     exchanged: Number = 0.0
     stepped: Number = 0.0
     for kind in (held, *([experts] if experts else [])) if model.trains else ():
-        exchanged = exchanged + kind.replicas.exchange_time(kind.most, workload, table, micro_batches)
+        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
+        exchanged = exchanged + kind.replicas.exchange_time(
+            kind.most, workload, table, micro_batches, gathered_bytes=gathered
+        )
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
 
     # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
@@ -130,7 +136,7 @@ def step_time(
         saved = {name: kept - narrower[name] * (1.0 - machine.cast) for name, kept in saved.items()}
     offloaded = table.offload_weights + table.offload_activations
     if np.any(offloaded > 0):
-        totals[HOST] = _stream(saved, held.most, stages, slowest.time, workload, machine, table, micro_batches)
+        totals[HOST] = _stream(saved, held, stages, slowest.time, workload, machine, table, micro_batches)
     working = blocks.size(lambda block: block.working)
     memory, fullest, away = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
     found = StepTime(
@@ -145,10 +151,25 @@ def step_time(
         found.facts = {
             "micro_batches": micro_batches,
             **({"host_memory_bytes": away} if np.any(away > 0.0) else {}),
-            "parameters_per_chip": held.most + (0.0 if experts is None else experts.most),
+            "parameters_per_chip": _most_parameters(blocks, stages)
+            if model.is_tuned
+            else held.most + (0.0 if experts is None else experts.most),
             "layers_per_stage": slowest.depth,
         }
     return found
+
+
+def _frozen(blocks: Blocks) -> Frozen | None:
+    """Weights that all replicas hold and training leaves as they are; None: there are none."""
+    if not blocks.model.is_tuned:
+        return None
+    tied = total(blocks.size(lambda block: block.frozen_tied_bytes).values())
+    return Frozen(each=blocks.size(lambda block: block.frozen_bytes), tied=tied)
+
+
+def _most_parameters(blocks: Blocks, stages: Stages) -> Number:
+    """Trainable and frozen ones on the chip that has most."""
+    return stages.most(blocks.size(lambda block: (*block.weights, *block.expert_weights, *block.frozen)))
 
 
 def _tiers(machine: SustainedRates) -> Callable[[Count, Count], Sequence[Tier]]:
@@ -185,18 +206,24 @@ def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates,
         "weight": element_bytes(workload.weight_element),
     }
     here = optimiser_step_time(stepped, memory_rate=machine.memory_rate, **sizes)
+    products: Number = 0.0
+    if workload.optimiser_work:  # products of whole matrices, on the chip also where the states are not
+        products = stepped * workload.optimiser_work / machine.wide_matrix_rate
+        here = here + products
     if machine.host_rate is None or not np.any(table.offload_optimiser > 0):
         return here
     # Gradients go out and new weights come in over the host link, while the host steps as fast as its memory lets it.
     there = stepped * (sizes["gradient"] + sizes["weight"]) / machine.host_rate
     if machine.host_memory_rate is not None:
         there = np.maximum(there, optimiser_step_time(stepped, memory_rate=machine.host_memory_rate, **sizes))
+    if workload.optimiser_work:
+        there = there + products
     return np.where(table.offload_optimiser > 0, there, here)
 
 
 def _stream(
     saved: OfBlocks,
-    parameters: Number,
+    held: Held,
     stages: Stages,
     window: Seconds,
     workload: TrainingStep,
@@ -211,7 +238,10 @@ def _stream(
     ahead = stages.first.of_the_rest({**saved, **{block.name: 0.0 for block in stages.model.after}})
     between = reduce(np.maximum, [stage.of_layers(saved) for stage in stages.between])
     activations = 2.0 * (between + ahead) * table.offload_activations
-    weights = parameters * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
+    weights = held.most * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
+    every = held.most_bytes(stages, element_bytes(workload.weight_element))
+    if every is not None:
+        weights = held.most * element_bytes(workload.gradient_element) + 2.0 * every
     moved = activations + weights * table.offload_weights
     return micro_batches * streamed_time(moved, window, rate=machine.host_rate)
 

@@ -21,7 +21,8 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
     """The configuration file for one layout."""
     check_model(shape, step)
     _DEEPSPEED.check_axes(mapping)
-    _DEEPSPEED.check_optimiser_state(step)
+    _DEEPSPEED.check_trains_all(step)
+    _DEEPSPEED.check_adam(step)
     _check_degrees(shape, mapping)
     settings: dict[str, object] = {
         "train_batch_size": step.batch,

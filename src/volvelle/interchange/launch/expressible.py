@@ -67,6 +67,20 @@ class Framework:
             )
         return copies // mapping.zero_group
 
+    def check_trains_all(self, step: TrainingStep) -> None:
+        """Refuse adapters, frozen weights and packed documents, which its settings do not know."""
+        if step.model.is_tuned:
+            what = "LoRA" if step.tuning is not None and step.tuning.rank else "frozen weights"
+            raise self.cannot(what, "leave that to a training script with PEFT: --emit fsdp writes its settings")
+        if is_packed(step):
+            raise self.cannot("packed documents that see only themselves", "leave --lengths away, or use --emit fsdp")
+
+    def check_adam(self, step: TrainingStep) -> None:
+        """Refuse other optimisers, and a size of state that its Adam does not have."""
+        if step.optimiser != "adam":
+            raise self.cannot(f"the optimizer {step.optimiser}", "its settings are written for Adam")
+        self.check_optimiser_state(step)
+
     def check_optimiser_state(self, step: TrainingStep) -> None:
         """Refuse a size of optimiser state that its Adam does not have."""
         expected = (8.0, MIXED_STATE) if step.element == "fp32" else (MIXED_STATE,)
@@ -115,6 +129,12 @@ def check_model(shape: Transformer, step: TrainingStep) -> None:
                 f"the training step is of {step.model.name!r} with {size} {sizes.get(size)!r}, the shape is "
                 f"{shape.name!r} with {expected}; give the step of transformer(shape)"
             )
+
+
+def is_packed(step: TrainingStep) -> bool:
+    """Whether documents are packed into its sequences, each seeing only itself."""
+    sizes = step.model.sizes
+    return "key" in sizes and sizes["key"] != sizes.get("position")
 
 
 def sequence_length(shape: Transformer, step: TrainingStep) -> int:

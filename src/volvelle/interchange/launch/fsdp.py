@@ -1,11 +1,12 @@
 """PyTorch FSDP2 through Hugging Face Accelerate: a file for ``accelerate launch --config_file``, in YAML.
 
 The file holds the degrees of replicas, sharding, tensor and context parallelism, precision, recomputation and
-off-loading. Sizes of the model and of batches are arguments of the training script; they are written as comments, so
-that nothing of the layout is lost. Pipelines and expert parallelism it cannot hold.
+off-loading. Sizes of the model and of batches, adapters and the optimiser are arguments of the training script; they
+are written as comments, so that nothing of the layout is lost. Pipelines and expert parallelism it cannot hold.
 """
 
 from volvelle.interchange.launch.expressible import Framework, check_model, one_line, sequence_length
+from volvelle.interchange.launch.training_script import script_settings
 from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
@@ -17,7 +18,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
     """The launch file for one layout."""
     check_model(shape, step)
     _FSDP.check_axes(mapping)
-    _FSDP.check_optimiser_state(step)
+    script = script_settings(_FSDP, shape, step, mapping)
     rounds = _FSDP.accumulation(step, mapping)
     _check_degrees(mapping)
     if not mapping.fused_attention:
@@ -30,6 +31,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
             f"# {one_line(shape.name)}: {shape.layers} layers, hidden {shape.hidden}, sequences of {length}",
             f"# for the training script: per_device_train_batch_size {mapping.micro_batch}, "
             f"gradient_accumulation_steps {rounds}, global batch {step.batch}",
+            *(f"# for the training script: {setting}" for setting in script),
             "compute_environment: LOCAL_MACHINE",
             "distributed_type: FSDP",
             f"mixed_precision: {_precision(step)}",

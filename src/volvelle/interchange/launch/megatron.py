@@ -22,7 +22,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
     check_model(shape, step)
     _MEGATRON.check_axes(mapping)
     _MEGATRON.accumulation(step, mapping)
-    _MEGATRON.check_optimiser_state(step)
+    _MEGATRON.check_trains_all(step)
     length = sequence_length(shape, step)
     flags: _Flags = {
         **_network(shape, length),
@@ -34,6 +34,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
         **_sharing(mapping),
         **_recomputation(mapping),
         **_precision(step, mapping),
+        **_optimiser(step),
         **_offload(mapping),
     }
     lines = [f"# {one_line(shape.name)}: {mapping.chips} ranks, of which {mapping.data} are data-parallel replicas"]
@@ -219,6 +220,19 @@ def _precision(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     if step.gradient_element == "fp16" == step.element:
         return flags
     raise _MEGATRON.cannot(f"gradients in {step.gradient_element} beside weights in {step.element}", "use fp32")
+
+
+def _optimiser(step: TrainingStep) -> _Flags:
+    """SGD by its name; Adam is what it does unless told."""
+    momentum = {"sgd": 0.0, "sgd-momentum": 0.9}.get(step.optimiser)
+    if momentum is None:
+        _MEGATRON.check_adam(step)
+        return {}
+    if step.element == "fp32" or step.optimiser_state != (8.0 if momentum else 4.0):
+        raise _MEGATRON.cannot(
+            f"{step.optimiser} with {step.optimiser_state:g} bytes a parameter", "it keeps weights and momentum in fp32"
+        )
+    return {"--optimizer": "sgd", "--sgd-momentum": momentum}
 
 
 def _offload(mapping: ParallelMapping) -> _Flags:

@@ -29,7 +29,8 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
     """The job configuration for one layout."""
     check_model(shape, step)
     _TITAN.check_axes(mapping)
-    _TITAN.check_optimiser_state(step)
+    _TITAN.check_trains_all(step)
+    _TITAN.check_adam(step)
     rounds = _TITAN.accumulation(step, mapping)
     _check_run(mapping)
     tables: dict[str, _Table] = {

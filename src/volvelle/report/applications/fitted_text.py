@@ -1,7 +1,7 @@
 """Fitted constants beside those of the catalogue, as a person reads them."""
 
 from volvelle.applications.fitted_constants import Fit, FittedConstant
-from volvelle.quantities import FRACTION, Quantity, show
+from volvelle.quantities import FRACTION, Quantity, percent, show
 from volvelle.report.terminal import show_table, wide_console
 
 
@@ -38,5 +38,5 @@ def shown_constant(value: float | None, kind: Quantity | None) -> str:
     if value is None:
         return "–"
     if kind is FRACTION:
-        return f"{value:.1%}"
+        return f"{percent(value)}"
     return f"{value:.3g}" if kind is None else show(value, kind)

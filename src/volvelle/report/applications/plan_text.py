@@ -5,7 +5,7 @@ from typing import Any
 
 from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.estimators.result import Estimate
-from volvelle.quantities import SECONDS, show
+from volvelle.quantities import SECONDS, percent, show
 from volvelle.report.applications.scores_text import print_finding
 from volvelle.report.terminal import show_table, wide_console
 
@@ -61,5 +61,5 @@ def _parts(estimate: Estimate[Any, Any]) -> Iterator[tuple[str, ...]]:
         exposed, hidden = parts.get((part.name, part.law), (0.0, 0.0))
         parts[part.name, part.law] = (exposed + part.time, hidden) if part.exposed else (exposed, hidden + part.time)
     for (name, law), (exposed, hidden) in sorted(parts.items(), key=lambda item: (-item[1][0], -item[1][1])):
-        shown = ("", "") if not exposed and hidden else (show(exposed, SECONDS), f"{exposed / estimate.time:.1%}")
+        shown = ("", "") if not exposed and hidden else (show(exposed, SECONDS), f"{percent(exposed / estimate.time)}")
         yield name, *shown, show(hidden, SECONDS) if hidden else "", law

@@ -8,7 +8,7 @@ from typing import Any
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import Split
 from volvelle.applications.scores import Finding, RowScore, RowValidation
-from volvelle.quantities import Quantity, show
+from volvelle.quantities import Quantity, percent, show
 from volvelle.report.sheet import Sheet, markdown_of
 from volvelle.report.terminal import WIDTH, print_sheet, show_table, wide_console
 
@@ -36,15 +36,15 @@ def shown_figure(value: float, kind: Quantity | None) -> str:
 def score_cells(score: RowScore) -> tuple[str, ...]:
     """Rows, skipped rows, median and mean error, bias, and share in range as text."""
     errors = (
-        (score.median_abs_error, ".1%"),
-        (score.mean_abs_error, ".1%"),
-        (score.bias, "+.1%"),
-        (score.coverage, ".0%"),
+        (score.median_abs_error, percent(score.median_abs_error)),
+        (score.mean_abs_error, percent(score.mean_abs_error)),
+        (score.bias, percent(score.bias, signed=True)),
+        (score.coverage, percent(score.coverage, 0)),
     )
     return (
         str(score.rows),
         str(score.skipped),
-        *("–" if math.isnan(value) else format(value, form) for value, form in errors),
+        *("–" if math.isnan(value) else shown for value, shown in errors),
     )
 
 
@@ -110,7 +110,7 @@ def print_validation(application: AnyApplication, validation: RowValidation, *, 
                     row.head.split,
                     shown_figure(row.measured, application.quantity),
                     shown_figure(row.predicted, application.quantity),
-                    f"{row.error:+.0%}",
+                    f"{percent(row.error, 0, signed=True)}",
                     {True: "yes", False: "no", None: "–"}[row.inside],
                 )
                 for row in shown.worst_first()[:worst]

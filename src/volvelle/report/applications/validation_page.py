@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.scores import RowValidation, ScoredRow
-from volvelle.quantities import SECONDS
+from volvelle.quantities import SECONDS, percent
 from volvelle.report.applications.scores_text import (
     SCORE_COLUMNS,
     group_sheets,
@@ -42,7 +42,7 @@ def validation_picture(
             predicted=row.predicted,
             mark=_MARKS.get(row.head.split, _HELD_OUT),
             label=f"{row.head.row_id} ({row.head.group}): {row.label}: measured {shown_figure(row.measured, kind)}, "
-            f"predicted {shown_figure(row.predicted, kind)} ({row.error:+.0%})",
+            f"predicted {shown_figure(row.predicted, kind)} ({percent(row.error, 0, signed=True)})",
         )
         for row in sorted(_some(validation, most), key=lambda row: not row.head.split.startswith("calibration"))
     ]
@@ -149,7 +149,7 @@ def _cells(application: AnyApplication, row: ScoredRow) -> tuple[str | Cell, ...
         row.label,
         *(Cell(text=shown_figure(number, kind), value=number) for number in (row.measured, row.predicted)),
         " … ".join(ends) or "–",
-        Cell(text=f"{row.error:+.1%}", value=abs(row.error)),
+        Cell(text=percent(row.error, 1, signed=True), value=abs(row.error)),
         "; ".join(row.assumed),
         row.head.source,
     )

@@ -20,6 +20,8 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "catalogue": (
         "volvelle.report.documents.catalogue:RoomsDocument",
         "volvelle.report.documents.catalogue:EntriesDocument",
+        "volvelle.report.documents.catalogue:MatchesDocument",
+        "volvelle.report.documents.catalogue:StackDocument",
         "volvelle.catalogue.schema:ChipFile",
         "volvelle.catalogue.schema:CalibrationFile",
         "volvelle.catalogue.schema:LinkFile",

@@ -58,11 +58,29 @@ class NearRunEntry(Document):
     source: str
 
 
+class TrainedEntry(Document):
+    """What of the model is trained, and what that keeps beside the weights."""
+
+    trainable_parameters: int
+    trainable_share: float
+    frozen_bytes: float
+    adapter_rank: int
+    adapter_targets: list[str]
+    frozen_element: str | None
+    frozen_parts: list[str]
+    frozen_layers: int
+    optimizer: str
+    optimizer_bytes: float
+    gradient_element: str
+    keys_per_query: float | None
+
+
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
     model: str
     parameters: int
+    trained: TrainedEntry
     flops: float
     batch: int = at("step.batch")
     sequence: int

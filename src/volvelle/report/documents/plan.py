@@ -5,6 +5,7 @@ from pydantic import create_model
 from volvelle.estimators.result import Range
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.estimate import TrainedEntry
 from volvelle.report.documents.layout import layout_fields
 from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
@@ -68,6 +69,7 @@ class SizingDocument(Document):
 
     model: str
     system: str
+    trained: TrainedEntry
     batch: int = at("step.batch")
     sequence: int
     tokens: float
@@ -89,6 +91,7 @@ class PlanDocument(Document):
 
     model: str
     system: str = at("cluster.name")
+    trained: TrainedEntry
     batch: int = at("step.batch")
     sequence: int
     configurations: int = at("ranking.configurations")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from volvelle.quantities import BYTES, DOLLARS, numbered, show
+from volvelle.quantities import BYTES, DOLLARS, numbered, percent, show
 from volvelle.report.explore.words import (
     design_words,
     elasticity_sentences,
@@ -56,7 +56,7 @@ def unmet_lines(unmet: Unmet, study: DesignStudy) -> list[str]:
         f"{part.text}: {part.failing:,} miss it, {part.alone:,} of them nothing else" for part in unmet.shortfalls
     ]
     if unmet.nearest is not None and unmet.miss is not None:
-        near = f"point {unmet.nearest.number:,}, {100 * unmet.miss:.1f} % off: {design_words(unmet.nearest, study)}"
+        near = f"point {unmet.nearest.number:,}, {percent(unmet.miss)} off: {design_words(unmet.nearest, study)}"
         lines += [f"nearest is {near}", f"which gives {measures_words(unmet.nearest, study.measures)}"]
     return lines
 
@@ -119,7 +119,7 @@ class Tables:
         counted = self.answers.census
         rows = [(f"cannot run ({name})", f"{count:,}", _why(name)) for name, count in counted.reasons.items()]
         rows += [(f"run but fail {text}", f"{count:,}", "") for text, count in counted.failing.items()]
-        columns = ("points that fell out", "points", "why")
+        columns = ("points that cannot run", "points", "why")
         return Sheet(title="", columns=columns, rows=tuple(rows), numbers=frozenset({"points"}))
 
     def facets(self) -> Sheet:

@@ -56,7 +56,7 @@ def print_study(ahead: Outlook, *, console: Console | None = None) -> None:
     form = study.form
     works = "; ".join(work_words(work, form) for work in form.workloads)
     drawn = f", drawn from {study.grid.combinations:,} (seed {form.seed})" if study.grid.drawn else ""
-    priced = f", about {expected.layouts:,.0f} priced each" if form.mapping.policy == "best" else ""
+    priced = f", about {expected.layouts:,.0f} timed each" if form.mapping.policy == "best" else ""
     lines = [
         f"{works}; on {form.system}" if works else f"the design space of {form.published}, as published",
         f"{expected.rows:,} points{drawn}; {policy_words(study)}{priced}",

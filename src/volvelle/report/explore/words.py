@@ -73,9 +73,7 @@ def policy_words(study: DesignStudy) -> str:
     """How a study lays work out."""
     if study.form.published is not None:
         return "each mapped to a proven optimum"
-    return (
-        "the best layout found anew at each" if study.form.mapping.policy == "best" else "the layout as given at each"
-    )
+    return "the best layout at each" if study.form.mapping.policy == "best" else "the layout as given at each"
 
 
 def work_words(work: WorkloadForm, form: StudyForm) -> str:

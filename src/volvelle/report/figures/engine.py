@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from volvelle.errors import MissingExtraError
+from volvelle.errors import MissingExtraError, install_line
 
 _VEGA_LITE = "6.1"
 """The version whose layout our pictures were looked at in."""
@@ -19,7 +19,7 @@ def _engine(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise MissingExtraError(
-            f"pictures are drawn by Altair, of which {name} is not installed; run pip install 'volvelle[plot]'"
+            f"pictures are drawn by Altair, of which {name} is not installed; run {install_line('plot')}"
         ) from None
 
 

@@ -73,13 +73,17 @@ TELLS: dict[str, Any] = {"tooltip": "tells:N", "description": "tells:N"}
 
 def dark_rules(text: str, *, within: str = "") -> str:
     """CSS that changes the colours of an SVG text on dark screens, not in print."""
-    rules = [
+    return f"@media screen and (prefers-color-scheme:dark){{{recoloured(text, within=within)}}}"
+
+
+def recoloured(text: str, *, within: str = "") -> str:
+    """CSS that gives the colours of an SVG text their dark partners."""
+    return "".join(
         f'{within}[{name}="{light}"]{{{name}:{dark}}}'
         for light, dark in PAIRS.items()
         for name in ("fill", "stroke")
         if f'{name}="{light}"' in text
-    ]
-    return f"@media screen and (prefers-color-scheme:dark){{{''.join(rules)}}}"
+    )
 
 
 def legend(names: Any, width: float, **more: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, TOKEN_COUNT, WATTS, Quantity, show
 from volvelle.report.compare_text import difference_lines
-from volvelle.report.estimate_text import fits_words, layout_words, money_words, range_words
+from volvelle.report.estimate_text import fits_text, layout_text, money_words, range_words
 from volvelle.report.layout_command import layout_facts
 from volvelle.report.page.breakdown import (
     cite,
@@ -73,7 +73,7 @@ def _headline(answer: Answer) -> Headline:
     estimate, costs = answer.estimate, answer.costs
     speed = answer.speed
     held = f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)}"
-    figures = [(held, f"memory of the fullest rank: {fits_words(estimate)}")]
+    figures = [(held, f"memory of the fullest rank: {fits_text(estimate)}")]
     warned: list[Part] = [Warned(note) for note in answer.cluster.notes]
     if answer.stack and not answer.stack_timed:
         family = answer.cluster.chip.family
@@ -187,7 +187,7 @@ def _question(answer: Answer) -> Section:
         ("element", step.element),
         ("system", f"{cluster.name}: {cluster.accelerators:,} × {cluster.chip.name}, {shape}"),
         ("software", software),
-        ("layout", layout_words(mapping)),
+        ("layout", layout_text(mapping)),
         ("memory left free", f"{100 * answer.estimate.margin:g} %"),
     ]
     if step.expert_load != 1.0:

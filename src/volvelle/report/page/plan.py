@@ -7,7 +7,7 @@ from volvelle.mapping.axes import AXES
 from volvelle.mapping.kinds import Kind
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.compare_text import difference_lines
-from volvelle.report.estimate_text import fits_words
+from volvelle.report.estimate_text import fits_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.row_bars import BarRow, Piece, row_chart
 from volvelle.report.figures.theme import BLUE, GREEN, GREY, NAVY, ORANGE, RUST, VIOLET, WIDE
@@ -91,7 +91,7 @@ def _headline(plan: Plan, asked: Sequence[str]) -> Headline:
     figures = [
         (f"{100 * best.utilisation:.1f} %", "of peak (MFU)"),
         (f"{best.tokens_per_second:,.0f}", "tokens/s"),
-        (held, f"memory of the fullest rank: {fits_words(best)}"),
+        (held, f"memory of the fullest rank: {fits_text(best)}"),
         *(run_figures(plan.run) if plan.run is not None else ()),
     ]
     against = () if plan.difference is None else (Words("; ".join(difference_lines(plan.difference)) + "."),)

@@ -11,6 +11,7 @@ import numpy as np
 
 from volvelle.catalogue.published.comet import Comet, CometTarget
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
+from volvelle.quantities import percent
 from volvelle.reproductions.comet.figures import (
     BASELINE,
     BEST,
@@ -77,11 +78,11 @@ class Verdict:
             return ""
         said = []
         if self.error is not None and not self.holds:
-            said.append(f"{abs(self.error):.0%} from the printed value.")
+            said.append(f"{percent(abs(self.error), 0)} from the printed value.")
         if self.holds and self.change_error is not None and abs(self.change_error) > WITHIN:
             said.append(
-                f"The run time is {abs(self.error or 0.0):.0%} from the printed one, the change itself "
-                f"{abs(self.change_error):.0%} from the printed change."
+                f"The run time is {percent(abs(self.error or 0.0), 0)} from the printed one, the change itself "
+                f"{percent(abs(self.change_error), 0)} from the printed change."
             )
         if not self.ordered:
             said.append("The printed pair has the other order.")
@@ -95,7 +96,7 @@ def compared_words(target: CometTarget) -> str:
     if target.rule == "near":
         what = "ratio of run times" if target.change else "value"
         pair = ", and the order of the printed pair" if target.more_than or target.less_than else ""
-        return f"{what} within {WITHIN:.0%} of {target.value:g}{pair}"
+        return f"{what} within {percent(WITHIN, 0)} of {target.value:g}{pair}"
     return f"{target.rule} {target.value:g}"
 
 

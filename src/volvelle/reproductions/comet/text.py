@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from volvelle.catalogue.published.comet import Comet
+from volvelle.quantities import percent
 from volvelle.report.page.parts import Drawing
 from volvelle.report.sheet import Sheet
 from volvelle.reproductions.comet import pictures
@@ -21,10 +22,10 @@ from volvelle.reproductions.item import Document, Item, Number, sheet_of
 
 ITEMS = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
 RULE = (
-    f"A number is reproduced if ours is within {WITHIN:.0%} of it, relative; a change of run time such as +50 % is "
-    "compared as the ratio of run times, 1.50. An order or a break-even must hold exactly, and two numbers printed as "
-    f"a pair must come out in the printed order. Strictly: a change must also itself be within {WITHIN:.0%}, +50 % "
-    "against ours."
+    f"A number is reproduced if ours is within {percent(WITHIN, 0)} of it, relative; a change of run time such as "
+    "+50 % is compared as the ratio of run times, 1.50. An order or a break-even must hold exactly, and two numbers "
+    f"printed as a pair must come out in the printed order. Strictly: a change must also itself be within "
+    f"{percent(WITHIN, 0)}, +50 % against ours."
 )
 
 
@@ -75,7 +76,7 @@ def _verdict_cell(one: Verdict) -> str:
 def _error_cell(one: Verdict) -> str:
     if one.error is None:
         return "–"
-    return f"{abs(one.error):.1%}" + ("" if one.change_error is None else f" ({abs(one.change_error):.0%})")
+    return percent(abs(one.error)) + ("" if one.change_error is None else f" ({percent(abs(one.change_error), 0)})")
 
 
 def _verdict_sheet(found: Iterable[Verdict], title: str, note: str = "") -> Sheet:

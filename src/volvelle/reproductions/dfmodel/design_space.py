@@ -11,6 +11,7 @@ from volvelle.catalogue.published.dfmodel import DesignPoint, DfModel, Study
 from volvelle.estimators.dataflow.on_chip import FusionProblem, Overlap
 from volvelle.laws.onchip_dataflow import array_peak
 from volvelle.laws.utilisation import model_flops_utilisation
+from volvelle.quantities import percent
 from volvelle.reproductions.dfmodel.kernels import design_problem, design_workload, layer_of, whole_work
 from volvelle.reproductions.dfmodel.machine import DesignMachine, machine_of
 from volvelle.reproductions.dfmodel.runs import PipelinedBatch
@@ -137,7 +138,7 @@ class DesignSpace:
             lower = found.described_utilisation / point.utilisation - 1
             reason = (
                 f"its input has {point.cores} cores where the chip has {found.machine.accelerator.cores}: used here; "
-                f"with the chip's own cores utilisation would be {lower:+.0%} off"
+                f"with the chip's own cores utilisation would be {percent(lower, 0, signed=True)} off"
             )
             return Departure(found=found, kind="edited input", gap=point.gap, reason=reason)
         # A log of the very same problem tells as much, where this point's own was written over.
@@ -155,7 +156,7 @@ class DesignSpace:
             "" if twin is point else f" (logged for the same problem on {twin.topology}; its own log is another run)"
         )
         reason = (
-            f"the logged solver stopped with {twin.gap:.1%} left to prove{whose}: "
+            f"the logged solver stopped with {percent(twin.gap)} left to prove{whose}: "
             f"{twin.interval * 1e3:.3f} ms a layer, bound {least * 1e3:.3f} ms; "
             f"ours {found.answer.time * 1e3:.3f} ms, proven"
         )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from volvelle.catalogue.published.dfmodel import Study
+from volvelle.quantities import percent
 from volvelle.report.figures.bars import Bar, BarGroup, BarPanel, Slot, bar_chart
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.heat_map import Cell, HeatPanel, heat_map
@@ -80,9 +81,10 @@ def heat_picture(found: DesignSpace, workload: Study, *, width: float = WIDE) ->
     number = found.of(workload)[0].point.figure
     outlined = sum(one.better for one in found.of(workload))
     note = (
-        f"All 80 figures within {WITHIN:.1%} of those logged."
+        f"All 80 figures within {percent(WITHIN)} of those logged."
         if not outlined
-        else f"Outlined: ours, and below it in brackets what was logged, where they differ by more than {WITHIN:.1%}."
+        else "Outlined: ours, and below it in brackets what was logged, where they differ by more than "
+        f"{percent(WITHIN)}."
     )
     return heat_map(
         panels,
@@ -284,7 +286,7 @@ def three_dimensional_picture(found: Sequence[SweptRun], *, width: float = WIDE)
         colours[said] = colour
         slots = tuple(
             Slot(
-                label=f"{float(one.run.run.split('/')[1]):.0%}",
+                label=f"{percent(float(one.run.run.split('/')[1]), 0)}",
                 bars=(
                     Bar(
                         parts=((said, one.ours.rate / 1e12),),

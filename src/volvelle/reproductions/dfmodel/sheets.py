@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from volvelle.catalogue.published.dfmodel import Study
+from volvelle.quantities import percent
 from volvelle.report.sheet import Sheet
 from volvelle.reproductions.dfmodel.constants import Constant
 from volvelle.reproductions.dfmodel.design_space import DesignSpace
@@ -88,7 +89,7 @@ def intensity_sheet(document: Document) -> Sheet:
             "ours": Number("tflop_per_s", ".1f"),
         },
         note="On 4×2 the best mapping with nothing overlapped moves less than the logged one, whose solver stopped "
-        f"with {document['rows'][-1]['logged_gap'] or 0.0:.1%} left to prove.",
+        f"with {percent(document['rows'][-1]['logged_gap'] or 0.0)} left to prove.",
     )
 
 

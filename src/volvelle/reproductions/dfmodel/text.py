@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from volvelle.catalogue.published.dfmodel import DfModel, Study
+from volvelle.quantities import percent
 from volvelle.report.figures.engine import Chart
 from volvelle.reproductions.dfmodel import pictures, sheets
 from volvelle.reproductions.dfmodel.constants import constants_of
@@ -43,9 +44,9 @@ def _why_text(found: Table6) -> str:
     return (
         f"The paper prints DRAM of {printed[0].dram_rate / 1e9:g} GB/s, its inputs have {ours[0].dram_rate / 1e9:g}. "
         f"Kernel by kernel the layer is bound by DRAM, so the printed rate makes it {by_kernel:.2f} times as fast; "
-        f"fused mappings are bound by compute and network and gain {fused - 1:.1%} at most. So with the printed rate "
-        f"the speed-up in all is {whole.text:.2f}, with that of the inputs {whole.repository:.2f}; the paper prints "
-        f"{whole.paper:.2f}."
+        f"fused mappings are bound by compute and network and gain {percent(fused - 1)} at most. So with the printed "
+        f"rate the speed-up in all is {whole.text:.2f}, with that of the inputs {whole.repository:.2f}; the paper "
+        f"prints {whole.paper:.2f}."
     )
 
 
@@ -197,8 +198,8 @@ class Reproduction:
         below = [one.difference for one in found if one.difference is not None and one.difference < -1e-4]
         note = (
             "Utilisation, kernel by kernel, weights in pieces; one of the authors' runs has no log. "
-            f"Ours is below the log in {len(below)} of {len(found)} runs, by {-min(below, default=0.0):.1%} at most, "
-            "why is not known; elsewhere it is the same or better."
+            f"Ours is below the log in {len(below)} of {len(found)} runs, by {percent(-min(below, default=0.0))} at "
+            "most, why is not known; elsewhere it is the same or better."
         )
         draw = partial(pictures.three_dimensional_picture, found)
         return _runs("fig22", "Figure 22: 3-D memory", note, draw, sweep_document(found), sheets.SWEEP)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from volvelle.quantities import percent
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
@@ -32,17 +33,17 @@ def print_mcl_hpl(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> No
                     f"{line.measured * scale:,.2f}",
                     "–" if line.paper is None else f"{line.paper * scale:,.2f}",
                     f"{line.ours * scale:,.2f}",
-                    "–" if line.against_paper is None else f"{line.against_paper:+.1%}",
-                    f"{line.ours / line.measured - 1:+.1%}",
+                    "–" if line.against_paper is None else f"{percent(line.against_paper, 1, signed=True)}",
+                    f"{percent(line.ours / line.measured - 1, 1, signed=True)}",
                     f"{line.panels * scale:,.2f}",
-                    f"{line.panels / line.measured - 1:+.1%}",
+                    f"{percent(line.panels / line.measured - 1, 1, signed=True)}",
                 )
                 for line in table.lines
             ),
         )
         wide_console().print(
-            f"mean error against measured: paper {table.mean('paper'):.1%}, the same model here "
-            f"{table.mean('ours'):.1%}, panel by panel {table.mean('panels'):.1%}\n"
+            f"mean error against measured: paper {percent(table.mean('paper'))}, the same model here "
+            f"{percent(table.mean('ours'))}, panel by panel {percent(table.mean('panels'))}\n"
         )
     if curves:
         show_table(

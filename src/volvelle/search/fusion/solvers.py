@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from volvelle.errors import MissingExtraError
+from volvelle.errors import MissingExtraError, install_line
 from volvelle.search.fusion.assignment_model import TICKS, AssignmentModel, in_whole_numbers
 
 
@@ -34,7 +34,7 @@ def highs_is_installed() -> bool:
 
 def _missing(name: str, extra: str) -> MissingExtraError:
     return MissingExtraError(
-        f"{name} is not installed; pip install 'volvelle[{extra}]', or use method='exact', which needs no solver"
+        f"{name} is not installed; run {install_line(extra)}, or use method='exact', which needs no solver"
     )
 
 

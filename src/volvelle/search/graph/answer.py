@@ -143,7 +143,7 @@ class Limit:
     """Seconds a step that would be saved without it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MappedPlan(Estimate[TrainingStep | Workload, ParallelMapping | None]):
     """A mapping of a graph to a machine, timed."""
 

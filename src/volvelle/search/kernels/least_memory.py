@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.step_time import step_time
 from volvelle.mapping.axes import TENSOR
+from volvelle.mapping.axis_shardings import axis_shardings
 from volvelle.mapping.lowered_model import LoweredModel
-from volvelle.mapping.lowering import BlockLowering, axis_shardings
+from volvelle.mapping.lowering import BlockLowering
 from volvelle.mapping.parallelism import MappingTable, Structure
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.workload.graph import Block, Workload

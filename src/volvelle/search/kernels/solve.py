@@ -21,7 +21,7 @@ from volvelle.estimators.result import Estimate, EstimateTable, Violation
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.mapping.axes import TENSOR
-from volvelle.mapping.lowering import axis_shardings
+from volvelle.mapping.axis_shardings import axis_shardings
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.sharding import TensorSharding
 from volvelle.quantities import BYTES, show

@@ -16,7 +16,8 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.block_time import NESTED
 from volvelle.mapping.actions import Kernel
 from volvelle.mapping.axes import EXPERT, TENSOR
-from volvelle.mapping.lowering import BlockLowering, axis_shardings
+from volvelle.mapping.axis_shardings import axis_shardings
+from volvelle.mapping.lowering import BlockLowering
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.mapping.sharding import ShardedBlock
 from volvelle.search.graph.memory import OwnBytes

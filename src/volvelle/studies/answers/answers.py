@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import OutsideDomainError
+from volvelle.presentable import Presentable
 from volvelle.studies.answers.best import Best, best_by_facet, best_design
 from volvelle.studies.answers.break_even import BreakEven, break_even, plane_axes
 from volvelle.studies.answers.breakdown import Breakdown, breakdown
@@ -48,11 +49,13 @@ class Local:
     assumptions: tuple[Assumption, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Answers(Presentable):
     """What a report shows."""
 
     study: DesignStudy
+    results: Results
+    """The folder they were asked of; every point is there."""
     census: Census
     best: Best
     facets: tuple[tuple[Value, Best], ...]
@@ -79,6 +82,11 @@ class Answers:
     """All points against the machine as it is; None: they are too many to read."""
     seconds: float | None
     """What the sweep took, if it is known."""
+
+    def points(self) -> list[dict[str, Value | None]]:
+        """Every point of the study as it was written: fields, measures, layout; read from its folder again."""
+        with Query(self.results) as query:
+            return query.rows("SELECT * FROM points ORDER BY point")
 
     @property
     def taken_apart(self) -> Breakdown | None:
@@ -109,6 +117,7 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         listed = every_point(query, study, evaluator)
     return Answers(
         study=study,
+        results=results,
         census=counted,
         best=best,
         facets=facets,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from volvelle.quantities import SECONDS
+from volvelle.quantities import SECONDS, percent
 from volvelle.studies.answers.census import census
 from volvelle.studies.answers.designs import Design, designs_of, field_text, measure_text, quoted, where
 from volvelle.studies.design_space.axes import Value
@@ -189,7 +189,7 @@ def _cures(reasons: Mapping[str, int], runs: int, shortfalls: Sequence[Shortfall
     for one in sorted(shortfalls, key=lambda one: one.by if one.by is not None else float("inf")):
         if one.reached is not None and one.by is not None:
             shown = measure_text(one.name, one.reached) if one.name in MEASURES else f"{one.reached:.4g}"
-            found.append(f"{one.text}: relaxed by {100 * one.by:.1f} %, to {shown}, all else can be met")
+            found.append(f"{one.text}: relaxed by {percent(one.by)}, to {shown}, all else can be met")
     return found or ["no single condition is at fault: relax two of them, or widen the axes"]
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.presentable import Presentable
 from volvelle.studies.answers.best import Best, best_design
 from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.design_study import DesignStudy
@@ -25,8 +26,8 @@ class Requirement:
     conditions: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inversion:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Inversion(Presentable):
     """A requirement and what meets it best."""
 
     study: DesignStudy

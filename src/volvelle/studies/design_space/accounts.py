@@ -1,6 +1,6 @@
 """What machines of a study cost: its cost model and terms, applied to machines whose numbers may be columns."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,10 @@ class Accounts:
         self._study = study
         self._at = at
         self._known: dict[tuple[object, ...], AbstractPrices] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        """Its study; prices are read again."""
+        return {"_study": self._study, "_at": self._at, "_known": {}}
 
     @cached_property
     def _book(self) -> PriceBook:
@@ -91,6 +95,23 @@ class Accounts:
                     f"chip.{name} is set, but the cost model {self._study.form.costs.model!r} takes {name} from its "
                     "own figures; set costs: {model: list} to use yours"
                 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PricedMachine:
+    """What a machine costs, reckoned when it is first called for."""
+
+    accounts: Accounts
+    cluster: Cluster
+    anchor: Cluster
+
+    @cached_property
+    def _breakdown(self) -> CostBreakdown:
+        return self.accounts.cost_breakdown(self.cluster, self.anchor)
+
+    def __call__(self) -> CostBreakdown:
+        """The cost breakdown."""
+        return self._breakdown
 
 
 _MADE_OF = ("chip.vector_rate", "chip.buffer")

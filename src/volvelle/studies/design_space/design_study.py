@@ -45,7 +45,7 @@ class DesignStudy:
             moved = [path for axis in self.axes for path in axis.columns if path.startswith("mapping.")]
             if moved:
                 raise DescriptionError(
-                    f"{moved[0]} is an axis, but the mapping is found anew at every point (policy: best); give the "
+                    f"{moved[0]} is an axis, but the best mapping is searched at every point (policy: best); give the "
                     "values under mapping: instead, or set policy: fixed"
                 )
         else:

@@ -18,7 +18,7 @@ from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import Number
 from volvelle.search.per_variant import LayoutTable, best_of_each
-from volvelle.studies.design_space.accounts import Accounts
+from volvelle.studies.design_space.accounts import Accounts, PricedMachine
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
@@ -243,8 +243,8 @@ class Evaluator:
         return self._assigned(case, fields), layout
 
     def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
-        made = cache(lambda: self.accounts.cost_breakdown(cluster, case.anchor))
-        return Outcome(worked=worked, chips=float(cluster.accelerators), cost_breakdown=made)
+        priced = PricedMachine(accounts=self.accounts, cluster=cluster, anchor=case.anchor)
+        return Outcome(worked=worked, chips=float(cluster.accelerators), cost_breakdown=priced)
 
     def _assigned(self, case: _Case, fields: Mapping[str, Number]) -> Cluster:
         """The machine with these fields, and with those the study sets: plain ones, then what follows from others."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from volvelle.domains import LAYERS, NO_LAYERS, NO_WIDTH, WIDTH, check_fields, number
 from volvelle.errors import DescriptionError
+from volvelle.presentable import only_what_is_set
 from volvelle.workload.families.layer_kind import LayerKind
 
 __all__ = ["Experts", "LatentAttention", "LayerKind", "Mamba", "Mamba2", "Transformer"]
@@ -72,7 +73,7 @@ class Mamba2:
     """Positions that the convolution before the recurrence covers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Transformer:
     """Architecture numbers of a decoder-only transformer.
 
@@ -136,6 +137,9 @@ class Transformer:
         if self.latent is not None and self.heads != self.kv_heads:
             raise DescriptionError(f"model {self.name!r}: latent attention has as many key-value heads as heads")
         self._check_pattern()
+
+    def __repr__(self) -> str:
+        return only_what_is_set(self)
 
     def _check_pattern(self) -> None:
         where = f"model {self.name!r}"

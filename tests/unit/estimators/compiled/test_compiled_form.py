@@ -316,5 +316,5 @@ def test_without_numba_the_message_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setattr(vector_code, "_KERNELS", {})
     monkeypatch.setattr(estimator_module, "_PROGRAMS", {})
     step = TrainingStep(model=transformer(small_gpt()), batch=64)
-    with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\[compiled\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\[compiled\]"):
         CompiledClosedForm().table(step, small_cluster(), MappingTable.columns(tensor=[1, 2], data=[32, 16]))

@@ -61,5 +61,5 @@ def test_shapes_of_many_marks_are_drawn_once_in_a_page() -> None:
 @pytest.mark.parametrize("name", ["altair", "vl_convert"])
 def test_without_an_engine_the_error_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\[plot\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'volvelle\[plot\]"):
         svg(bars(WIDE))

@@ -31,7 +31,7 @@ from volvelle.studies.design_space.measures import MEASURES
         ({"constraints": ["powr <= 10 MW"]}, "did you mean 'power'"),
         ({"set": {"chip.power": "chip.powr * 2"}}, "chip.power"),
         ({"set": {"accelerators": "4"}}, "number of the machine"),
-        ({"mapping": {"policy": "best"}}, "found anew at every point"),
+        ({"mapping": {"policy": "best"}}, "searched at every point"),
         ({"mapping": {"policy": "fixed", "tensor": [4, 8]}}, "several values"),
         ({"mapping": {"policy": "fixed", "schedule": "1f2b"}}, "1f1b"),
         ({"facet": "chips"}, "facet"),

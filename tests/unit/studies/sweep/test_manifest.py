@@ -182,7 +182,7 @@ def test_a_missing_engine_is_told_with_what_to_install(  # type: ignore[no-untyp
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
 
-    with pytest.raises(MissingExtraError, match=rf"pip install 'volvelle\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install 'volvelle\[{extra}\]"):
         module._engine()
 
 

@@ -1,0 +1,35 @@
+"""The commands there are, in a line each, and what people call them."""
+
+VERBS = {
+    "calibrate": "Fit constants again from the measurements that ship with the package.",
+    "catalogue": "Show or search chips, clusters, models, software, and where each number comes from.",
+    "compare": "Systems, models, layouts, software or kept answers side by side: what differs, and is it real.",
+    "completion": "Print a script that lets a shell complete models, machines and options.",
+    "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
+    "estimate": "How long one training step takes, what fits, and where the time goes.",
+    "explore": "A design space from a file: every point, the best, the Pareto front, and why.",
+    "map": "The best mapping of any graph of kernels, with a proof.",
+    "plan": "The best layout for a model on a machine, or the best run of a benchmark.",
+    "reproduce": "Compute a published study again, and hold it against what was logged.",
+    "schema": "Print the JSON Schema of what --json prints.",
+    "validate": "Hold predictions against measurements, worst rows first.",
+}
+
+
+VARIABLE = "_VOLVELLE_COMPLETE"
+"""Set in the environment by the script of a shell that asks what may be completed."""
+ALSO = {"catalog": "catalogue"}
+"""What a command is called elsewhere."""
+MEANT = {
+    **dict.fromkeys(("models", "clusters", "chips", "list", "search", "show"), "catalogue"),
+    **dict.fromkeys(("train", "predict", "memory", "fit", "time"), "estimate"),
+    **dict.fromkeys(("optimise", "optimize", "layout", "tune", "best"), "plan"),
+    **dict.fromkeys(("price", "tco", "buy"), "cost"),
+    **dict.fromkeys(("sweep", "study", "dse"), "explore"),
+}
+"""Words for which people look, and the command that they mean."""
+NOT_YET = dict.fromkeys(
+    ("serve", "serving", "infer", "inference", "deploy"),
+    "serving and inference are not there yet: volvelle models training (estimate, plan, explore) and benchmarks "
+    "(plan hpl)",
+)

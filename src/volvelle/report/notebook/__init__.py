@@ -1,0 +1,1 @@
+"""How answers look in a notebook: text of one screen, a card of HTML, plain documents, frames."""

@@ -1,0 +1,169 @@
+"""A plan, and how many accelerators a run takes, as a notebook shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from volvelle.quantities import BYTES, DOLLARS, SECONDS, TOKEN_COUNT, show
+from volvelle.report.compare_text import difference_lines
+from volvelle.report.documents.plan import SizingDocument
+from volvelle.report.estimate_pictures import time_picture
+from volvelle.report.figures.engine import Chart
+from volvelle.report.figures.row_bars import BarRow, Piece, row_chart
+from volvelle.report.figures.theme import BLUE, RUST
+from volvelle.report.how_many_text import shown_sizes
+from volvelle.report.notebook.shown import Presentation, Row, Shown, itself, under
+from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.run_text import run_lines
+from volvelle.report.sheet import Sheet
+from volvelle.verbs.how_many import Size, Sizing
+from volvelle.verbs.layouts import Layout
+from volvelle.verbs.plan import Plan
+
+
+def _shown(plan: Plan) -> Shown:
+    ranking, best = plan.ranking, plan.best
+    figures = [
+        f"{plan.step.model.parameters() / 1e9:.4g} B parameters, {plan.step.batch} sequences of {plan.sequence} "
+        f"a step; {ranking.configurations:,} layouts, {ranking.feasible:,} can run"
+    ]
+    if best is not None and best.time_range is not None:
+        around = best.time_range
+        figures.append(
+            f"the first: {show(best.time, SECONDS)}/step, {show(around.low, SECONDS)} … {show(around.high, SECONDS)} "
+            f"({100 * around.level:.0f} % range), {100 * best.utilisation:.1f} % of peak (MFU)"
+        )
+    if plan.difference is not None:
+        figures += difference_lines(plan.difference)
+    if plan.run is not None:
+        figures += run_lines(plan.run)
+    return Shown(
+        title=f"{plan.model} on {plan.cluster.name}: layouts, fastest first",
+        figures=figures,
+        warnings=[*plan.notes, *plan.cluster.notes, *plan.warnings, *_dead_end(plan)],
+        pictures=() if best is None else (lambda width: time_picture(best, width=width),),
+        sheets=(
+            _layouts("The fastest of each kind", plan.kinds),
+            _layouts("Other fast ones, those that tie as one", _others(plan, plan.layouts)),
+        ),
+    )
+
+
+def _others(plan: Plan, rows: Sequence[Any]) -> list[Any]:
+    """Of rows that stand for the fastest layouts, those that are the fastest of no kind."""
+    kinds = {layout.mapping for layout in plan.kinds}
+    return [row for row, layout in zip(rows, plan.layouts, strict=True) if layout.mapping not in kinds]
+
+
+def _layouts(title: str, layouts: Sequence[Layout]) -> Sheet:
+    rows = tuple(
+        (
+            show(layout.time, SECONDS),
+            f"{100 * layout.utilisation:.1f} %",
+            show(layout.memory_bytes, BYTES),
+            layout.kind.word,
+            degrees_text(layout.mapping),
+            choices_text(layout.mapping) + (f" (+{layout.ties} that tie)" if layout.ties else ""),
+            " ".join(layout.frameworks) or "none",
+        )
+        for layout in layouts
+    )
+    columns = ("step", "MFU", "memory", "kind", "degrees", "choices", "launched by")
+    return Sheet(title=title, columns=columns, rows=rows, numbers=frozenset(columns[:3]))
+
+
+def _dead_end(plan: Plan) -> list[str]:
+    """Where nothing fits: by how much, and what would."""
+    end = plan.dead_end
+    if end is None:
+        return []
+    lines = ["none of them fits"]
+    if end.lightest is not None:
+        has = show(float(plan.cluster.chip.capacity), BYTES)
+        lines.append(f"the one that needs least holds {show(end.lightest.memory, BYTES)}; a chip has {has}")
+    return [*lines, *(f"{way.command}: {show(way.time, SECONDS)} a step" for way in end.ways_out)]
+
+
+def _rows(plan: Plan, document: Mapping[str, Any]) -> list[Row]:
+    """The fastest of each kind and the fastest of all, each once, fastest first."""
+    rows = [*document["best_of_kinds"], *_others(plan, document["layouts"])]
+    return sorted(rows, key=lambda row: float(row["seconds"]))
+
+
+PLAN = Presentation(verb="plan", document=itself, rows=_rows, shown=_shown)
+
+
+def _sizing(sizing: Sizing) -> Shown:
+    wanted = [f"{sizing.days:g} days"] if sizing.days is not None else []
+    wanted += [show(sizing.usd, DOLLARS)] if sizing.usd is not None else []
+    figures = [
+        f"{sizing.step.model.parameters() / 1e9:.4g} B parameters, {sizing.step.batch} sequences of {sizing.sequence} "
+        f"a step, {show(sizing.tokens, TOKEN_COUNT)} tokens within {' and '.join(wanted)}"
+    ]
+    if sizing.smallest is not None:
+        figures += _size("the fewest", sizing.smallest)
+        if sizing.cheapest is not None and sizing.cheapest.accelerators != sizing.smallest.accelerators:
+            figures += _size("the cheapest near it", sizing.cheapest)
+    rows = tuple(
+        (
+            f"{size.accelerators:,}",
+            f"{size.run.days:,.1f}",
+            f"{100 * size.utilisation:.1f} %",
+            "–" if size.usd is None else show(size.usd, DOLLARS),
+            degrees_text(size.mapping),
+        )
+        for size in shown_sizes(sizing)
+    )
+    columns = ("accelerators", "days", "MFU", "money", "layout")
+    return Shown(
+        title=f"{sizing.model} on {sizing.system}: how many accelerators",
+        figures=figures,
+        warnings=[*sizing.notes, *(() if sizing.smallest else ("no count that was looked at does it",))],
+        pictures=(lambda width: _curve(sizing, width),) if sizing.sizes else (),
+        sheets=(
+            Sheet(
+                title="Counts that are faster than every smaller one",
+                columns=columns,
+                rows=rows,
+                numbers=frozenset(columns[:4]),
+            ),
+        ),
+    )
+
+
+def _curve(sizing: Sizing, width: float) -> Chart:
+    """Days by the number of accelerators; the answers in another colour."""
+    answers = {size.accelerators: size for size in (sizing.smallest, sizing.cheapest) if size is not None}
+    rows = []
+    for size in shown_sizes(sizing):
+        found = answers.get(size.accelerators, size)
+        span = found.run.ranges.get("days")
+        money = "" if size.usd is None else f", {show(size.usd, DOLLARS)}"
+        tells = f"{size.accelerators:,} accelerators: {size.run.days:,.1f} days{money}; {degrees_text(size.mapping)}"
+        kind = "fewest or cheapest" if size.accelerators in answers else "other counts"
+        rows.append(
+            BarRow(
+                label=f"{size.accelerators:,}",
+                pieces=(Piece(kind=kind, value=size.run.days, tells=tells),),
+                text=f"{size.run.days:,.1f} days{money}",
+                span=None if span is None else (span.low, span.high),
+            )
+        )
+    return row_chart(
+        rows,
+        name="days",
+        kind=None,
+        colours={"fewest or cheapest": RUST, "other counts": BLUE},
+        title=f"Days by the number of accelerators of {sizing.system}",
+        about=f"Days that the run takes on {len(rows)} counts of accelerators.",
+        said="Thin line: where the days lie when inputs vary." if answers else "",
+        limits=() if sizing.days is None else ((sizing.days, f"{sizing.days:g} days"),),
+        width=width,
+    )
+
+
+def _size(which: str, size: Size) -> list[str]:
+    days, money, *_ = run_lines(size.run)
+    return [f"{which}: {size.accelerators:,}, {degrees_text(size.mapping)}; {days}", money]
+
+
+SIZING = Presentation(verb="plan", document=SizingDocument.model_validate, rows=under("sizes"), shown=_sizing)

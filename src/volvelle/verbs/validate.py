@@ -1,0 +1,59 @@
+"""The model held against measured rows: those that ship with the package, or one's own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from volvelle.applications.contract import AnyApplication
+from volvelle.applications.registry import application as application_of
+from volvelle.applications.scores import RowScore, RowValidation, ScoredRow
+from volvelle.applications.validation import validate as validated
+from volvelle.presentable import Presentable
+from volvelle.verbs.named import Folder, catalogue_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Validation(Presentable):
+    """Predictions beside what was measured."""
+
+    application: AnyApplication
+    result: RowValidation
+    """All rows, those with a prediction and those without, and why."""
+
+    @property
+    def rows(self) -> tuple[ScoredRow, ...]:
+        """Rows with a prediction, furthest off first."""
+        return self.result.worst_first()
+
+    @property
+    def overall(self) -> RowScore:
+        """The score of all rows."""
+        return self.result.overall()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.application.word, self.result)
+
+
+def _again(word: str, result: RowValidation) -> Validation:
+    return Validation(application=application_of(word), result=result)
+
+
+def validate(
+    application: str,
+    *,
+    data: Path | str | None = None,
+    group: str | None = None,
+    catalogue: Folder = None,
+    advance: Callable[[], None] | None = None,
+) -> Validation:
+    """Predict every measured row of an application (``"training"``, ``"memory"``, ``"hpl"`` …) that can be.
+
+    `data` is a table of one's own, a .csv file in the columns of the one that ships; without it, the published rows of
+    the package. With `group`, only publications whose names start like that. `advance` is called after every row.
+    """
+    asked = application_of(application)
+    table = asked.rows(None if data is None else Path(data)).only((group,) if group else ())
+    return Validation(
+        application=asked, result=validated(asked, table, catalogue=catalogue_of(catalogue), advance=advance)
+    )
