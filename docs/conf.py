@@ -1,17 +1,16 @@
 """How the site is built: MyST Markdown, the furo theme, equations as MathML so that no page needs a network."""
 
-import json
+import sys
 from pathlib import Path
 
-import click
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
 import volvelle
-from volvelle.cli import _volvelle
 
-HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+from in_place import on_the_site
 
 project = "Volvelle"
 author = "The Volvelle authors"
@@ -19,7 +18,7 @@ project_copyright = author
 version = release = volvelle.__version__
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 exclude_patterns = ["_build", "_generated"]
 templates_path = ["_templates"]
 autodoc_member_order = "bysource"
@@ -33,10 +32,8 @@ toc_object_entries = False
 default_role = "py:obj"
 # Quotes and dots may be curled, but two hyphens begin an option.
 smartquotes_action = "qe"
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
-# Figures that prose quotes are made by scripts/generate_pages.py, so that they cannot go stale.
-myst_substitutions = json.loads((HERE / "_generated" / "figures.json").read_text("utf-8"))
 
 html_theme = "furo"
 html_title = f"Volvelle {version}"
@@ -59,18 +56,12 @@ def _block(translator: nodes.NodeVisitor, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
-def _load_verbs(group: click.Group) -> None:
-    """Import every command below a group: sphinx-click takes a group that has some commands to have no others."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        group.add_command(command, name)
-        if isinstance(command, click.Group):
-            _load_verbs(command)
+def _without_marks(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Marks tell scripts/generate_pages.py what to write in place; a reader of the site need not get them."""
+    source[0] = on_the_site(source[0])
 
 
 def setup(app: Sphinx) -> None:
     """Browsers draw MathML themselves: no script, no font, nothing fetched."""
-    _load_verbs(_volvelle)
+    app.connect("source-read", _without_marks)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))

@@ -18,7 +18,7 @@ from volvelle.studies.sweep.manifest import open_results
 __all__ = ["explore_pages"]
 
 STUDIES = Path(__file__).resolve().parent.parent / "examples" / "studies"
-ASKED = "days <= 36 and usd minimal"
+ASKED = "days <= 49 and usd minimal"
 PICTURES = {"front": front_picture, "tornado": tornado_picture, "heat": heat_picture, "time": time_picture}
 SHOWN = {"which-machine": ("front", "time"), "what-to-build": ("front", "heat", "tornado")}
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from in_place import blocks, figures_in, filled
 
 import volvelle
 from tests.conftest import ROOT
@@ -61,6 +62,10 @@ def test_the_python_of_a_how_to_runs(page: str, tmp_path: Path) -> None:
     assert done.stdout
 
 
+FILES = re.compile(r"^<!-- file: .*?^<!-- end -->$", re.DOTALL | re.MULTILINE)
+"""Files that a page shows: examples, which are looked at by themselves, and how the package is extended from inside."""
+
+
 def python_shown() -> dict[str, str]:
     """All Python that users are shown, by where it stands: pages, examples, notebooks."""
     equations = ROOT / "docs" / "reference" / "equations.md"  # it shows signatures of laws, nothing to run
@@ -68,7 +73,9 @@ def python_shown() -> dict[str, str]:
     found = {
         f"{page.relative_to(ROOT)} {place}": code
         for page in pages
-        for place, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
+        for place, code in enumerate(
+            re.findall(r"```python\n(.*?)```", FILES.sub("", page.read_text("utf-8")), re.DOTALL)
+        )
     }
     found |= {str(example.relative_to(ROOT)): example.read_text("utf-8") for example in EXAMPLES}
     for notebook in (ROOT / "examples" / "notebooks").glob("*.ipynb"):
@@ -107,9 +114,75 @@ def test_the_python_page_lists_the_public_names_and_no_others() -> None:
     assert sorted(listed) == sorted(volvelle.__all__)
 
 
-def test_the_readme_names_only_files_that_exist() -> None:
+# -- Markdown that reads the same anywhere ---------------------------------------------------------------------
+
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md", "changelog.d/*.md")
+    for page in ROOT.glob(pattern)
+    if not {"_build", "python"} & set(page.relative_to(ROOT).parts)
+)
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+CODE = re.compile(r"^ *(`{3,})[^\n]*\n.*?^ *\1 *$|(?<!`)`[^`\n]+`(?!`)|^(?: {4}|\t)[^\n]*$", re.DOTALL | re.MULTILINE)
+SITE = re.compile(r"^<!-- site:\n.*?^-->$", re.DOTALL | re.MULTILINE)
+
+
+def prose_of(page: Path) -> str:
+    """A page without code and without what only the site reads."""
+    return CODE.sub("", SITE.sub("", page.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_a_page_shows_text_where_it_is_read_and_no_placeholder(page: Path) -> None:
+    text = SITE.sub("", page.read_text("utf-8"))
+    placeholders = r"\{\{ ?\w+ ?\}\}|^ *(?:`{3,}|:{3,})\{[\w-]+\}|\{[\w:-]+\}`|ADDRESS-OF-[\w-]*|<!--=[\w-]+--><!--/-->"
+    assert re.findall(placeholders, text, re.MULTILINE) == []
+    # A line that begins with a comment is HTML up to its end, and Markdown in it is not read.
+    assert re.findall(r"^ *(?:[-*>] |\d+\. )? *<!--=.*$", text, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_and_pictures_of_a_page_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(<?([^)\s>]+)>?\)", prose_of(page))
+    local = [target.partition("#") for target in targets if not re.match(r"[a-z]+:", target)]
+    assert [path for path, _, _ in local if path and not (page.parent / path).exists()] == []
+    for path, _, anchor in local:
+        if anchor and (not path or path.endswith(".md")):
+            headings = re.findall(r"^#+ (.+)$", prose_of(page.parent / path if path else page), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in slugs, f"{path}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_a_page_shows_files_as_they_are_and_closes_every_mark(page: Path) -> None:
+    """Outputs and figures are held against what is computed by ``scripts/generate_pages.py --check``."""
+    text = page.read_text("utf-8")
+    assert filled(text) == text, "run scripts/generate_pages.py"
+    assert len(re.findall(r"^ *<!-- (?:output|file|table|names): .*-->$", text, re.MULTILINE)) == len(
+        re.findall(r"^ *<!-- end -->$", text, re.MULTILINE)
+    )
+    assert len(re.findall(r"<!--=", text)) == len(figures_in(text)) == text.count("<!--/-->")
+
+
+def test_a_figure_is_the_same_on_every_page() -> None:
+    said: dict[str, set[str]] = {}
+    for page in PAGES:
+        for name, text in figures_in(page.read_text("utf-8")):
+            said.setdefault(name, set()).add(text)
+    assert said
+    assert {name: texts for name, texts in said.items() if len(texts) > 1} == {}
+
+
+def test_the_readme_fits_a_screen_and_its_first_answer_is_what_is_printed() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    targets = re.findall(r"\]\(([^)#:]+)\)", readme)
-    assert targets
-    assert [target for target in targets if not (ROOT / target).exists()] == []
-    assert len(readme.splitlines()) <= 120
+    assert len(readme.splitlines()) <= 90
+    (question,) = re.findall(r"^    volvelle (estimate [^\n]+ --brief)$", readme, re.MULTILINE)
+    done = run("-c", "from volvelle.cli import main; main()", *question.split())
+    told = [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
+    assert told == blocks(readme)["brief"].splitlines()
+
+
+def test_the_gallery_shows_every_picture_that_is_made() -> None:
+    gallery = (ROOT / "docs" / "gallery.md").read_text("utf-8")
+    made = {file.name for file in (ROOT / "docs" / "_generated").glob("*.svg")}
+    assert made == set(re.findall(r"\(_generated/([\w-]+\.svg)\)", gallery))

@@ -1,6 +1,7 @@
 """How far off HPCG is. The bars may only be lowered; held-out rows were never fitted to."""
 
 import pytest
+from in_place import blocks
 
 from tests.conftest import ROOT
 from volvelle.applications.hpcg.application import HPCG
@@ -58,5 +59,4 @@ def test_a_fresh_fit_gives_the_constants_of_the_catalogue() -> None:
 
 def test_the_documentation_shows_what_is_printed(scored: RowValidation) -> None:
     page = (ROOT / "docs" / "validation" / "hpcg-fft-dlrm.md").read_text("utf-8")
-    assert "../_generated/validation-hpcg.md" in page
-    assert validation_markdown(HPCG, scored) in (ROOT / "docs" / "_generated" / "validation-hpcg.md").read_text("utf-8")
+    assert validation_markdown(HPCG, scored) in blocks(page)["validation-hpcg"]
