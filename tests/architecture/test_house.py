@@ -41,7 +41,7 @@ ADDED = {
     "catalogue/rents.py": 55,
     "economics/training_run.py": 70,
     "report/run_text.py": 65,
-    "verbs/ways_out.py": 170,
+    "verbs/ways_out.py": 185,
     "verbs/layouts.py": 150,
     "mapping/kinds.py": 65,
     "verbs/what_if.py": 135,
@@ -69,6 +69,7 @@ ADDED = {
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,
+    "verbs/command_words.py": 60,
     "report/figures/row_bars.py": 165,
     "report/estimate_pictures.py": 155,
     "report/layout_command.py": 55,
@@ -83,10 +84,11 @@ ADDED = {
     "estimators/optimiser_recipe.py": 65,
     "interchange/lengths_file.py": 35,
     "interchange/launch/training_script.py": 120,
-    "verbs/training_step.py": 165,
+    "verbs/training_step.py": 185,
     "verbs/trained.py": 60,
     "report/trained_text.py": 45,
     "cli/tuning_options.py": 60,
+    "verbs/other_machine.py": 90,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

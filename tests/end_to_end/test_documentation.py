@@ -97,6 +97,17 @@ def test_what_users_are_shown_imports_public_names_only(place: str, code: str) -
             assert node.attr in volvelle.__all__, f"{place}: volvelle.{node.attr} is not public"
 
 
+@pytest.mark.parametrize(
+    "notebook", sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")), ids=lambda file: file.stem
+)
+def test_a_notebook_is_stored_without_what_it_printed(notebook: Path) -> None:
+    found = json.loads(notebook.read_text("utf-8"))
+    assert found["cells"][0]["cell_type"] == "markdown"
+    for cell in found["cells"]:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+
+
 def test_the_python_page_lists_the_public_names_and_no_others() -> None:
     page = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
     listed = re.findall(r"^(?:   |\.\. py:data:: )(\w+)$", page, re.MULTILINE)

@@ -212,3 +212,30 @@ def test_an_inversion_is_printed_and_written(tmp_path: Path) -> None:
         print_inversion(found, console)
         assert said in console.file.getvalue()  # type: ignore[attr-defined]
         assert json.loads(json_text("explore", InversionDocument.model_validate(found)))["requirement"] == text
+
+
+def test_a_range_that_crosses_a_limit_is_told_and_what_misses_it_is_not_called_better(tmp_path: Path) -> None:
+    study = small_study()
+    days = answer(finished(study, tmp_path / "first"), study).best.design.measures["days"]  # type: ignore[union-attr]
+    limited = small_study(
+        constraints=[f"days <= {1.01 * days:g}"],
+        axes={"accelerators": [512, 1024], "scale_out.rate": {"times": [1, 4]}},
+        objectives=["machine_usd", "days"],
+    )
+    found = answer(finished(limited, tmp_path / "second"), limited)
+    assert found.local is not None
+    missed = {swing.path for swing in found.local.swings if not all(swing.met)}
+    assert "accelerators" in missed, "half as many are cheaper, and late"
+    page = explore_page(found)
+    for said in (page, " ".join(printed(found).split())):
+        assert "lies inside the range of days" in said.replace("&lt;", "<")
+    assert "misses a constraint" in page
+
+
+def test_the_recommended_design_comes_as_a_command(tmp_path: Path) -> None:
+    study = small_study(axes={"accelerators": [512, 1024]}, constraints=[])
+    page = explore_page(answer(finished(study, tmp_path / "results"), study))
+    command = re.sub(r"<[^>]+>", "", re.search(r"<code>(.*?)</code>", page)[1])  # type: ignore[index]
+    assert command.startswith(
+        "volvelle estimate gpt3-175b --on dgx-a100/1024 --batch 1536 --tokens 3e+11 --tp 8 --pp 8"
+    )

@@ -14,6 +14,7 @@ from volvelle.errors import DescriptionError, UnknownNameError, brief
 from volvelle.estimators.result import Range
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
 from volvelle.presentable import Presentable
+from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
@@ -76,6 +77,7 @@ class Comparison(Presentable):
         return all(one.feasible for one in self.alternatives)
 
 
+@in_command_words
 @within_domains
 def compare(
     *alternatives: str | Path | Answer | Plan | Mapping[str, Any],

@@ -29,6 +29,7 @@ from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTI
 from volvelle.quantities import format as written
 from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.verbs.trained import Trained, trained
@@ -239,6 +240,7 @@ class Answer(Presentable):
         return f"{first} {reference.year}"
 
 
+@in_command_words
 @within_domains
 @beside_baseline
 def estimate(

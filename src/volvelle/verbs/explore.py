@@ -15,7 +15,8 @@ from volvelle.studies.sweep.chunk import Forecast, forecast
 from volvelle.studies.sweep.local import cores, run_local
 from volvelle.studies.sweep.manifest import Results, open_results
 from volvelle.studies.sweep.query import check_engines
-from volvelle.verbs.what_if import Changes, numbers_of
+from volvelle.verbs.other_machine import numbers_of
+from volvelle.verbs.what_if import Changes
 
 Study = Path | str | Mapping[str, object] | DesignStudy
 """A study, its file, or its fields."""

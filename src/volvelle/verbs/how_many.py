@@ -22,6 +22,7 @@ from volvelle.quantities import DAY
 from volvelle.search.exhaustive import fastest
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
 from volvelle.verbs.plan import considered_space, forward_pass
@@ -90,6 +91,7 @@ class Sizing(Presentable):
         return int(self.step.model.sizes.get("position", 1))
 
 
+@in_command_words
 @within_domains
 def how_many(
     model: Model | Workload,

@@ -19,6 +19,7 @@ from volvelle.search.graph.sharding import Objective
 from volvelle.search.kernels.solve import map_kernels
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.graphs import read_graph_argument
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes, beside_baseline
@@ -64,6 +65,7 @@ class MapAnswer(Presentable):
         return self.micro_batches * sum(self.workload.flops(phase=phase) for phase in (Phase.FORWARD, Phase.BACKWARD))
 
 
+@in_command_words
 @within_domains
 @beside_baseline
 def map(  # noqa: A001 - the verb's name

@@ -6,7 +6,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.what_if import Changes, changed
+from volvelle.verbs.what_if import Changes
 from volvelle.workload.families.shape import Transformer
 
 Folder = Catalogue | Path | str | None
@@ -42,6 +42,8 @@ def cluster_of(
     else:
         cluster = catalogue.calibrated(given, stack=stack) if stack else given
     if changes:
+        from volvelle.verbs.other_machine import changed  # noqa: PLC0415 - keeps start-up short
+
         named = given if isinstance(given, str) else None
         cluster = changed(cluster, changes, catalogue, named=named, stack=stack)
     return with_margin(cluster, margin)

@@ -23,6 +23,7 @@ from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
@@ -106,6 +107,7 @@ class Plan(Presentable):
         return self.explained[0] if self.explained else None
 
 
+@in_command_words
 @within_domains
 @beside_baseline
 def plan(

@@ -1,26 +1,16 @@
-"""What if a machine had other numbers: fields by dotted names, each with a value or relative to what it is."""
+"""What if a machine had other numbers: as it is typed, and beside the machine as it is."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-import numpy as np
-
-from volvelle.catalogue import Catalogue
-from volvelle.domains import FACTOR, NumberDomain
-from volvelle.errors import DescriptionError, UnknownNameError, brief
-from volvelle.studies.design_space.fields import field_names, numeric_field, value_of, with_values
-from volvelle.studies.design_space.structure import machine, structural_domain, structural_names
-from volvelle.system.cluster import Cluster
+from volvelle.errors import DescriptionError, brief
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 Changes = Mapping[str, str | float]
 """Field → ``2x``, ``+10%``, a quantity with its unit, or of what is no number, like ``chip``, a name."""
-_TIMES = re.compile(r"(?:[x×]\s*(?P<after>[\d.eE+-]+)|(?P<before>[\d.eE+-]+)\s*[x×])")
-_SHARE = re.compile(r"(?P<sign>[+-])\s*(?P<share>[\d.eE]+)\s*%")
 
 
 def beside_baseline(verb: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
@@ -51,65 +41,3 @@ def read_changes(texts: tuple[str, ...]) -> dict[str, str]:
             raise DescriptionError(f"--set names {brief(field.strip())} twice; keep one")
         found[field.strip()] = value.strip()
     return found
-
-
-def changed(cluster: Cluster, changes: Changes, catalogue: Catalogue, *, named: str | None, stack: str = "") -> Cluster:
-    """A machine with other numbers; `named` is its name where it is the catalogue's, whose parts can be changed too."""
-    names = [name for name in structural_names(cluster) if not name.startswith("workload.")]
-    structural = {path: _counted(path, value) for path, value in changes.items() if path in names}
-    if structural:
-        if named is None:
-            raise DescriptionError(
-                f"{', '.join(structural)} makes another machine of the catalogue's, and this one has no name there; "
-                "change the machine itself"
-            )
-        cluster = machine(catalogue, named, structural, stack=stack)
-    numbers = numbers_of(cluster, {path: value for path, value in changes.items() if path not in structural}, names)
-    said = ", ".join(f"{path} {value}" for path, value in changes.items())
-    cluster = with_values(cluster, numbers)
-    return replace(cluster, notes=(*cluster.notes, f"not as {cluster.name} is: {said}"))
-
-
-def _counted(path: str, value: str | float) -> str | float:
-    """A value of a field that makes another machine: a whole number, where it counts something."""
-    return int(value) if structural_domain(path) is not None and str(value).isdigit() else value
-
-
-def numbers_of(cluster: Cluster, changes: Changes, others: Sequence[str] = ()) -> dict[str, float]:
-    """Numbers of a machine that changes give it; `others` may be changed too, but not here."""
-    numbers: dict[str, float] = {}
-    for path, value in changes.items():
-        field = numeric_field(path, cluster)
-        if field is None:
-            raise UnknownNameError.among("field of the machine", path, (*field_names(cluster), *others))
-        numbers[path] = _read(path, value, field.domain, cluster)
-    return numbers
-
-
-def _read(path: str, value: str | float, domain: NumberDomain, cluster: Cluster) -> float:
-    """A number, by itself or relative to what the machine has."""
-    factor = _factor(path, value) if isinstance(value, str) else None
-    if factor is None:
-        number = value
-        if isinstance(value, str) and domain.kind is None:
-            try:
-                number = float(value)
-            except ValueError:
-                raise DescriptionError(f"{path} is {brief(value)}; it must be {domain}") from None
-        return domain.read(number, path)
-    found = factor * float(np.max(value_of(path, cluster)))
-    domain.check(found, path)
-    return found
-
-
-def _factor(path: str, text: str) -> float | None:
-    """What ``2x``, ``×2`` or ``+10%`` multiplies by; None: it is not of that kind."""
-    times, share = _TIMES.fullmatch(text.strip()), _SHARE.fullmatch(text.strip())
-    try:
-        if times is not None:
-            return FACTOR.read(float(times["after"] or times["before"]), path)
-        if share is not None:
-            return FACTOR.read(1.0 + float(share["sign"] + share["share"]) / 100.0, path)
-    except ValueError:
-        raise DescriptionError(f"{path} is {brief(text)}; write it like 2x, +10% or a quantity with its unit") from None
-    return None

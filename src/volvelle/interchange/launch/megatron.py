@@ -34,7 +34,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
         **_sharing(mapping),
         **_recomputation(mapping),
         **_precision(step, mapping),
-        **_optimiser(step),
+        **_optimiser(step, mapping),
         **_offload(mapping),
     }
     lines = [f"# {one_line(shape.name)}: {mapping.chips} ranks, of which {mapping.data} are data-parallel replicas"]
@@ -222,12 +222,16 @@ def _precision(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     raise _MEGATRON.cannot(f"gradients in {step.gradient_element} beside weights in {step.element}", "use fp32")
 
 
-def _optimiser(step: TrainingStep) -> _Flags:
+def _optimiser(step: TrainingStep, mapping: ParallelMapping) -> _Flags:
     """SGD by its name; Adam is what it does unless told."""
     momentum = {"sgd": 0.0, "sgd-momentum": 0.9}.get(step.optimiser)
     if momentum is None:
         _MEGATRON.check_adam(step)
         return {}
+    if mapping.zero:
+        raise _MEGATRON.cannot(
+            f"{step.optimiser} whose states are shared out", "its distributed optimizer is Adam's; set zero to 0"
+        )
     if step.element == "fp32" or step.optimiser_state != (8.0 if momentum else 4.0):
         raise _MEGATRON.cannot(
             f"{step.optimiser} with {step.optimiser_state:g} bytes a parameter", "it keeps weights and momentum in fp32"

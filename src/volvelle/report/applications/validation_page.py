@@ -61,13 +61,15 @@ def _some(validation: RowValidation, most: int | None) -> Sequence[ScoredRow]:
 
 def validation_page(application: AnyApplication, validation: RowValidation, *, command: str = "") -> str:
     """The picture, all publications, all rows furthest off first, and those that were not scored."""
-    totals = [validation.overall(split) for split in validation.splits]
+    totals = [score for score in map(validation.overall, validation.splits) if score.rows]
     scores = Headline(
-        value=f"{score_cells(totals[0])[2]}",
-        says=f"median error of {totals[0].rows:,} {totals[0].split} rows",
+        value=score_cells(totals[0])[2] if totals else "no rows",
+        says=f"median error of {totals[0].rows:,} {_plain(totals[0].split)} rows" if totals else "could be scored",
         figures=tuple(
-            (score_cells(score)[2], f"median error of {score.rows:,} {score.split} rows") for score in totals[1:]
+            (score_cells(score)[2], f"median error of {score.rows:,} {_plain(score.split)} rows")
+            for score in totals[1:]
         ),
+        fails=not totals,
     )
     findings = (
         Sheet(
@@ -106,7 +108,13 @@ def validation_page(application: AnyApplication, validation: RowValidation, *, c
 
 
 def _section(sheet: Sheet, anchor: str, grid: Grid) -> Section:
-    return Section(title=f"{sheet.title[0].upper()}{sheet.title[1:]}", anchor=anchor, parts=(grid,))
+    title = _plain(sheet.title)
+    return Section(title=f"{title[0].upper()}{title[1:]}", anchor=anchor, parts=(grid,))
+
+
+def _plain(text: str) -> str:
+    """The name of a split as people write it."""
+    return text.replace("heldout_secondary", "secondary held-out").replace("heldout", "held-out").replace("_", " ")
 
 
 def _group_grid(validation: RowValidation, sheet: Sheet, split: str) -> Grid:

@@ -9,7 +9,7 @@ from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.sketch import Box, Wire, Words, sketch
 from volvelle.report.figures.theme import FAINT, INK, ON_PALE, TINTS
 
-_LETTER, _HEIGHT, _ROW, _GAP, _TOP = 6.8, 42.0, 72.0, 18.0, 36.0
+_LETTER, _HEIGHT, _ROW, _GAP, _TOP = 7.2, 42.0, 72.0, 18.0, 36.0
 _KEYS = 8
 """Partitions whose colours are told."""
 _ROUNDS = 8

@@ -70,16 +70,17 @@ def _drawn(pictures: Iterable[Drawing]) -> tuple[str, str]:
         for draw in pictures:
             wide = draw(WIDE)
             if wide is not None:
-                narrow = re.sub(r"<title>.*?</title>", "", _svg(cast(Chart, draw(NARROW))), flags=re.DOTALL)
-                small = f'<div class="narrow" aria-hidden="true">{narrow}</div>'
-                figures.append(f'<figure><div class="wide">{_svg(wide)}</div>{small}</figure>')
+                figures.append(_figure(wide, cast(Chart, draw(NARROW))))
     except MissingExtraError as error:
         return "", str(error)
     return "".join(figures), ""
 
 
-def _svg(chart: Chart) -> str:
-    return svg(chart, themed=False)
+def _figure(wide: Chart, narrow: Chart) -> str:
+    """A picture drawn for a desk and for a telephone, which has no pointer to rest on a mark."""
+    small = re.sub(r"<title>.*?</title>", "", svg(narrow, themed=False), flags=re.DOTALL)
+    drawn = f'<div class="wide">{svg(wide, themed=False)}</div><div class="narrow" aria-hidden="true">{small}</div>'
+    return f"<figure>{drawn}</figure>"
 
 
 def _table(sheet: Sheet, *, titled: bool = True) -> str:

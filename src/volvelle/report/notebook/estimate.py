@@ -53,12 +53,12 @@ def _shown(answer: Answer) -> Shown:
 
 
 def _pictures(answer: Answer) -> tuple[Drawing, ...]:
-    def held(width: float) -> Chart:
-        return memory_picture(
-            answer.estimate, rank=answer.estimate.worst_rank, host=answer.cluster.host_memory, width=width
-        )
+    estimate, host = answer.estimate, answer.cluster.host_memory
 
-    return (held,) if answer.speed is None else (lambda width: time_picture(answer.estimate, width=width), held)
+    def held(width: float) -> Chart:
+        return memory_picture(estimate, rank=estimate.worst_rank, host=host, width=width)
+
+    return (held,) if answer.speed is None else (lambda width: time_picture(estimate, width=width), held)
 
 
 def time_sheet(answer: Answer) -> Sheet:

@@ -1,7 +1,5 @@
 """A mapped graph as a notebook shows it."""
 
-from typing import Any, cast
-
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.estimate_pictures import time_picture
 from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself, under
@@ -37,8 +35,8 @@ def _shown(answer: MapAnswer) -> Shown:
 
 
 def _picture(plan: MappedPlan) -> Drawing:
-    """Where the time goes; the picture reads what every estimate has."""
-    return lambda width: time_picture(cast(Any, plan), width=width)
+    """Where the time goes."""
+    return lambda width: time_picture(plan, width=width)
 
 
 def _time(plan: MappedPlan) -> Sheet:

@@ -7,11 +7,9 @@ from volvelle.quantities import BYTES, DOLLARS, SECONDS, TOKEN_COUNT, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.documents.plan import SizingDocument
 from volvelle.report.estimate_pictures import time_picture
-from volvelle.report.figures.engine import Chart
-from volvelle.report.figures.row_bars import BarRow, Piece, row_chart
-from volvelle.report.figures.theme import BLUE, RUST
 from volvelle.report.how_many_text import shown_sizes
 from volvelle.report.notebook.shown import Presentation, Row, Shown, itself, under
+from volvelle.report.page.sizing import days_picture
 from volvelle.report.plan_text import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.sheet import Sheet
@@ -118,7 +116,7 @@ def _sizing(sizing: Sizing) -> Shown:
         title=f"{sizing.model} on {sizing.system}: how many accelerators",
         figures=figures,
         warnings=[*sizing.notes, *(() if sizing.smallest else ("no count that was looked at does it",))],
-        pictures=(lambda width: _curve(sizing, width),) if sizing.sizes else (),
+        pictures=(lambda width: days_picture(sizing, width=width),) if sizing.sizes else (),
         sheets=(
             Sheet(
                 title="Counts that are faster than every smaller one",
@@ -127,37 +125,6 @@ def _sizing(sizing: Sizing) -> Shown:
                 numbers=frozenset(columns[:4]),
             ),
         ),
-    )
-
-
-def _curve(sizing: Sizing, width: float) -> Chart:
-    """Days by the number of accelerators; the answers in another colour."""
-    answers = {size.accelerators: size for size in (sizing.smallest, sizing.cheapest) if size is not None}
-    rows = []
-    for size in shown_sizes(sizing):
-        found = answers.get(size.accelerators, size)
-        span = found.run.ranges.get("days")
-        money = "" if size.usd is None else f", {show(size.usd, DOLLARS)}"
-        tells = f"{size.accelerators:,} accelerators: {size.run.days:,.1f} days{money}; {degrees_text(size.mapping)}"
-        kind = "fewest or cheapest" if size.accelerators in answers else "other counts"
-        rows.append(
-            BarRow(
-                label=f"{size.accelerators:,}",
-                pieces=(Piece(kind=kind, value=size.run.days, tells=tells),),
-                text=f"{size.run.days:,.1f} days{money}",
-                span=None if span is None else (span.low, span.high),
-            )
-        )
-    return row_chart(
-        rows,
-        name="days",
-        kind=None,
-        colours={"fewest or cheapest": RUST, "other counts": BLUE},
-        title=f"Days by the number of accelerators of {sizing.system}",
-        about=f"Days that the run takes on {len(rows)} counts of accelerators.",
-        said="Thin line: where the days lie when inputs vary." if answers else "",
-        limits=() if sizing.days is None else ((sizing.days, f"{sizing.days:g} days"),),
-        width=width,
     )
 
 

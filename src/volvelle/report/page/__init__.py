@@ -1,1 +1,1 @@
-"""Answers as pages: one HTML file each that needs no other, and fragments for notebooks."""
+"""Answers as pages: one HTML file each that needs no other."""

@@ -2,6 +2,8 @@
 
 import itertools
 
+from volvelle.mapping.axes import AXES
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import SECONDS, show
 from volvelle.report.compare_text import change_text, figure_rows, more_text, span_text
 from volvelle.report.figures.engine import Chart
@@ -142,4 +144,11 @@ def _figures(found: Comparison) -> Section:
 
 
 def _layout(one: Alternative) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in one.layout.items())
+    """Degrees, and what else is not as it usually is."""
+    usual = ParallelMapping().described()
+    degrees = [axis.name for axis in AXES]
+    told = {name: value for name, value in one.layout.items() if name in degrees or value != usual.get(name)}
+    words = {True: "yes", False: "no"}
+    return ", ".join(
+        f"{name.replace('_', ' ')} {words[value] if isinstance(value, bool) else value}" for name, value in told.items()
+    )

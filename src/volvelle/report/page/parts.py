@@ -15,6 +15,8 @@ Drawing = Callable[[float], Chart]
 """Draws a picture so many pixels wide."""
 _LONG = 34
 """Letters of a cell from which on it may be broken into lines."""
+_SOME = 16
+"""Letters of a cell from which on it may take two lines where a table is wide."""
 _FILTERED = 20
 """Rows from which on a table can be searched."""
 
@@ -121,7 +123,8 @@ class Grid:
         shown = cell if isinstance(cell, Cell) else Cell(text=cell)
         valued = shown.value is not None  # aligned as a number by that
         numeric = name in self.numbers
-        words = ["n"] if numeric and not valued else ["long"] if len(shown.text) > _LONG and not numeric else []
+        letters = 0 if numeric else len(shown.text)
+        words = ["n"] if numeric and not valued else ["long"] * (letters > _LONG) or ["some"] * (letters > _SOME)
         said = f' class="{words[0]}"' if words else ""
         said += f' data-value="{shown.value:.5g}"' if valued else ""
         return f"<td{said}>{shown.html()}</td>"

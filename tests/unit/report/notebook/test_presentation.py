@@ -10,21 +10,24 @@ from typing import Any
 import pytest
 
 import volvelle
-from tests.small_studies import finished, small_study
 from volvelle.cli import run
 from volvelle.presentable import Presentable
 from volvelle.report.notebook.presentation import PRESENTATIONS
 from volvelle.report.notebook.screen import COLUMNS, LINES
-from volvelle.studies.answers.answers import answer
-from volvelle.studies.answers.invert import invert
 
 
 def _answers(folder: Any) -> Any:
+    from tests.small_studies import finished, small_study  # noqa: PLC0415 - needs extras
+    from volvelle.studies.answers.answers import answer  # noqa: PLC0415
+
     study = small_study()
     return answer(finished(study, folder), study)
 
 
 def _inversion(folder: Any) -> Any:
+    from tests.small_studies import finished, small_study  # noqa: PLC0415 - needs extras
+    from volvelle.studies.answers.invert import invert  # noqa: PLC0415
+
     study = small_study()
     return invert(finished(study, folder), study, f"{study.objectives[0].name} minimal")
 
@@ -92,11 +95,12 @@ def test_it_survives_pickling_and_copying(asked: Any) -> None:
 
 
 def test_every_presentable_class_has_its_presentation() -> None:
+    public = set(volvelle.__all__)  # which loads them all
     known = {f"{kind.__module__}.{kind.__qualname__}" for kind in Presentable.__subclasses__()}
     assert known == set(PRESENTATIONS)
     for place in PRESENTATIONS:
         module, _, name = place.rpartition(".")
-        assert getattr(import_module(module), name).__name__ in volvelle.__all__
+        assert getattr(import_module(module), name).__name__ in public
 
 
 @pytest.mark.parametrize(
