@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from in_place import blocks, figures_in, filled
+from markdown_it import MarkdownIt
 
 import volvelle
 from tests.conftest import ROOT
@@ -162,6 +163,14 @@ def test_a_page_shows_files_as_they_are_and_closes_every_mark(page: Path) -> Non
         re.findall(r"^ *<!-- end -->$", text, re.MULTILINE)
     )
     assert len(re.findall(r"<!--=", text)) == len(figures_in(text)) == text.count("<!--/-->")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_no_text_of_a_page_is_swallowed_by_a_comment(page: Path) -> None:
+    text = page.read_text("utf-8")
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    raw = (re.sub(r"<!--.*?-->", "", token.content, flags=re.DOTALL) for token in tokens if token.type == "html_block")
+    assert [rest for rest in raw if rest.strip()] == []
 
 
 def test_a_figure_is_the_same_on_every_page() -> None:
