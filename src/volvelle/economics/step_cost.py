@@ -2,25 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number
-from volvelle.estimators.result import Range, TrainingEstimate
+from volvelle.estimators.result import Range
 from volvelle.estimators.uncertainty import Samples
 from volvelle.laws.energy import run_energy
 from volvelle.laws.price import owned_price
-from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds, Watts
+from volvelle.quantities import JULIAN_YEAR, Dollars, Fraction, Joules, Number, Seconds, Watts
 from volvelle.system.cluster import Cluster
-
-_YEAR = 31_557_600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostAssumptions:
     """What no catalogue can know of one's own machine; stated with every figure."""
 
-    life: Seconds = number(LIFE, 4 * _YEAR)
+    life: Seconds = number(LIFE, 4 * JULIAN_YEAR)
     use: Fraction = number(SHARE, 0.8)
     """Share of its life in which the machine is used."""
     overhead: Fraction = number(EXTRA, 0.5)
@@ -48,8 +47,38 @@ class Costs:
     """Where they lie when inputs vary, by name: energy, power, dollars."""
 
 
+class Timed(Protocol):
+    """A step whose time is known: an estimate of it, or the time alone."""
+
+    @property
+    def time(self) -> float:
+        """Seconds a step."""
+
+    @property
+    def tokens(self) -> float:
+        """A step."""
+
+    @property
+    def chips(self) -> int:
+        """That work on it."""
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Of its figures, as far as they are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedStep:
+    """A step of which only the time is known."""
+
+    time: float
+    tokens: float
+    chips: int
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+
+
 def step_costs(
-    estimate: TrainingEstimate,
+    estimate: Timed,
     system: Cluster,
     assumptions: CostAssumptions | None = None,
     *,

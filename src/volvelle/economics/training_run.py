@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from volvelle.economics.step_cost import Costs
-from volvelle.estimators.result import Range, TrainingEstimate
+from volvelle.economics.step_cost import Costs, Timed
+from volvelle.estimators.result import Range
 from volvelle.laws.price import rented_price
 from volvelle.quantities import DAY
 
@@ -28,7 +28,7 @@ class TrainingRun:
 
 
 def training_run(
-    tokens: float, estimate: TrainingEstimate, costs: Costs, *, hourly: float | None = None, offered: str = ""
+    tokens: float, estimate: Timed, costs: Costs, *, hourly: float | None = None, offered: str = ""
 ) -> TrainingRun:
     """The run that a step is one of; `hourly` is the rent of an accelerator, `offered` between which dates."""
     steps = tokens / estimate.tokens

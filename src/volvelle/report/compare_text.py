@@ -42,7 +42,7 @@ def difference_lines(told: Difference) -> list[str]:
         f"{change_text(told.ratio)} ({span_text(told.range.low, told.range.high)}), {told.verdict}, "
         f"against the machine as it is"
     )
-    if told.ratio == 1.0:
+    if told.verdict == "no difference":
         line = "the step takes as long as on the machine as it is"
     parts = [f"{name} {more_text(more)}" for name, more in list(told.parts.items())[:4] if abs(more) > 1e-9]
     words = {"memory_bytes": "memory", "joules": "energy", "usd": "money"}

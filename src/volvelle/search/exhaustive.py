@@ -13,6 +13,7 @@ from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.axes import AXES, REPLICAS, combined
 from volvelle.mapping.kinds import Kind, kinds
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.search.least_time import least_times
 from volvelle.search.space import Space, layouts
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
@@ -55,15 +56,18 @@ def search(
     estimator: TableEstimator,
     *,
     top: int = 10,
+    within: float | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Ranking:
-    """Rank a whole space. Exact: what is skipped cannot run."""
+    """Rank a whole space. Exact: what is skipped cannot run, or not `within` so many seconds."""
     keeper = _Keeper(top)
     waiting: list[MappingTable] = []
     rows = 0
     for table in layouts(space, step, cluster):
         keeper.configurations += len(table)
         kept = _may_fit(table, step, cluster)
+        if within is not None:
+            kept &= least_times(table, step, cluster) <= within
         keeper.pruned += len(table) - int(kept.sum())
         if kept.any():
             waiting.append(table if kept.all() else table.take(np.flatnonzero(kept)))
@@ -78,13 +82,16 @@ def search(
     return keeper.ranking()
 
 
-def fastest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:
-    """The fastest layout of a space; None: none fits, or none divides."""
+def fastest(
+    space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator, *, within: float | None = None
+) -> Ranked | None:
+    """The fastest layout of a space; None: none fits, or none divides, or none is `within` so many seconds."""
     try:
-        ranking = search(space, step, cluster, estimator, top=1)
+        ranking = search(space, step, cluster, estimator, top=1, within=within)
     except MappingError:
         return None
-    return ranking.best[0] if ranking.best else None
+    found = ranking.best[0] if ranking.best else None
+    return None if found is None or (within is not None and found.time > within) else found
 
 
 def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:

@@ -19,6 +19,8 @@ from volvelle.workload.training import TrainingStep
 _NINE_TENTHS = 1.2816
 """Standard deviations below which nine tenths of a normal distribution lie."""
 _LEVEL = 0.8
+_NOTHING = 1e-4
+"""Share of a time below which there is no difference."""
 _REAL, _LIKELY = 0.9, 0.75
 """Chances of the order from which on a difference is called real, or likely."""
 
@@ -105,7 +107,7 @@ class Difference:
     @property
     def verdict(self) -> str:
         """Whether it is real, in words."""
-        if self.ratio == 1.0:
+        if abs(self.ratio - 1.0) < _NOTHING:
             return "no difference"
         return "real" if self.chance >= _REAL else "likely" if self.chance >= _LIKELY else "not told apart"
 

@@ -12,7 +12,7 @@ from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
-from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
+from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
@@ -298,7 +298,7 @@ def estimate(
     )
 
 
-def run_of(tokens: str | float, timed: TrainingEstimate, costs: Costs, cluster: Cluster) -> TrainingRun:
+def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) -> TrainingRun:
     """A whole run at the pace of one step, on owned chips and on rented ones where a rent is known."""
     rent = rent_of(cluster.chip.name)
     return training_run(

@@ -9,17 +9,18 @@ from typing import Annotated, Any
 import numpy as np
 
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
-from volvelle.economics.step_cost import step_costs
+from volvelle.economics.step_cost import TimedStep, step_costs
 from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import DescriptionError
-from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 from volvelle.quantities import DAY
 from volvelle.search.exhaustive import fastest
+from volvelle.search.least_time import product_seconds
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
@@ -37,8 +38,11 @@ _STEP_TOKENS = 2**22
 _UNIT = 8
 """Accelerators by which machines grow whose innermost network is larger."""
 _NEAR = 1.25
-"""Up to how many times the fewest accelerators every count is looked at for a cheaper one."""
-_DOUBLINGS = (0.5, 2.0, 4.0)
+"""Up to how many times the fewest accelerators counts are looked at for a cheaper one."""
+_BETWEEN = 6
+"""How many of them at the most, evenly spaced."""
+_BELOW = (0.5, 0.75)
+_DOUBLINGS = (2.0, 4.0)
 """Other counts that are shown, in times the fewest."""
 _MOST = 400
 """Counts looked at for the fewest."""
@@ -114,9 +118,9 @@ def how_many(
     """The fewest accelerators of a kind of machine that train on all tokens by a date, or within a budget.
 
     `on` names the machine without a count; it grows by whole nodes. Every count is looked at from the fewest that could
-    do at full rate up to the first that does, so there is none below it; then those up to a quarter more for a cheaper
-    one. Without a batch, a step has four million tokens. Layouts are
-    restricted, and numbers of the machine set, as in `plan`.
+    do at full rate up to the first that does, so there is none below it; then a few up to a quarter more for a
+    cheaper one. Without a batch, a step has four million tokens. Layouts are restricted, and numbers of the machine
+    set, as in `plan`.
     """
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
@@ -145,7 +149,7 @@ def how_many(
         return not late and (budget is None or (size.usd is not None and size.usd <= budget))
 
     smallest = None
-    for size in counter.upward(counter.least(days)):
+    for size in counter.upward(counter.least(days), days):
         if keeps(size):
             smallest = size
             break
@@ -154,9 +158,10 @@ def how_many(
     cheapest = None
     if smallest is not None:
         unit, fewest = counter.unit, smallest.accelerators
-        for count in range(fewest + unit, int(_NEAR * fewest) + 1, unit):
+        apart = unit * max(1, ceil((_NEAR - 1) * fewest / unit / _BETWEEN))
+        for count in range(fewest + apart, int(_NEAR * fewest) + 1, apart):
             counter.at(count)
-        for times in _DOUBLINGS:
+        for times in (*_BELOW, *_DOUBLINGS):
             counter.at(max(unit, int(times * fewest) // unit * unit))
         kept = [size for size in counter.found if keeps(size) and size.usd is not None]
         cheapest = min(kept, key=lambda size: (size.usd, size.accelerators), default=None)
@@ -199,14 +204,15 @@ class _Counter:
     @cached_property
     def _chip_seconds(self) -> float:
         """Of all products of the run, at the rate that a chip sustains in them."""
-        machine = SustainedRates.of(self.machine(self.unit), self.step.element)
-        rate = float(np.max(machine.matrix_rate)) * max(1.0, float(np.max(machine.attention_efficiency)))
-        return float(step_flops(self.step)) * self.tokens / self.step.tokens / rate
+        return product_seconds(self.step, self.machine(self.unit)) * self.tokens / self.step.tokens
 
-    def upward(self, first: int) -> Iterator[Size]:
+    def upward(self, first: int, days: float | None) -> Iterator[Size]:
+        """Counts from the first, those alone that keep the date where there is one."""
+        within = None if days is None else days * DAY * self.step.tokens / self.tokens
         for place in range(_MOST):
-            size = self.at(first + place * self.unit)
+            size = self._at(first + place * self.unit, within=within)
             if size is not None:
+                self.sizes[size.accelerators] = size
                 yield size
 
     def at(self, count: int) -> Size | None:
@@ -215,17 +221,19 @@ class _Counter:
             self.sizes[count] = self._at(count)
         return self.sizes[count]
 
-    def _at(self, count: int) -> Size | None:
-        cluster, estimator = self.machine(count), ClosedForm()
-        found = fastest(self.space, self.step, cluster, estimator)
+    def _at(self, count: int, *, within: float | None = None) -> Size | None:
+        cluster = self.machine(count)
+        found = fastest(self.space, self.step, cluster, ClosedForm(), within=within)
         if found is None:
             return None
-        timed = estimator.estimate(self.step, cluster, found.mapping)
+        timed = TimedStep(time=found.time, tokens=self.step.tokens, chips=count)
+        peak = float(np.max(cluster.chip.matrix_rate(self.step.element)))
+        used = model_flops_utilisation(step_flops(self.step), found.time, chips=count, peak=peak)
         return Size(
             accelerators=count,
             mapping=found.mapping,
-            time=timed.time,
-            utilisation=timed.utilisation,
+            time=found.time,
+            utilisation=float(used),
             run=run_of(self.tokens, timed, step_costs(timed, cluster), cluster),
         )
 

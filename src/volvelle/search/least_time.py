@@ -1,0 +1,35 @@
+"""A bound from below on the time of layouts, from what they multiply alone: what cannot win need not be priced."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimators.rates import SustainedRates
+from volvelle.mapping.lowered_model import step_flops
+from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+
+def product_seconds(step: TrainingStep, cluster: Cluster) -> float:
+    """Chip-seconds of all products of a step, at the rate that a chip sustains in them."""
+    machine = SustainedRates.of(cluster, step.element)
+    rate = float(np.max(machine.matrix_rate)) * max(1.0, float(np.max(machine.attention_efficiency)))
+    return float(step_flops(step)) / rate
+
+
+def least_times(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArray[np.float64]:
+    """Seconds that no layout can go below: its products at full rate, those computed again, and the pipeline's filling.
+
+    With p stages, m micro-batches and v pieces a stage, one forward, one backward takes m times the slowest stage and
+    a v-th of the others once: at least 1 + (p - 1) / (m v) times the mean. A zero-bubble schedule waits for the first
+    forward; others fill as little as they like.
+    """
+    model = step.model.with_sizes(batch=1) if "batch" in step.model.sizes else step.model
+    layers = sum(block.repeat * block.flops(model.sizes) for block in model.blocks if block.is_layer)
+    forward = step.batch * layers / max(step_flops(step), 1.0)
+    again = np.where(table.recompute == Recompute.FULL, forward, 0.0)
+    micro_batches = step.batch / (table.data * table.micro_batch)
+    filling = (table.pipeline - 1.0) / micro_batches
+    shares = [table.schedule == Schedule.ONE_FORWARD_ONE_BACKWARD, table.schedule == Schedule.ZERO_BUBBLE]
+    filling = filling * np.select(shares, [1.0 / table.interleave, forward], 0.0)
+    return np.asarray(product_seconds(step, cluster) / cluster.accelerators * (1.0 + again) * (1.0 + filling))
