@@ -132,7 +132,7 @@ class _Desk:
         self.calls.send(seed)
 
 
-def fuzz(seeds: range, *, workers: int = 1) -> Iterator[tuple[int, list[Finding]]]:
+def fuzz(seeds: range, *, workers: int = 1, patience: float = PATIENCE) -> Iterator[tuple[int, list[Finding]]]:
     """The findings of every seed, as they come."""
     waiting = iter(seeds)
     desks = [_Desk() for _ in range(workers)]
@@ -150,9 +150,9 @@ def fuzz(seeds: range, *, workers: int = 1) -> Iterator[tuple[int, list[Finding]
                     findings = desk.calls.recv()
                 except EOFError:
                     findings = [Finding(seed, "memory", "the worker died", ())]
-            elif time.monotonic() - desk.since > PATIENCE:
+            elif time.monotonic() - desk.since > patience:
                 desk.process.kill()
-                findings = [Finding(seed, "hang", f"no answer after {PATIENCE:.0f} s", ())]
+                findings = [Finding(seed, "hang", f"no answer after {patience:.0f} s", ())]
             if findings is None:
                 continue
             yield seed, findings
@@ -174,12 +174,17 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0, help="Of the first question.")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE, help="Seconds to wait for a worker, of a busy machine."
+    )
     given = parser.parse_args()
     kinds: Counter[str] = Counter()
     begun = time.monotonic()
     runs = 0
     with suppress(KeyboardInterrupt):  # what was asked so far counts
-        for _, findings in fuzz(range(given.seed, given.seed + given.runs), workers=given.workers):
+        for _, findings in fuzz(
+            range(given.seed, given.seed + given.runs), workers=given.workers, patience=given.patience
+        ):
             runs += 1
             for found in findings:
                 kinds[found.kind] += 1
