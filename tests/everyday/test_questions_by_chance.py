@@ -79,3 +79,12 @@ def test_a_table_without_rows_to_score_has_no_scores(tmp_path: Path, word: str) 
     reply = ask(tmp_path, "validate", word, "--data", "rows.csv")
     assert reply.status in (0, 2)
     assert "nan" not in reply.out
+
+
+def test_a_collective_of_one_chip_is_not_scored(tmp_path: Path) -> None:
+    columns = "row_id,group,split,op,system,accelerator,chips,nodes,cluster,library,algorithm,size_bytes,time_us"
+    cells = "1,own,heldout,all_gather,a node,H100-SXM-80GB,1,2,dgx-h100,nccl-tests,,2097152,988.6"
+    (tmp_path / "rows.csv").write_text(f"{columns}\n{cells}\n")
+    reply = ask(tmp_path, "validate", "collectives", "--data", "rows.csv", "--json")
+    assert reply.status == 0
+    assert "one chip alone exchanges nothing" in reply.out

@@ -50,6 +50,7 @@ def why_unusable(row: CollectiveMeasurement) -> str | None:
     reasons = {
         f"excluded by the split: {row.head.flags}": row.head.split == "excluded",
         "the source does not state how many chips took part": row.chips is None,
+        "one chip alone exchanges nothing": row.chips == 1 and row.operation not in _MESSAGES,
         "the source does not state the size of the message": row.size is None,
         "the source states neither a time nor a bandwidth": row.time is None,
         "no entry of the catalogue describes the system": not row.cluster,
