@@ -45,7 +45,7 @@ _ROWS = 80
 def explore_page(answers: Answers, *, command: str = "") -> str:
     """The report: question, recommendation, front, sensitivities, pictures, how sure, and what it all rests on."""
     study = answers.study
-    anew = ", layouts found anew" if study.form.mapping.policy == "best" else ", the layout as given"
+    anew = ", the best layout at each point" if study.form.mapping.policy == "best" else ", the layout as given"
     sections = [
         _recommendation(answers),
         _every_point(answers),
