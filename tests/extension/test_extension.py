@@ -191,4 +191,5 @@ def test_an_estimator_is_one_file_that_passes_the_suite(tmp_path: Path) -> None:
 def test_a_page_shows_the_very_diff(kind: str) -> None:
     page = next(DOCS.glob(f"add-*{kind.removeprefix('an-')}.md")).read_text("utf-8")
     shown = "at_peak.py" if kind == "an-estimator" else f"{kind.removeprefix('an-')}.patch"
-    assert f"../../tests/extension/{shown}" in page
+    assert f"<!-- file: tests/extension/{shown}" in page
+    assert (HERE / shown).read_text("utf-8").rstrip().splitlines()[-1] in page
