@@ -121,7 +121,8 @@ class _Desk:
     answered: int = 0
 
     def __post_init__(self) -> None:
-        context = multiprocessing.get_context("fork")
+        # Whoever asks may have drawn pictures: the threads that draw do not come along in a fork.
+        context = multiprocessing.get_context("forkserver")
         self.calls, theirs = context.Pipe()
         self.process = context.Process(target=_worker, args=(theirs,), daemon=True)
         self.process.start()
