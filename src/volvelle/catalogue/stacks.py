@@ -38,11 +38,16 @@ def _rows() -> tuple[Mapping[str, str], ...]:
     return tuple(csv.DictReader(file.read_text("utf-8").splitlines()))
 
 
+def stack_named(given: str) -> str | None:
+    """The own name of a stack; case and punctuation do not count. None: there is no such stack."""
+    return next((name for name in stack_entries() if plainly(name) == plainly(given)), None)
+
+
 @cache
 def software_stack(given: str) -> Stack:
     """A stack with its factors, by its name; case and punctuation do not count."""
     entries = stack_entries()
-    name = next((name for name in entries if plainly(name) == plainly(given)), None)
+    name = stack_named(given)
     if name is None:
         raise UnknownNameError.among("software stack", given, entries)
     factors: dict[tuple[str, str, str], float] = {}

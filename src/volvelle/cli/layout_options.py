@@ -71,7 +71,7 @@ def _type(choice: Choice) -> Any:
 
 
 def _switch(choice: Choice) -> str:
-    return f"{choice.flag}/--no-{choice.flag.removeprefix('--')}"
+    return f"{choice.flag}/{choice.opposite}"
 
 
 def _one_value(choice: Choice) -> Any:

@@ -57,6 +57,19 @@ class Choice:
         return self.name.removeprefix(f"{self.listed}_")
 
     @property
+    def opposite(self) -> str:
+        """Of commands: what turns a switch off."""
+        return f"--no-{self.flag.removeprefix('--')}"
+
+    def typed(self, value: Any) -> list[str]:
+        """A value of it as words of a command."""
+        if self.listed:
+            return [f"--{self.listed}", self.listed_word] if value else []
+        if self.kind is bool:
+            return [self.flag if value else self.opposite]
+        return [self.flag, str(getattr(value, "word", value))]
+
+    @property
     def column(self) -> type[np.generic]:
         """What a column of it holds."""
         if not self.structural:

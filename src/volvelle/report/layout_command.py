@@ -9,20 +9,13 @@ from volvelle.mapping.parallelism import CHOICES, ParallelMapping
 
 def layout_flags(mapping: ParallelMapping) -> list[str]:
     """Options of ``volvelle estimate`` that give this layout: what is not the default, and the replicas."""
-    flags: list[str] = []
-    for choice in CHOICES:
-        value = getattr(mapping, choice.name)
-        if choice.listed:
-            flags += [f"--{choice.listed}", choice.listed_word] if value else []
-        elif choice.name == DATA.name:
-            flags += [choice.flag, str(value)]
-        elif value == choice.default:
-            continue
-        elif choice.kind is bool:
-            flags.append(choice.flag if value else f"--no-{choice.flag.removeprefix('--')}")
-        else:
-            flags += [choice.flag, value.word if choice.words else str(value)]
-    return flags
+    told = ((choice, getattr(mapping, choice.name)) for choice in CHOICES)
+    return [
+        word
+        for choice, value in told
+        if value != choice.default or choice.name == DATA.name
+        for word in choice.typed(value)
+    ]
 
 
 def estimate_command(asked: Sequence[str], mapping: ParallelMapping) -> str:

@@ -1,7 +1,7 @@
 """Exhaustive search: every layout of a space, evaluated or proven unable to win, and the best of them in order."""
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,25 +61,36 @@ def search(
 ) -> Ranking:
     """Rank a whole space. Exact: what is skipped cannot run, or not `within` so many seconds."""
     keeper = _Keeper(top)
+
+    def able() -> Iterator[MappingTable]:
+        for table in layouts(space, step, cluster):
+            keeper.configurations += len(table)
+            kept = _may_fit(table, step, cluster)
+            if within is not None:
+                kept &= least_times(table, step, cluster) <= within
+            keeper.pruned += len(table) - int(kept.sum())
+            yield table if kept.all() else table.take(np.flatnonzero(kept))
+
+    for table in _batches(able()):
+        keeper.keep(estimator.table(step, cluster, table))
+        if progress is not None:
+            progress(keeper.configurations)
+    return keeper.ranking()
+
+
+def _batches(tables: Iterable[MappingTable]) -> Iterator[MappingTable]:
+    """Tables joined until they are worth one call of an estimator; empty ones are left out."""
     waiting: list[MappingTable] = []
     rows = 0
-    for table in layouts(space, step, cluster):
-        keeper.configurations += len(table)
-        kept = _may_fit(table, step, cluster)
-        if within is not None:
-            kept &= least_times(table, step, cluster) <= within
-        keeper.pruned += len(table) - int(kept.sum())
-        if kept.any():
-            waiting.append(table if kept.all() else table.take(np.flatnonzero(kept)))
-            rows += int(kept.sum())
+    for table in tables:
+        if len(table):
+            waiting.append(table)
+            rows += len(table)
         if rows >= _BATCH:
-            keeper.keep(estimator.table(step, cluster, MappingTable.joined(waiting)))
+            yield MappingTable.joined(waiting)
             waiting, rows = [], 0
-            if progress is not None:
-                progress(keeper.configurations)
     if waiting:
-        keeper.keep(estimator.table(step, cluster, MappingTable.joined(waiting)))
-    return keeper.ranking()
+        yield MappingTable.joined(waiting)
 
 
 def fastest(
@@ -97,7 +108,7 @@ def fastest(
 def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:
     """The layout of a space that holds least, whether it fits or not; None: none divides."""
     found: Ranked | None = None
-    for table in layouts(space, step, cluster):
+    for table in _batches(layouts(space, step, cluster)):
         priced = estimator.table(step, cluster, table)
         held = np.where(priced.runs_but_for_memory, priced.memory_bytes, np.inf)
         row = int(np.argmin(held))

@@ -5,7 +5,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from volvelle.errors import DescriptionError
-from volvelle.mapping.parallelism import CHOICES, Graphs, Recompute, Schedule
+from volvelle.mapping.parallelism import CHOICES
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -13,8 +13,9 @@ Answer = TypeVar("Answer")
 _NAMES = {choice.flag.removeprefix("--").replace("-", "_"): choice.name for choice in CHOICES} | {"seq": "sequence"}
 """Word of an option → the argument."""
 _MEMBERS = {
-    name: {member.word: member for member in kind}
-    for name, kind in (("schedule", Schedule), ("recompute", Recompute), ("graphs", Graphs))
+    choice.name: {word: choice.kind(number) for word, number in choice.words.items()}
+    for choice in CHOICES
+    if choice.words
 }
 """Argument → what words stand for in it."""
 

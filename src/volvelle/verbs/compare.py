@@ -7,22 +7,31 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.stacks import stack_entries
+from volvelle.catalogue.stacks import stack_entries, stack_named
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import DescriptionError, UnknownNameError, brief
 from volvelle.estimators.result import Range
+from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
+from volvelle.search.exhaustive import fastest, lightest
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
-from volvelle.verbs.plan import Plan, plan
+from volvelle.verbs.plan import Plan, considered_space, forward_pass
 from volvelle.verbs.saved import is_saved_answer, saved_answer
-from volvelle.verbs.training_step import split_off_tuning
+from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes, read_changes
+from volvelle.workload.graph import Workload
 
+_NO_SPEED: dict[str, Any] = {
+    **dict.fromkeys(("time", "range", "utilisation", "joules", "usd", "run", "side")),
+    "parts": {},
+}
+"""What is not known of an alternative that cannot run."""
 _CHANGE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*\s*=\s*\S.*")
 
 
@@ -167,16 +176,25 @@ class _Asked:
             margin=question.pop("margin"),
             changes=question.pop("set"),
         )
-        choices = {**self.choices, **layout}
+        _, forward = forward_pass(named, self.known, question.pop("sequence"))
+        choices, fits = {**self.choices, **layout}, True
         if not choices:
-            best = plan(named, **question, top=1, catalogue=self.known, **self.recipe)
-            if best.best is None:
-                return _planned(best, text, what)
-            choices = {"mapping": best.best.mapping}
-        answer = estimate(
-            named, **question, seed=self.seed, tokens=tokens, catalogue=self.known, **self.recipe, **choices
+            choices["mapping"], fits = self._laid_out(forward, question)
+        answer = estimate(forward, **question, seed=self.seed, tokens=tokens, **self.recipe, **choices)
+        found = alternative_of(answer, text, what)
+        return found if fits else replace(found, layout={}, **_NO_SPEED)
+
+    def _laid_out(self, forward: Workload, question: Mapping[str, Any]) -> tuple[ParallelMapping, bool]:
+        """The fastest of the usual layouts, or where nothing fits the one that holds least; and whether it fits."""
+        step = training_step(
+            forward, **{name: value for name, value in question.items() if name != "on"}, **self.recipe
         )
-        return alternative_of(answer, text, what)
+        space = considered_space({}, int(forward.sizes.get("position", 1)), offload=False)
+        asked = (space, step, question["on"], ClosedForm())
+        found = fastest(*asked)
+        held = found or lightest(*asked)
+        assert held is not None, "a space without any layout is refused"
+        return held.mapping, found is not None
 
     def _read(self, text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """What a text stands for: what it is, what it says of the question, and of the layout."""
@@ -186,7 +204,7 @@ class _Asked:
             return "change", {"set": {**(self.base["set"] or {}), **read_changes((text,))}}, {}
         if text in ("as it is", "baseline"):
             return "change", {}, {}
-        if text in stack_entries():
+        if stack_named(text) is not None:
             return "stack", {"stack": text}, {}
         name, slash, _ = text.partition("/")
         if self.known.name_of("clusters", name) is not None:
@@ -227,7 +245,7 @@ def alternative_of(answer: Answer, name: str, what: str) -> Alternative:
 def _planned(found: Plan, name: str, what: str) -> Alternative:
     """The first layout of a plan as an alternative; one that cannot run where nothing fits."""
     best, capacity = found.best, float(found.cluster.chip.capacity)
-    lightest = None if found.dead_end is None else found.dead_end.lightest
+    least = None if found.dead_end is None else found.dead_end.lightest
     return Alternative(
         name=name,
         what=what,
@@ -240,7 +258,7 @@ def _planned(found: Plan, name: str, what: str) -> Alternative:
         range=None if best is None else best.time_range,
         tokens=float(found.step.tokens),
         utilisation=None if best is None else best.utilisation,
-        memory_bytes=best.memory_bytes if best is not None else None if lightest is None else lightest.memory,
+        memory_bytes=best.memory_bytes if best is not None else None if least is None else least.memory,
         memory_capacity=capacity,
         joules=None,
         usd=None,

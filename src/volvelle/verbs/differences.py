@@ -7,6 +7,7 @@ from math import exp, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.cross_validation import REACH
 from volvelle.catalogue.residuals import pair_spread
 from volvelle.economics.step_cost import Costs
 from volvelle.estimators.calibration import calibrations_of
@@ -16,8 +17,6 @@ from volvelle.laws.model_error import chance_of_order
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-_NINE_TENTHS = 1.2816
-"""Standard deviations below which nine tenths of a normal distribution lie."""
 _LEVEL = 0.8
 _NOTHING = 1e-4
 """Share of a time below which there is no difference."""
@@ -56,7 +55,7 @@ class Side:
         """One standard deviation of the logarithm of its time."""
         if self.range is None or self.range.low <= 0:
             return log(UNVALIDATED)  # as of chips that nothing was measured on
-        return log(self.range.high / self.range.low) / (2 * _NINE_TENTHS)
+        return log(self.range.high / self.range.low) / (2 * REACH)
 
 
 def side_of(
@@ -135,7 +134,7 @@ def difference(side: Side, baseline: Side) -> Difference:
         else:
             spread = sqrt(side.deviation**2 + baseline.deviation**2)
             rests = "the ranges of both, as if independent"
-        low, high = ratio * exp(-_NINE_TENTHS * spread), ratio * exp(_NINE_TENTHS * spread)
+        low, high = ratio * exp(-REACH * spread), ratio * exp(REACH * spread)
         share = float(chance_of_order(log(ratio), spread=spread))
     return Difference(
         name=side.name,

@@ -137,6 +137,7 @@ def known_faults(kinds: Sequence[Layout]) -> tuple[str, ...]:
     if others:
         chance = float(chance_of_order(log(others[0].time / first.time), spread=pair_spread()))
         told.append(
-            f"of measured pairs as close as the first two kinds, {100 * chance:.0f} % ran in the order predicted"
+            f"the first two kinds run in the order predicted with a chance of {100 * chance:.0f} %, by the spread of "
+            "measured pairs of layouts"
         )
     return tuple(told)

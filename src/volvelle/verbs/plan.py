@@ -29,7 +29,7 @@ from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.training_step import split_off_tuning, training_step, written_options
+from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
@@ -189,7 +189,8 @@ def plan(
             margin=margin,
             set=set,
             considered=considered,
-        ) + written_options(recipe)
+            **{name: value for name, value in recipe.items() if value},
+        )
         named = isinstance(on, str) and framework is None
         machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))

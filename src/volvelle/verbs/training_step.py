@@ -122,18 +122,6 @@ def lighter_steps(step: TrainingStep) -> Iterator[tuple[str, TrainingStep]]:
             return  # it has no projection that adapters stand beside
 
 
-def written_options(given: Mapping[str, Any]) -> str:
-    """Arguments of `training_step` as they are typed, each after a space."""
-    written = ""
-    for name in _ARGUMENTS:
-        value = given.get(name)
-        if value is None or value in ("", 0, ()):
-            continue
-        joined = value if isinstance(value, str | int | Path) else ",".join(map(str, value))
-        written += f" --{name.replace('_', '-')} {joined}"
-    return written
-
-
 def split_off_tuning(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments of `training_step` among others, and the others; what is not given is left out."""
     own = {name for name in _ARGUMENTS if name in choices}

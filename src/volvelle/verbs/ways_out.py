@@ -1,12 +1,13 @@
 """When nothing fits: by how much, and the smallest changes with which something would, each as a command."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.stacks import stacks_run_on
-from volvelle.economics.step_cost import step_costs
+from volvelle.economics.step_cost import TimedStep, step_costs
 from volvelle.errors import VolvelleError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import CHOICES
@@ -57,18 +58,17 @@ def command_of(
     **options: object,
 ) -> str:
     """The question as it is typed, but for the machine: options that say nothing are left out."""
-    words = ["volvelle plan", str(model)]
-    words += [f"--{name.replace('_', '-')} {value}" for name, value in options.items() if value not in (None, "")]
-    words += [f"--set {path}={value}" for path, value in (set or {}).items()]
+    words = ["volvelle", "plan", str(model)]
+    for name, value in options.items():
+        joined = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+        words += [f"--{name.replace('_', '-')}", str(joined)] if joined not in (None, "") else []
+    for path, value in (set or {}).items():
+        words += ["--set", f"{path}={value}"]
     for choice in CHOICES:
         given = considered.get(choice.name)
         values = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
-        for value in values:
-            if choice.kind is bool and value is not None:
-                words.append(choice.flag if value else f"--no-{choice.flag.removeprefix('--')}")
-            elif value is not None:
-                words.append(f"{choice.flag} {getattr(value, 'word', value)}")
-    return " ".join(words)
+        words += [word for value in values if value is not None for word in choice.typed(value)]
+    return shlex.join(words)
 
 
 def dead_end(
@@ -163,7 +163,8 @@ def _found(space: Space, step: TrainingStep, cluster: Cluster) -> Ranked | None:
 
 def _way(command: str, step: TrainingStep, cluster: Cluster, found: Ranked | None) -> Iterator[WayOut]:
     if found is not None:
-        costs = step_costs(ClosedForm().estimate(step, cluster, found.mapping), cluster)
+        timed = TimedStep(time=found.time, tokens=step.tokens, chips=cluster.accelerators)
+        costs = step_costs(timed, cluster)
         yield WayOut(
             command=command,
             accelerators=cluster.accelerators,

@@ -7,7 +7,7 @@ import pytest
 import volvelle
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.verbs.plan import launch
-from volvelle.verbs.training_step import written_options
+from volvelle.verbs.ways_out import command_of
 
 LAYOUT = {"on": "dgx-h100/8", "batch": 16, "sequence": 2048, "zero": 1, "recompute": volvelle.Recompute.FULL}
 
@@ -79,8 +79,10 @@ def test_where_nothing_fits_adapters_are_a_way_out() -> None:
 
 
 def test_options_are_written_as_they_are_typed() -> None:
-    given = {"qlora": 8, "lora_targets": ("q", "v"), "freeze": (), "freeze_layers": 0, "optimizer": "lion"}
-    assert written_options(given) == " --qlora 8 --lora-targets q,v --optimizer lion"
+    given = {"qlora": 8, "lora_targets": ("q", "v"), "freeze": (), "margin": 0.0, "optimizer": "lion"}
+    assert command_of("llama3-8b", considered={}, **given) == (
+        "volvelle plan llama3-8b --qlora 8 --lora-targets q,v --margin 0.0 --optimizer lion"
+    )
 
 
 def test_only_a_framework_that_knows_adapters_is_told_of_them() -> None:
