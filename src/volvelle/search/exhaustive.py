@@ -42,6 +42,8 @@ class Ranking:
     """The fastest feasible layout of each kind that has one, fastest first."""
     nearest: Ranked | None
     """The fastest layout that only memory forbids, if it would be faster than the best."""
+    lightest: float
+    """Bytes that the lightest of those evaluated holds; infinite: none was."""
     configurations: int
     evaluated: int
     pruned: int
@@ -146,6 +148,7 @@ class _Keeper:
         self.top = top
         self.heap: list[tuple[float, int, Ranked]] = []
         self.nearest: Ranked | None = None
+        self.lightest = np.inf
         self.of_kinds: dict[Kind, Ranked] = {}
         self.configurations = self.evaluated = self.pruned = self.feasible = 0
 
@@ -159,7 +162,9 @@ class _Keeper:
             if len(self.heap) > self.top:
                 heapq.heappop(self.heap)
         self._keep_of_kinds(table, np.flatnonzero(feasible))
-        only_memory = ~feasible & table.runs_but_for_memory
+        running = table.runs_but_for_memory
+        self.lightest = min(self.lightest, float(np.min(table.memory_bytes, where=running, initial=np.inf)))
+        only_memory = ~feasible & running
         if only_memory.any():
             row = int(np.argmin(np.where(only_memory, table.time, np.inf)))
             if self.nearest is None or table.time[row] < self.nearest.time:
@@ -182,6 +187,7 @@ class _Keeper:
             best=best,
             of_kinds=tuple(sorted(self.of_kinds.items(), key=lambda pair: pair[1].time)),
             nearest=self.nearest if faster else None,
+            lightest=self.lightest,
             configurations=self.configurations,
             evaluated=self.evaluated,
             pruned=self.pruned,

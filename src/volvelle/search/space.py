@@ -1,7 +1,8 @@
 """The space of layouts: every degree that divides, every choice that is allowed, as columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from math import gcd, prod
 from typing import Any, TypeVar
@@ -16,6 +17,8 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
 Declared = TypeVar("Declared")
+_ROWS = 65_536
+"""Of a table of layouts: enough to keep arrays long, little enough to keep memory small."""
 
 
 def _searched_unless_given(space: type[Declared]) -> type[Declared]:
@@ -57,21 +60,40 @@ usual_gaps = (1, 2, 4)
 
 
 def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[MappingTable]:
-    """Tables of layouts, one for every combination of degrees; together the whole space, each layout once.
+    """Tables of layouts, as many rows as are worth one call; together the whole space, each layout once.
 
     Only layouts whose degrees divide chips, batch, heads and experts are made; what else makes a layout impossible
     (memory, uneven pieces) is left to the estimator.
     """
+    waiting: list[tuple[dict[str, int], _Grid]] = []
+    rows, found = 0, False
+    for degrees in _degrees(space, step, cluster):
+        grid = _choices(space, step, degrees)
+        if grid is not None:
+            found = True
+            waiting.append((degrees, grid))
+            rows += grid.rows
+        if rows >= _ROWS:
+            yield _joined(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield _joined(waiting)
+    if not found:
+        raise MappingError(
+            f"no layout of {cluster.accelerators} chips divides a batch of {step.batch} sequences; change --batch to a "
+            "multiple of a larger power of two, or widen the space"
+        )
+
+
+def _degrees(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[dict[str, int]]:
+    """Every combination of degrees that divides, with the ways to share experts and sequences."""
     chips, sizes = cluster.accelerators, step.model.sizes
     layers = step.model.layers
     experts = int(sizes.get("experts", 1))
     heads = int(sizes.get("kv_heads", 1))
     length = int(sizes.get("position", 1))
     split = [int(sizes[dim]) for dim in ("kv_heads", "ffn", "shared_ffn", "expert_ffn") if sizes.get(dim)]
-    common = 0
-    for size in split or [heads]:
-        common = gcd(common, size)
-    found = False
+    common = gcd(*split) if split else heads
     known = bool(split) or "kv_heads" in sizes
     for tensor in space.tensor or divisors(common if known else chips):
         if (known and common % tensor) or chips % tensor:
@@ -90,15 +112,24 @@ def layouts(space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[Mapp
                     degrees = {"tensor": tensor, "context": context, "pipeline": pipeline, "data": data, **others}
                     for expert in _expert_degrees(space, experts, tensor, data * context):
                         for swap in _swaps(space, heads, tensor, context):
-                            table = _choices(space, step, degrees | expert | {"ulysses": swap}, layers)
-                            if table is not None:
-                                found = True
-                                yield table
-    if not found:
-        raise MappingError(
-            f"no layout of {chips} chips divides a batch of {step.batch} sequences; change --batch to a multiple of a "
-            "larger power of two, or widen the space"
-        )
+                            yield degrees | expert | {"ulysses": swap}
+
+
+def _joined(parts: Sequence[tuple[dict[str, int], "_Grid"]]) -> MappingTable:
+    """Every grid beside its degrees, one below the other; a column that is one value throughout costs nothing."""
+    rows = [grid.rows for _, grid in parts]
+    columns: dict[str, Any] = {}
+    for choice in CHOICES:
+        values: list[Any] = [degrees.get(choice.name, grid.columns.get(choice.name)) for degrees, grid in parts]
+        if any(isinstance(value, np.ndarray) for value in values):
+            columns[choice.name] = np.concatenate(
+                [np.broadcast_to(value, (count,)) for value, count in zip(values, rows, strict=True)]
+            )
+        elif len(set(values)) > 1:
+            columns[choice.name] = np.repeat(values, rows)
+        else:
+            columns[choice.name] = values[0]
+    return MappingTable.columns(**columns)
 
 
 def _other_degrees(space: Space, step: TrainingStep) -> Iterator[dict[str, int]]:
@@ -146,18 +177,41 @@ _FREE = tuple(choice for choice in CHOICES if choice.name not in _RULED)
 """Those of which every combination is a layout."""
 
 
-def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: int) -> MappingTable | None:
-    """All choices at fixed degrees."""
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """All choices at fixed degrees: a column of each that varies, the value of each that does not."""
+
+    rows: int
+    columns: Mapping[str, Any]
+
+
+def _choices(space: Space, step: TrainingStep, degrees: dict[str, int]) -> _Grid | None:
+    """All choices at fixed degrees; None: there is none."""
     share = step.batch // degrees["data"]
     micro_batches = [
         size for size in space.micro_batch or divisors(share) if share % size == 0 and size <= space.largest_micro_batch
     ]
-    pieces = _pieces(space, degrees["pipeline"], layers)
+    pieces = _pieces(space, degrees["pipeline"], step.model.layers)
     sequence = [choice for choice in space.sequence_parallel if degrees["tensor"] > 1 or not choice] or [False]
     if not degrees["expert_tensor_parallel"]:
         sequence = [True]
     shared = degrees["data"] * degrees["context"] > 1
     zero = [choice for choice in space.zero if shared or choice == min(space.zero)]
+    if not micro_batches or not pieces:
+        return None
+    return _grid(space, tuple(micro_batches), tuple(pieces), tuple(sequence), tuple(zero), degrees["expert"] > 1)
+
+
+@lru_cache(maxsize=256)
+def _grid(
+    space: Space,
+    micro_batches: tuple[int, ...],
+    pieces: tuple[tuple[int, int], ...],
+    sequence: tuple[bool, ...],
+    zero: tuple[int, ...],
+    shared_out: bool,
+) -> _Grid:
+    """Every combination of what is allowed; kept, for most degrees allow the same."""
     # Layers between kept inputs are a choice only where nothing else is kept.
     again = [
         (int(kind), every)
@@ -165,10 +219,8 @@ def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: 
         for every in (space.recompute_every if kind is Recompute.FULL else (1,))
     ]
     hosts = list(product(space.offload_weights, space.offload_optimiser, space.offload_activations))
-    if not micro_batches or not pieces:
-        return None
     free: dict[str, Sequence[Any]] = {choice.name: getattr(space, choice.name) or (choice.default,) for choice in _FREE}
-    if degrees["expert"] == 1:
+    if not shared_out:
         free |= {"hierarchical_dispatch": (False,), "expert_overlap": (False,)}
     varied = [name for name, values in free.items() if len(values) > 1]
     grid = np.meshgrid(
@@ -202,7 +254,9 @@ def _choices(space: Space, step: TrainingStep, degrees: dict[str, int], layers: 
     single = {name: values[0] for name, values in free.items() if name not in varied}
     fused = (columns | single)["fused_attention"]
     twice = (recompute == Recompute.SELECTIVE) & (fused == 1) & (Recompute.NONE in space.recompute)
-    return MappingTable.columns(**degrees, **single, **{name: column[~twice] for name, column in columns.items()})
+    kept = {name: column[~twice] for name, column in columns.items()}
+    same = {name: column[0] for name, column in kept.items() if len(column) and (column == column[0]).all()}
+    return _Grid(int((~twice).sum()), {**single, **kept, **same})
 
 
 def _pieces(space: Space, pipeline: int, layers: int) -> list[tuple[int, int]]:

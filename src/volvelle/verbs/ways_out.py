@@ -3,15 +3,18 @@
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
+
+import numpy as np
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.stacks import stacks_run_on
 from volvelle.economics.step_cost import TimedStep, step_costs
-from volvelle.errors import VolvelleError
+from volvelle.errors import MappingError, VolvelleError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import CHOICES
-from volvelle.search.exhaustive import Ranked, fastest, lightest
+from volvelle.search.exhaustive import Ranked, fastest, lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.training_step import lighter_steps
@@ -85,10 +88,9 @@ def dead_end(
     ways = [*_hosted(command, space, step, cluster)]
     for options, lighter in lighter_steps(step):
         ways += _way(f"{command} --on {cluster.name} {options}", lighter, cluster, _found(space, lighter, cluster))
-    if machine is not None:
-        ways += _larger(command, space, step, cluster, machine)
-        if least is not None:
-            ways += _with_other_chips(command, space, step, cluster, machine, catalogue, least.memory)
+    if machine is not None and least is not None:
+        ways += _larger(command, space, step, cluster, machine, least.memory)
+        ways += _with_other_chips(command, space, step, cluster, machine, catalogue, least.memory)
     ways.sort(key=lambda way: (way.usd is None, way.usd))
     return DeadEnd(lightest=least, ways_out=tuple(ways))
 
@@ -101,19 +103,33 @@ def _hosted(command: str, space: Space, step: TrainingStep, cluster: Cluster) ->
         yield from _way(f"{command} --on {cluster.name} --offload", step, cluster, _found(hosted, step, cluster))
 
 
-def _larger(command: str, space: Space, step: TrainingStep, cluster: Cluster, machine: Made) -> Iterator[WayOut]:
-    """The same kind of machine with the fewest accelerators, by whole units, on which something fits."""
+def _larger(
+    command: str, space: Space, step: TrainingStep, cluster: Cluster, machine: Made, least: float
+) -> Iterator[WayOut]:
+    """The same kind of machine with the fewest accelerators, by whole units, on which something fits.
+
+    Of bytes held, a part is shared out by more chips and a part is not: one doubling saves as much as all that follow.
+    Where that is not enough, no more are tried.
+    """
     kind, unit, below = cluster.name.partition("/")[0], cluster.dimensions[0].size, cluster.accelerators
+    held = least
 
     def at(count: int) -> tuple[Cluster, Ranked | None]:
         larger = machine(f"{kind}/{count}")
         return larger, _found(space, step, larger)
 
     for _ in range(_DOUBLINGS):
-        above = at(2 * below)
-        if above[1] is not None:
+        larger = machine(f"{kind}/{2 * below}")
+        try:
+            ranking = search(space, step, larger, ClosedForm(), top=1)
+        except MappingError:
+            return
+        if ranking.best:
+            above = larger, ranking.best[0]
             break
-        below = 2 * below
+        if inf > 2 * ranking.lightest - held > float(np.max(larger.chip.capacity)):
+            return
+        below, held = 2 * below, ranking.lightest
     else:
         return
     between = range((below // unit + 1) * unit, 2 * below, unit)

@@ -109,14 +109,11 @@ class _Search:
 
     def start(self) -> None:
         """Every layout with Megatron's splits, and groups of those that other splits may improve."""
-        tables = [
-            table
-            for table in layouts(self.space, self.step, self.cluster)
-            if not self.data or int(table.data[0]) in self.data
-        ]
-        if not tables:
+        every = MappingTable.joined(list(layouts(self.space, self.step, self.cluster)))
+        if self.data:
+            every = every.take(np.flatnonzero(np.isin(every.data, list(self.data))))
+        if not len(every):
             return
-        every = MappingTable.joined(tables)
         self._keep(ClosedForm().table(self.step, self.cluster, every))
         self.counts.degrees = len(every)
         for structure, rows in every.structures():
