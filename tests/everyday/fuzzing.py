@@ -95,6 +95,7 @@ def ask(seed: int) -> list[Finding]:
 def _worker(calls: Connection) -> None:
     """Answer seeds until there are no more."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # its own sets a gigabyte aside, used or not
     warnings.simplefilter("error", RuntimeWarning)
     from volvelle.catalogue import loader, prices  # noqa: PLC0415 - loaded in the worker
 
@@ -124,7 +125,7 @@ class _Desk:
         # Whoever asks may have drawn pictures: the threads that draw do not come along in a fork.
         context = multiprocessing.get_context("forkserver")
         self.calls, theirs = context.Pipe()
-        self.process = context.Process(target=_worker, args=(theirs,), daemon=True)
+        self.process = context.Process(target=_worker, args=(theirs,))  # a study has workers of its own
         self.process.start()
         theirs.close()
 
@@ -135,8 +136,15 @@ class _Desk:
 
 def fuzz(seeds: range, *, workers: int = 1, patience: float = PATIENCE) -> Iterator[tuple[int, list[Finding]]]:
     """The findings of every seed, as they come."""
-    waiting = iter(seeds)
     desks = [_Desk() for _ in range(workers)]
+    try:
+        yield from _answers(desks, iter(seeds), patience)
+    finally:
+        for desk in desks:
+            desk.process.kill()
+
+
+def _answers(desks: list[_Desk], waiting: Iterator[int], patience: float) -> Iterator[tuple[int, list[Finding]]]:
     for desk in desks:
         if (seed := next(waiting, None)) is not None:
             desk.give(seed)
@@ -165,8 +173,6 @@ def fuzz(seeds: range, *, workers: int = 1, patience: float = PATIENCE) -> Itera
             desks[place].seed = None
             if (following := next(waiting, None)) is not None:
                 desks[place].give(following)
-    for desk in desks:
-        desk.process.kill()
 
 
 def main() -> None:
