@@ -7,10 +7,10 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_values, values_given
-from volvelle.cli.shared_options import expert_load_option, set_option
+from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import Within
-from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import SEED
 from volvelle.report.documents.document import json_text
 
 
@@ -18,17 +18,14 @@ from volvelle.report.documents.document import json_text
 @click.argument("alternatives", metavar="A B…", nargs=-1, required=True)
 @click.option("--model", default=None, help="Model, where A and B are not models.")
 @click.option("--on", default=None, metavar="SYSTEM", help="Cluster and accelerators, where A and B are not systems.")
-@click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
-@click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
+@batch_options()
 @layout_values
 @tuning_options
 @expert_load_option
 @click.option("--element", default="bf16", show_default=True, help="Element type of weights and products.")
-@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
-@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
-@click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
-@set_option
-@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@run_options
+@margin_option
+@machine_options
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema compare).")

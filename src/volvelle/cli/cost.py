@@ -1,11 +1,10 @@
 """``volvelle cost --on SYSTEM …``."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from volvelle.cli.shared_options import set_option
+from volvelle.cli.shared_options import machine_options
 from volvelle.cli.words import BRIEF, Within
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 
@@ -56,8 +55,7 @@ from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, 
 )
 @click.option("--tokens-per-step", type=Within(TOKENS), help="Tokens of a step.")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15e12.")
-@set_option
-@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@machine_options
 @BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def cost(*, as_json: bool, brief: bool, **question: Any) -> None:

@@ -7,26 +7,23 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
-from volvelle.cli.shared_options import expert_load_option, set_option
+from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import BRIEF, Lower, Within
-from volvelle.domains import MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import SEED
 
 
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/1024.")
-@click.option("--batch", required=True, type=Within(SEQUENCES), help="Sequences in the global batch.")
-@click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
+@batch_options(required=True)
 @layout_options
 @tuning_options
 @expert_load_option
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
-@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
-@click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
-@set_option
-@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@run_options
+@margin_option
+@machine_options
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
 @BRIEF

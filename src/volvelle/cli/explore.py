@@ -11,7 +11,7 @@ import click
 
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.html_page import command_line, html_option, write_page
-from volvelle.cli.shared_options import set_option
+from volvelle.cli.shared_options import machine_options
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
 
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: what STUDY says]"
 )
-@set_option
-@click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@machine_options
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -63,7 +62,7 @@ def explore(
     stack: str,
     margin: str | None,
     set: dict[str, str] | None,  # noqa: A002 - the option's name
-    folder: Path | None,
+    catalogue: Path | None,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -84,7 +83,7 @@ def explore(
     if not dry_run:
         check_engines()
     ahead = outlook(
-        study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, set=set, catalogue=folder
+        study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, set=set, catalogue=catalogue
     )
     if not as_json:
         print_study(ahead)

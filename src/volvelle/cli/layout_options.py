@@ -1,32 +1,16 @@
 """Options of commands that are fields of a layout, made from how each field is declared."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from volvelle.cli.shared_options import together
 from volvelle.cli.words import Within, Words
 from volvelle.mapping.axes import DATA
 from volvelle.mapping.choices import Choice
 from volvelle.mapping.parallelism import CHOICES
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def layout_options(command: Command) -> Command:
-    """Every field of a layout, one value each."""
-    return _with(command, (_one_value(choice) for choice in CHOICES if not choice.listed), _lists())
-
-
-def considered_options(command: Command) -> Command:
-    """Every field of a layout, with the values to consider."""
-    return _with(command, (_several_values(choice) for choice in CHOICES if not choice.listed), ())
-
-
-def layout_values(command: Command) -> Command:
-    """Every field of a layout, one value each or none: what is not given is not said."""
-    return _with(command, (_value_or_none(choice) for choice in CHOICES if not choice.listed), _lists())
 
 
 def values_given(given: dict[str, Any]) -> dict[str, Any]:
@@ -39,12 +23,6 @@ def unlisted(given: dict[str, Any]) -> dict[str, Any]:
     """Options with the fields that lists name: on where they are named."""
     fields = {choice.name: choice.listed_word in given[choice.listed] for choice in CHOICES if choice.listed}
     return {name: value for name, value in given.items() if name not in _lists_of()} | fields
-
-
-def _with(command: Command, *options: Any) -> Command:
-    for option in reversed([option for some in options for option in some]):
-        command = option(command)
-    return command
 
 
 def _lists_of() -> dict[str, list[str]]:
@@ -103,3 +81,12 @@ def _several_values(choice: Choice) -> Any:
     usual = ", ".join(str(getattr(value, "word", value)) for value in choice.searched) or "all that divide"
     says = f"{choice.says} Several may be given. [default: {choice.usually or usual}]"
     return click.option(choice.flag, choice.name, multiple=True, type=_type(choice), help=says)
+
+
+_FIELDS = [choice for choice in CHOICES if not choice.listed]
+layout_options = together(*map(_one_value, _FIELDS), *_lists())
+"""Every field of a layout, one value each."""
+considered_options = together(*map(_several_values, _FIELDS))
+"""Every field of a layout, with the values to consider."""
+layout_values = together(*map(_value_or_none, _FIELDS), *_lists())
+"""Every field of a layout, one value each or none: what is not given is not said."""

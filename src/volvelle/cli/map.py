@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from volvelle.cli.html_page import html_option, write_page
-from volvelle.cli.shared_options import set_option
+from volvelle.cli.shared_options import machine_options
 from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap
@@ -81,8 +81,7 @@ from volvelle.verbs.map import map as verb
 )
 @click.option("--limit", default=60.0, type=Within(LIMIT), show_default=True, help="Seconds the search may take.")
 @click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
-@set_option
-@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@machine_options
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

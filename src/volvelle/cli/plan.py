@@ -11,10 +11,10 @@ import click
 from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
 from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
-from volvelle.cli.shared_options import expert_load_option, set_option
+from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.words import BRIEF, Lower, Within
-from volvelle.domains import DAYS, MARGIN, PRICE, RESULTS, SEQUENCES, TOKENS, WIDTH
+from volvelle.domains import DAYS, PRICE, RESULTS
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.layouts import FRAMEWORKS, Framework
@@ -27,8 +27,7 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
-@click.option("--batch", default=None, type=Within(SEQUENCES), help="Sequences in the global batch.")
-@click.option("--seq", "sequence", default=None, type=Within(WIDTH), help="Sequence length. [default: the model's own]")
+@batch_options()
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option(
     "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."
@@ -43,15 +42,13 @@ from volvelle.verbs.plan import plan as verb
     type=click.Choice(FRAMEWORKS),
     help="Print the best layout's launch flags instead.",
 )
-@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
-@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy.")
+@run_options
 @click.option(
     "--days", type=Within(DAYS), help="How many accelerators do it in so many days? SYSTEM has no count then."
 )
 @click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
-@click.option("--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]")
-@set_option
-@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@margin_option
+@machine_options
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

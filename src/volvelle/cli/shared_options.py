@@ -1,12 +1,14 @@
 """Options that several verbs have, declared once."""
 
 from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from volvelle.cli.words import Within
-from volvelle.domains import EXPERT_LOAD
+from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, TOKENS, WIDTH
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,9 +26,37 @@ class _Changes(click.Option):
         return read_changes(texts)
 
 
-def set_option(command: Command) -> Command:
-    """Numbers of the machine that are to be others than they are."""
-    return click.option(
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Several options as one, in the order in which help lists them."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def batch_options(*, required: bool = False) -> Callable[[Command], Command]:
+    """Sequences of a step, and how long they are."""
+    return together(
+        click.option("--batch", required=required, type=Within(SEQUENCES), help="Sequences in the global batch."),
+        click.option("--seq", "sequence", type=Within(WIDTH), help="Sequence length. [default: the model's own]"),
+    )
+
+
+expert_load_option = click.option(
+    "--expert-load",
+    default=1.0,
+    type=Within(EXPERT_LOAD),
+    show_default=True,
+    help="Tokens of the busiest expert over the even share.",
+)
+run_options = together(
+    click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]"),
+    click.option(
+        "--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy."
+    ),
+)
+margin_option = click.option(
+    "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]"
+)
+machine_options = together(
+    click.option(
         "--set",
         "set",
         cls=_Changes,
@@ -34,15 +64,6 @@ def set_option(command: Command) -> Command:
         metavar="FIELD=VALUE",
         help="What if a number of the machine were another: scale_up.rate=2x, chip.memory.capacity=192GB, chip=b200. "
         "Several may be given; the machine as it is stands beside.",
-    )(command)
-
-
-def expert_load_option(command: Command) -> Command:
-    """How unevenly tokens choose experts."""
-    return click.option(
-        "--expert-load",
-        default=1.0,
-        type=Within(EXPERT_LOAD),
-        show_default=True,
-        help="Tokens of the busiest expert over the even share.",
-    )(command)
+    ),
+    click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own."),
+)

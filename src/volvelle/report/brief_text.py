@@ -5,7 +5,7 @@ from rich.text import Text
 from volvelle.quantities import BYTES, SECONDS, percent, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_text import fits_text, layout_text, money_text
-from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.plan_words import layout_cells
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.estimate import Answer
@@ -69,15 +69,8 @@ def print_brief_plan(plan: Plan) -> None:
             console.print(f"  {way.command}", markup=False)
         console.print(_MORE, style="dim")
         return
-    rows = [
-        (
-            show(layout.time, SECONDS),
-            percent(layout.utilisation),
-            show(layout.memory_bytes, BYTES),
-            f"{layout.kind.word}: {degrees_text(layout.mapping)}; {choices_text(layout.mapping)}",
-        )
-        for layout in plan.kinds[:_LAYOUTS]
-    ]
+    kinds = map(layout_cells, plan.kinds[:_LAYOUTS])
+    rows = [(*figures, f"{kind}: {degrees}; {choices}") for *figures, kind, degrees, choices, _ in kinds]
     columns = ("step", "MFU", "memory", "fastest of each kind")
     console.print(plain_table("", columns, rows, numbers=columns[:3], folded=columns[3:]))
     found = plan.explained[0].time_range

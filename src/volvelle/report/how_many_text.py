@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 
 from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
-from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.plan_words import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text

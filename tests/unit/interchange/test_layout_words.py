@@ -5,7 +5,7 @@ import pytest
 from volvelle.errors import VolvelleError
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
 from volvelle.mapping.parallelism import CHOICES, ParallelMapping, Recompute, Schedule
-from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.plan_words import choices_text, degrees_text
 
 LAYOUTS = (
     ParallelMapping(tensor=4, pipeline=4, data=2, context=2, schedule=Schedule.ZERO_BUBBLE, recompute=Recompute.NONE),

@@ -6,7 +6,7 @@ from volvelle.report.estimate_pictures import memory_picture, time_picture
 from volvelle.report.estimate_text import bound_words
 from volvelle.report.figures.engine import Chart
 from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself, under
-from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.plan_words import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.sheet import Sheet
 from volvelle.verbs.estimate import Answer

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from volvelle.quantities import BYTES, DOLLARS, SECONDS, TOKEN_COUNT, show
+from volvelle.quantities import DOLLARS, SECONDS, TOKEN_COUNT, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.documents.plan import SizingDocument
 from volvelle.report.estimate_pictures import time_picture
 from volvelle.report.how_many_text import shown_sizes
 from volvelle.report.notebook.shown import Presentation, Row, Shown, itself, under
 from volvelle.report.page.sizing import days_picture
-from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.plan_words import dead_end_words, degrees_text, layout_cells
 from volvelle.report.run_text import run_lines
 from volvelle.report.sheet import Sheet
 from volvelle.verbs.how_many import Size, Sizing
@@ -53,32 +53,15 @@ def _others(plan: Plan, rows: Sequence[Any]) -> list[Any]:
 
 
 def _layouts(title: str, layouts: Sequence[Layout]) -> Sheet:
-    rows = tuple(
-        (
-            show(layout.time, SECONDS),
-            f"{100 * layout.utilisation:.1f} %",
-            show(layout.memory_bytes, BYTES),
-            layout.kind.word,
-            degrees_text(layout.mapping),
-            choices_text(layout.mapping) + (f" (+{layout.ties} that tie)" if layout.ties else ""),
-            " ".join(layout.frameworks) or "none",
-        )
-        for layout in layouts
-    )
     columns = ("step", "MFU", "memory", "kind", "degrees", "choices", "launched by")
-    return Sheet(title=title, columns=columns, rows=rows, numbers=frozenset(columns[:3]))
+    return Sheet(title=title, columns=columns, rows=tuple(map(layout_cells, layouts)), numbers=frozenset(columns[:3]))
 
 
 def _dead_end(plan: Plan) -> list[str]:
     """Where nothing fits: by how much, and what would."""
-    end = plan.dead_end
-    if end is None:
-        return []
-    lines = ["none of them fits"]
-    if end.lightest is not None:
-        has = show(float(plan.cluster.chip.capacity), BYTES)
-        lines.append(f"the one that needs least holds {show(end.lightest.memory, BYTES)}; a chip has {has}")
-    return [*lines, *(f"{way.command}: {show(way.time, SECONDS)} a step" for way in end.ways_out)]
+    told, ways = dead_end_words(plan)
+    words = ["none of them fits", *told, *(f"{command}: {gives}" for command, gives in ways)]
+    return [] if plan.layouts else words
 
 
 def _rows(plan: Plan, document: Mapping[str, Any]) -> list[Row]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from volvelle.catalogue.schema import Reference
+from volvelle.estimators.calibration import fitted_constants
 from volvelle.mapping.axes import AXES
 from volvelle.mapping.kinds import Kind
 from volvelle.quantities import BYTES, SECONDS, show
@@ -18,7 +19,6 @@ from volvelle.report.page.breakdown import (
     memory_section,
     sources_section,
     time_section,
-    violation_parts,
 )
 from volvelle.report.page.builder import page
 from volvelle.report.page.parts import (
@@ -35,7 +35,14 @@ from volvelle.report.page.parts import (
     Warned,
     Words,
 )
-from volvelle.report.plan_text import choices_text, degrees_text, why_words
+from volvelle.report.plan_words import (
+    choices_text,
+    dead_end_words,
+    degrees_text,
+    layout_cells,
+    nearest_words,
+    why_words,
+)
 from volvelle.report.run_text import run_figures
 from volvelle.verbs.layouts import Layout
 from volvelle.verbs.plan import Plan
@@ -154,19 +161,18 @@ def _ranking(plan: Plan, asked: Sequence[str]) -> Section:
     used = [axis for axis in AXES if axis.plain or any(getattr(one.mapping, axis.name) > 1 for one in layouts)]
 
     def row(place: int, layout: Layout) -> Row:
-        ties = f" (+{layout.ties} that tie)" if layout.ties else ""
+        *figures, kind, _, choices, launched = layout_cells(layout)
+        values = (layout.time, layout.utilisation, layout.memory_bytes)
         degrees = (getattr(layout.mapping, axis.name) for axis in used)
         first = " (fastest)" if layout.mapping in best_of_kind else ""
         return Row(
             cells=(
                 Cell(text=str(place), value=float(place)),
-                Cell(text=show(layout.time, SECONDS), value=layout.time),
-                Cell(text=f"{100 * layout.utilisation:.1f} %", value=layout.utilisation),
-                Cell(text=show(layout.memory_bytes, BYTES), value=layout.memory_bytes),
+                *(Cell(text=text, value=value) for text, value in zip(figures, values, strict=True)),
                 *(Cell(text=str(degree), value=float(degree)) for degree in degrees),
-                f"{layout.kind.word}{first}",
-                choices_text(layout.mapping) + ties,
-                " ".join(layout.frameworks) or "none",
+                f"{kind}{first}",
+                choices,
+                launched,
                 Cell(text=estimate_command(asked, layout.mapping), copied=True),
             ),
             chosen=place == 1,
@@ -218,40 +224,15 @@ def _what_would_help(plan: Plan, asked: Sequence[str]) -> Section:
             )
 
         parts.append(Picture(draw=drawn))
-    near = plan.nearest
-    if near is not None:
-        parts += [
-            Words(
-                f"Faster but too large: {degrees_text(near.mapping)}, {choices_text(near.mapping)} would take "
-                f"{show(near.time, SECONDS)} with {show(near.memory_bytes, BYTES)} a chip."
-            ),
-            Command(estimate_command(asked, near.mapping)),
-        ]
+    if plan.nearest is not None:
+        parts += [Words(nearest_words(plan.nearest)), Command(estimate_command(asked, plan.nearest.mapping))]
     return Section(title="What would help", anchor="helps", parts=tuple(parts))
 
 
 def _ways_out(plan: Plan) -> Section:
-    end, capacity = plan.dead_end, float(plan.cluster.chip.capacity)
-    parts: list[Part] = list(violation_parts(()))
-    if end is not None and end.lightest is not None:
-        least = end.lightest
-        parts.append(
-            Words(
-                f"The layout that needs least, {degrees_text(least.mapping)}, {choices_text(least.mapping)}, holds "
-                f"{show(least.memory, BYTES)} on its fullest rank; a chip has {show(capacity, BYTES)}."
-            )
-        )
-    for way in end.ways_out if end is not None else ():
-        parts += [
-            Words(
-                f"{show(way.time, SECONDS)} a step on {way.accelerators:,} chips, {show(way.memory_bytes, BYTES)} a "
-                "chip, with"
-            ),
-            Command(way.command),
-        ]
-    if end is not None and not end.ways_out:
-        parts.append(Words("Nothing that was tried helps: neither host memory, nor more chips, nor others."))
-    return Section(title="What would fit", anchor="ways-out", parts=tuple(parts))
+    told, ways = dead_end_words(plan)
+    commands = (part for command, gives in ways for part in (Words(f"{gives}:"), Command(command)))
+    return Section(title="What would fit", anchor="ways-out", parts=(*map(Words, told), *commands))
 
 
 def _question(plan: Plan) -> Section:
@@ -262,7 +243,7 @@ def _question(plan: Plan) -> Section:
         ("global batch", f"{step.batch:,} sequences of {plan.sequence:,} tokens"),
         ("element", step.element),
         ("system", f"{cluster.name}: {cluster.accelerators:,} × {cluster.chip.name}, {shape}"),
-        ("memory left free", "5 % unless said" if plan.best is None else f"{100 * plan.best.margin:g} %"),
+        ("memory left free", f"{100 * fitted_constants(cluster, step.element).memory_margin:g} %"),
         (
             "looked at",
             f"{ranking.configurations:,} layouts: {ranking.evaluated:,} timed, {ranking.pruned:,} ruled out by their "

@@ -7,7 +7,7 @@ from volvelle.report.figures.theme import WIDE
 from volvelle.report.how_many_text import shown_sizes
 from volvelle.report.page.builder import page
 from volvelle.report.page.parts import Cell, Facts, Grid, Headline, Part, Picture, Row, Section, Warned
-from volvelle.report.plan_text import choices_text, degrees_text
+from volvelle.report.plan_words import choices_text, degrees_text
 from volvelle.report.run_text import run_figures
 from volvelle.verbs.how_many import Size, Sizing
 
