@@ -113,19 +113,9 @@ def compare(
     if len(alternatives) < 2:
         raise DescriptionError(f"{len(alternatives)} to compare; give two or more")
     known = catalogue_of(catalogue)
-    base: dict[str, Any] = {
-        "model": model,
-        "on": on,
-        "batch": batch,
-        "sequence": sequence,
-        "element": element,
-        "expert_load": expert_load,
-        "stack": stack,
-        "margin": margin,
-        "tokens": tokens,
-        "set": set,
-    }
-    asked = _Asked(known, base, seed, choices)
+    work = {"model": model, "batch": batch, "sequence": sequence, "element": element, "expert_load": expert_load}
+    machine = {"on": on, "stack": stack, "margin": margin, "set": set}
+    asked = _Asked(known, {**work, **machine, "tokens": tokens}, seed, choices)
     found = tuple(asked.answered(one) for one in alternatives)
     first = found[0].side
     return Comparison(
@@ -168,15 +158,10 @@ class _Asked:
         for name, option in (("model", "--model"), ("on", "--on"), ("batch", "--batch")):
             if question[name] is None:
                 raise DescriptionError(f"{brief(text)} is a {what}; say {option} too, which it leaves open")
-        named, tokens = question.pop("model"), question.pop("tokens")
-        question["on"] = cluster_of(
-            question["on"],
-            self.known,
-            stack=question.pop("stack"),
-            margin=question.pop("margin"),
-            changes=question.pop("set"),
-        )
-        _, forward = forward_pass(named, self.known, question.pop("sequence"))
+        taken = ("model", "sequence", "tokens", "stack", "margin", "set")
+        named, sequence, tokens, stack, margin, changes = (question.pop(name) for name in taken)
+        question["on"] = cluster_of(question["on"], self.known, stack=stack, margin=margin, changes=changes)
+        _, forward = forward_pass(named, self.known, sequence)
         choices, fits = {**self.choices, **layout}, True
         if not choices:
             choices["mapping"], fits = self._laid_out(forward, question)
@@ -186,9 +171,8 @@ class _Asked:
 
     def _laid_out(self, forward: Workload, question: Mapping[str, Any]) -> tuple[ParallelMapping, bool]:
         """The fastest of the usual layouts, or where nothing fits the one that holds least; and whether it fits."""
-        step = training_step(
-            forward, **{name: value for name, value in question.items() if name != "on"}, **self.recipe
-        )
+        said = {name: value for name, value in question.items() if name != "on"}
+        step = training_step(forward, **said, **self.recipe)
         space = considered_space({}, int(forward.sizes.get("position", 1)), offload=False)
         asked = (space, step, question["on"], ClosedForm())
         found = fastest(*asked)
