@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_200
+MOST_LINES = 50_020
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -90,6 +90,7 @@ ADDED = {
     "report/trained_text.py": 45,
     "cli/tuning_options.py": 60,
     "verbs/other_machine.py": 90,
+    "search/layouts.py": 245,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

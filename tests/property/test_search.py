@@ -9,8 +9,9 @@ from tests.property.strategies import clusters
 from volvelle import ClosedForm, Cluster, Experts, Memory, ParallelMapping, Recompute, TrainingStep, transformer
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.search.exhaustive import search
+from volvelle.search.layouts import layouts
 from volvelle.search.sensitivity import sensitivity
-from volvelle.search.space import Space, layouts
+from volvelle.search.space import Space
 
 STEP = TrainingStep(model=transformer(small_gpt()), batch=32, reserved=0.0)
 MIXED = TrainingStep(

@@ -13,8 +13,9 @@ from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.axes import AXES, REPLICAS, combined
 from volvelle.mapping.kinds import Kind, kinds
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.search.layouts import layouts
 from volvelle.search.least_time import least_times
-from volvelle.search.space import Space, layouts
+from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
@@ -103,8 +104,7 @@ def fastest(
         ranking = search(space, step, cluster, estimator, top=1, within=within)
     except MappingError:
         return None
-    found = ranking.best[0] if ranking.best else None
-    return None if found is None or (within is not None and found.time > within) else found
+    return next((found for found in ranking.best if within is None or found.time <= within), None)
 
 
 def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:

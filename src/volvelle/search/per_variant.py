@@ -14,7 +14,8 @@ from volvelle.errors import MappingError
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.uncertainty import TableEstimator
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.search.space import Space, layouts
+from volvelle.search.layouts import layouts
+from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 

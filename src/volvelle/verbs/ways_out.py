@@ -108,16 +108,10 @@ def _larger(
 ) -> Iterator[WayOut]:
     """The same kind of machine with the fewest accelerators, by whole units, on which something fits.
 
-    Of bytes held, a part is shared out by more chips and a part is not: one doubling saves as much as all that follow.
-    Where that is not enough, no more are tried.
+    One doubling saves as many bytes as all that follow; where that is not enough, no more are tried.
     """
-    kind, unit, below = cluster.name.partition("/")[0], cluster.dimensions[0].size, cluster.accelerators
-    held = least
-
-    def at(count: int) -> tuple[Cluster, Ranked | None]:
-        larger = machine(f"{kind}/{count}")
-        return larger, _found(space, step, larger)
-
+    kind, unit = cluster.name.partition("/")[0], cluster.dimensions[0].size
+    below, held = cluster.accelerators, least
     for _ in range(_DOUBLINGS):
         larger = machine(f"{kind}/{2 * below}")
         try:
@@ -133,7 +127,8 @@ def _larger(
     else:
         return
     between = range((below // unit + 1) * unit, 2 * below, unit)
-    tried = map(at, between if len(between) <= _COUNTS else ())
+    machines = (machine(f"{kind}/{count}") for count in (between if len(between) <= _COUNTS else ()))
+    tried = ((larger, _found(space, step, larger)) for larger in machines)
     larger, found = next((pair for pair in tried if pair[1] is not None), above)
     yield from _way(f"{command} --on {larger.name}", step, larger, found)
 

@@ -6,8 +6,9 @@ import pytest
 from volvelle import Catalogue, ClosedForm, TrainingStep, training_step, transformer
 from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.search.exhaustive import fastest
+from volvelle.search.layouts import layouts
 from volvelle.search.least_time import least_times
-from volvelle.search.space import Space, layouts
+from volvelle.search.space import Space
 
 
 @pytest.fixture(scope="module")

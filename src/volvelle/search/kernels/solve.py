@@ -34,7 +34,8 @@ from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.kernels.block_splits import BlockSplits
 from volvelle.search.kernels.least_memory import least_memory
 from volvelle.search.kernels.split_times import SplitTimes
-from volvelle.search.space import Space, layouts
+from volvelle.search.layouts import layouts
+from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.workload.tensor_layout import TensorLayout
 from volvelle.workload.training import TrainingStep
