@@ -88,3 +88,9 @@ def test_a_collective_of_one_chip_is_not_scored(tmp_path: Path) -> None:
     reply = ask(tmp_path, "validate", "collectives", "--data", "rows.csv", "--json")
     assert reply.status == 0
     assert "one chip alone exchanges nothing" in reply.out
+
+
+def test_a_matrix_with_fewer_blocks_than_processes_is_refused(tmp_path: Path) -> None:
+    reply = answered(tmp_path, "plan hpl --on=dgx-a100/99999989 --memory=1.5e-06 --method=layered --json")
+    assert reply.status in (1, 2)
+    assert "blocks a side is too small" in reply.last

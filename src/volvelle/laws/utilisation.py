@@ -1,5 +1,7 @@
 """How much of the machine is put to use."""
 
+import numpy as np
+
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Flop, FlopPerSecond, Fraction, Seconds
 
@@ -8,9 +10,10 @@ from volvelle.quantities import Count, Flop, FlopPerSecond, Fraction, Seconds
 def model_flops_utilisation(work: Flop, time: Seconds, *, chips: Count, peak: FlopPerSecond) -> Fraction:
     r"""Arithmetic the model needs over what the chips could have done in that time.
 
-    $$ \mathrm{MFU} = \frac{W}{t\,N\,F} $$
+    $$ \mathrm{MFU} = \min\left(1,\; \frac{W}{t\,N\,F}\right) $$
 
     W counts the forward and backward matrix products once, recomputation not at all, attention in full (a causal
-    mask is not taken to halve it). Assumes F is the dense peak in the element type of the products.
+    mask is not taken to halve it). Kernels skip what a mask hides, so where attention is nearly all, W may be more than
+    a chip can do; no chip is busy for more than all the time. Assumes F is the dense peak of the element type.
     """
-    return work / (time * chips * peak)
+    return np.minimum(1.0, work / (time * chips * peak))

@@ -16,7 +16,7 @@ def members(group: Count, stride: Count, spans: Sequence[int]) -> list[NDArray[n
     unit of each dimension. Where group and units do not divide each other, the worst-placed group counts: six
     consecutive chips over nodes of eight are taken as three pairs, because some six straddle two nodes.
     """
-    reach = np.multiply(group, stride).astype(np.int64)
+    reach = np.minimum(np.multiply(group, stride), 2.0**62).astype(np.int64)  # more chips than there can be
     step = np.positive(stride).astype(np.int64)
     found = []
     inside: NDArray[np.float64] = np.ones(())

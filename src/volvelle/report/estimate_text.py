@@ -19,6 +19,7 @@ _BAR = 8
 _BARRED = 80
 """Columns of a terminal from which on there is room for bars."""
 _GRAPHS = {Graphs.ROUTER: "routing", Graphs.ATTENTION: "all but experts", Graphs.WHOLE: "the whole step"}
+_MASKED = "; attention counts in full, but kernels skip what its mask hides"
 
 
 def print_estimate(answer: Answer, *, detail: bool = False) -> None:
@@ -103,7 +104,7 @@ def _speed(text: Text, estimate: TrainingEstimate) -> None:
     )
     text.append(
         f"{estimate.tokens_per_second:,.0f} tokens/s   "
-        f"{100 * estimate.utilisation:.1f} % of peak (MFU)   "
+        f"{100 * estimate.utilisation:.1f} % of peak (MFU{_MASKED if estimate.utilisation >= 1.0 else ''})   "
         f"{estimate.work / estimate.time / estimate.chips / 1e12:.1f} TFLOP/s a chip\n"
     )
 

@@ -9,3 +9,7 @@ def test_utilisation_of_palm() -> None:
     """Chowdhery 2022: 540 B parameters, 238.3 K tokens/s on 6144 TPU v4 is 46.2 % MFU (45.7 % without attention)."""
     work = 238.3e3 * 6 * 540.35e9
     assert model_flops_utilisation(work, 1.0, chips=6144, peak=275e12) == pytest.approx(0.457, abs=0.002)
+
+
+def test_no_chip_is_busy_for_more_than_all_the_time() -> None:
+    assert model_flops_utilisation(3e15, 1.0, chips=1, peak=1e15) == 1.0

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.estimators.result import Contribution
 from volvelle.laws.hpl.closed_form import hpl_calculation_time, hpl_latency_time, hpl_transfer_time
 from volvelle.laws.hpl.layers import (
@@ -23,7 +23,12 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
 
-def _calculation(cluster: Cluster, time: Seconds) -> Contribution:
+def _calculation(cluster: Cluster, time: Seconds, problem: Hpl, grid: ProcessGrid) -> Contribution:
+    if float(time) <= 0.0:
+        raise OutsideDomainError(
+            f"a matrix of {problem.order / problem.block:.0f} blocks a side is too small for {grid.rows} × "
+            f"{grid.columns} processes, of which each needs some; take more memory, fewer chips or a smaller --nb"
+        )
     return Contribution(
         name="calculation",
         part="compute",
@@ -59,12 +64,10 @@ class OriginalHpl(AbstractHplModel):
         calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=self.lower_order)
         latency = hpl_latency_time(order, rows, block=block, latency=link.latency)
         transfer = hpl_transfer_time(order, rows, columns, block=block, element=element, lower_order=self.lower_order)
-        parts = (
-            _calculation(cluster, calculation),
-            _sent("latency", latency, link.name, "hpl_latency_time"),
-            _sent("transfer", transfer, link.name, "hpl_transfer_time"),
-        )
-        return self.answer(problem, cluster, grid, parts)
+        computed = _calculation(cluster, calculation, problem, grid)
+        waiting = _sent("latency", latency, link.name, "hpl_latency_time")
+        sending = _sent("transfer", transfer, link.name, "hpl_transfer_time")
+        return self.answer(problem, cluster, grid, (computed, waiting, sending))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +115,8 @@ class LayeredHpl(AbstractHplModel):
         order = padded_order(float(problem.order), block=block)
         rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
         calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=True)
-        parts = [_calculation(cluster, calculation)]
-        layers = layers_of(cluster, grid, self.core)
-        if self.outermost_only:
-            layers = layers[-1:]
+        parts = [_calculation(cluster, calculation, problem, grid)]
+        layers = layers_of(cluster, grid, self.core)[-1 if self.outermost_only else 0 :]
         above, beside = 0.0, 0.0
         for layer in layers:
             tall = float(layer_boundary(order, layer.row_parts, block=block))
