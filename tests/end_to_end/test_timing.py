@@ -91,4 +91,4 @@ def test_a_trillion_parameters_on_4096_chips_are_searched_in_seconds() -> None:
 
 
 def test_a_mixture_of_experts_on_256_chips_is_planned_within_five_seconds() -> None:
-    assert best(1, lambda: volvelle("plan", "mixtral-8x7b", "--on", "dgx-h100/256", "--batch", "1024")) < 5.0
+    assert best(2, lambda: volvelle("plan", "mixtral-8x7b", "--on", "dgx-h100/256", "--batch", "1024")) < 5.0
