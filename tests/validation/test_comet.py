@@ -1,8 +1,8 @@
 """The COMET paper, computed again: what its text prints is found, or it is said what is not and why."""
 
 import json
+import os
 import re
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -75,10 +75,11 @@ def test_the_command_lists_targets_with_verdicts() -> None:
 
 
 def test_every_figure_is_written_in_less_than_half_a_minute(tmp_path: Path) -> None:
-    start = time.perf_counter()
+    start = os.times()
     done = volvelle("reproduce", "comet", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert time.perf_counter() - start < 30.0
+    end = os.times()  # of computing: other tests run beside it
+    assert end.children_user + end.children_system - start.children_user - start.children_system < 30.0
     for name in ITEMS:
         assert json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
         assert (tmp_path / f"{name}.csv").is_file()
