@@ -8,7 +8,7 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, plainly
 
 
 class Alias(BaseModel):
@@ -53,6 +53,7 @@ class _File(BaseModel):
     hub: tuple[HubName, ...]
     accelerators: tuple[Alias, ...]
     published: Mapping[str, Mapping[str, str]]
+    short: Mapping[str, str]
 
 
 @cache
@@ -78,6 +79,11 @@ def accelerator_alias(name: str) -> Alias | None:
 def published_names(publication: str) -> Mapping[str, str]:
     """Our names of chips → those of a publication."""
     return _file().published[publication]
+
+
+def short_chip_name(plain: str) -> str | None:
+    """The chip that a shorter name, written plainly, can only mean."""
+    return next((chip for name, chip in _file().short.items() if plainly(name) == plain), None)
 
 
 def hub_names() -> tuple[HubName, ...]:

@@ -37,6 +37,7 @@ from volvelle.system.topologies import (
 )
 from volvelle.system.topologies.torus import nearly_cubic
 from volvelle.workload.elements import element_bytes
+from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 
 
@@ -240,7 +241,8 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     stated = file.architecture
     figures.known("architecture", stated.source)
     figures.read("parameters", file.parameters, PARAMETERS, exact="learned numbers are counted")
-    parts = {"experts": Experts, "latent": LatentAttention, "mamba": Mamba, "mamba2": Mamba2}
+    parts: dict[str, type] = {"experts": Experts, "latent": LatentAttention, "mamba": Mamba, "mamba2": Mamba2}
+    parts |= {"delta_net": DeltaNet, "sparse": SparseIndex}
     fields = stated.model_dump(exclude={"source", "kind", "pattern", "kinds", *parts})
     for name, part in parts.items():
         described = getattr(stated, name)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from importlib.resources.abc import Traversable
 
-from volvelle.catalogue.aliases import accelerator_alias, accelerator_aliases, hub_model
+from volvelle.catalogue.aliases import accelerator_alias, accelerator_aliases, hub_model, short_chip_name
 from volvelle.catalogue.schema import ROOMS
 from volvelle.errors import UnknownNameError, brief, plainly
 from volvelle.input_limits import read_text
@@ -52,7 +52,7 @@ class EntryNames:
             alike = [own for own in known if plainly(called(own)) == plain]
             if len(alike) == 1:
                 return alike[0]
-        found = hub_model(name) if room == "models" else None
+        found = hub_model(name) if room == "models" else short_chip_name(plain) if room == "chips" else None
         return found if found in known else None
 
     def known(self, room: str, name: str, count: str = "") -> str:

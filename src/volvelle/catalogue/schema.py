@@ -22,6 +22,7 @@ from volvelle.domains import (
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
+from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
 
 Text = Annotated[str, Field(min_length=1)]
@@ -205,6 +206,8 @@ else:
         latent=(_form(LatentAttention) | None, None),
         mamba=(_form(Mamba, stated=("taps",)) | None, None),
         mamba2=(_form(Mamba2, stated=("taps",)) | None, None),
+        delta_net=(_form(DeltaNet, stated=("taps",)) | None, None),
+        sparse=(_form(SparseIndex) | None, None),
         pattern=(str, ""),
         kinds=(dict[str, str], {}),
     )

@@ -83,7 +83,8 @@ def _deepseek_experts(c: ConfigFields) -> Experts | None:
     )
 
 
-def _deepseek_latent(c: ConfigFields) -> Transformer:
+def deepseek_latent(c: ConfigFields) -> Transformer:
+    """As in Llama, but with latent attention and experts."""
     if c.truth("attention_bias", default=False):
         raise c.refuse("attention_bias", "latent attention has no biases")
     latent = LatentAttention(
@@ -95,7 +96,7 @@ def _deepseek_latent(c: ConfigFields) -> Transformer:
     return llama_like(c, experts=_deepseek_experts(c), latent=latent)
 
 
-def _qwen_experts(c: ConfigFields, *, shared: int) -> Experts:
+def qwen_experts(c: ConfigFields, *, shared: int) -> Experts:
     """Every layer has experts, but for those the file lists; the shape has words for a run of those at the start."""
     if c.whole("decoder_sparse_step", default=1) != 1:
         raise c.refuse("decoder_sparse_step", "every layer has experts, but for some at the start")
@@ -144,7 +145,7 @@ def gemma(
 
 
 def _qwen2_moe(c: ConfigFields) -> Transformer:
-    experts = _qwen_experts(c, shared=c.whole("shared_expert_intermediate_size"))
+    experts = qwen_experts(c, shared=c.whole("shared_expert_intermediate_size"))
     shape = llama_like(c, kv_default=16, experts=experts)
     return replace(shape, linear_bias="qkv" if c.truth("qkv_bias", default=True) else "none")
 
@@ -294,10 +295,10 @@ FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "qwen2": lambda c: replace(llama_like(c, kv_default=32), linear_bias="qkv"),
     "qwen2_moe": _qwen2_moe,
     "qwen3": lambda c: _qwen3(c, kv_default=32),
-    "qwen3_moe": lambda c: _qwen3(c, kv_default=4, experts=_qwen_experts(c, shared=0)),
+    "qwen3_moe": lambda c: _qwen3(c, kv_default=4, experts=qwen_experts(c, shared=0)),
     "deepseek": lambda c: llama_like(c, experts=_deepseek_experts(c)),
-    "deepseek_v2": _deepseek_latent,
-    "deepseek_v3": _deepseek_latent,
+    "deepseek_v2": deepseek_latent,
+    "deepseek_v3": deepseek_latent,
     "gemma": lambda c: gemma(c, kv_default=16),
     "phi3": llama_like,
     "gpt2": _gpt2,

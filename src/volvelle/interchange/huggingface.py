@@ -2,19 +2,21 @@
 
 The file itself says which family it is (``model_type``, else ``architectures``), and each family has its reader in
 :mod:`volvelle.interchange.decoder_families` or, where layers are of several kinds,
-:mod:`volvelle.interchange.hybrid_families`. A key the file may leave out takes the default
+:mod:`volvelle.interchange.hybrid_families`; those with linear or sparse attention are in
+:mod:`volvelle.interchange.newer_families`. A key the file may leave out takes the default
 that the ``transformers`` library gives it; a key that decides the size of the network may not be left out.
 
 What the shape leaves out, so that an estimate from it stays on the safe side:
 
 * sliding windows of Mistral, Gemma 2 and gpt-oss: attention is counted over the whole sequence (those of Gemma 3 and
   Llama 4 are read);
-* what is not the language model (the vision towers of Gemma 3 and Llama 4): its text part only;
+* what is not the language model (the vision towers of Gemma 3, Llama 4, Qwen3.5 and Kimi K2.5): its text part only;
 * how rotary angles are scaled for long contexts (YaRN, linear, llama3): no cost worth counting;
 * multi-token-prediction layers (``num_nextn_predict_layers`` of DeepSeek-V3): the main network only;
-* the gate before Qwen's shared expert (one column a layer), the router's own bias (DeepSeek-V3), attention sinks and
-  the biases of experts (gpt-oss), the feed-forward biases of GPT-J, the output bias of Llama's optional attention
-  bias: together below 0.05 % of the parameters of any published model;
+* the gate before Qwen's shared expert (one column a layer), the router's own bias (DeepSeek-V3), weights of norms
+  across all heads (MiniMax-M2: those within a head are counted), attention sinks and the biases of experts (gpt-oss),
+  the feed-forward biases of GPT-J, the output bias of Llama's optional attention bias: together below 0.05 % of the
+  parameters of any published model;
 * the norm of Llama 4's queries and keys (``use_qk_norm``), which has no weights;
 * the type weights are stored in (``torch_dtype``, ``quantization_config``): a training step has its own.
 """
@@ -28,9 +30,14 @@ from volvelle.interchange import decoder_families
 from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.hybrid_families import HYBRID_FAMILIES
 from volvelle.interchange.json_file import read_json
+from volvelle.interchange.newer_families import NEWER_FAMILIES
 from volvelle.workload.families.shape import Transformer
 
-FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {**decoder_families.FAMILIES, **HYBRID_FAMILIES}
+FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
+    **decoder_families.FAMILIES,
+    **HYBRID_FAMILIES,
+    **NEWER_FAMILIES,
+}
 """Families by ``model_type``, each with its reader."""
 _ARCHITECTURE = re.compile("(.*?)(ForCausalLM|ForConditionalGeneration|LMHeadModel)")
 _OTHERWISE = {"RWForCausalLM": "falcon", "Gemma3ForCausalLM": "gemma3_text"}

@@ -19,7 +19,7 @@ _SPANS = {
 }
 
 
-def _pattern(mixers: Sequence[str], feeds: Sequence[str]) -> tuple[LayerKind, ...]:
+def pattern_of(mixers: Sequence[str], feeds: Sequence[str]) -> tuple[LayerKind, ...]:
     """The kinds of all layers, written once where they repeat."""
     kinds = [LayerKind.parse(f"{mixer} + {feed}") for mixer, feed in zip(mixers, feeds, strict=True)]
     for period in range(1, len(kinds) // 2 + 1):
@@ -28,18 +28,19 @@ def _pattern(mixers: Sequence[str], feeds: Sequence[str]) -> tuple[LayerKind, ..
     return tuple(kinds)
 
 
-def _every(count: int, period: int, offset: int, there: str, elsewhere: str) -> list[str]:
+def every_so_often(count: int, period: int, offset: int, there: str, elsewhere: str) -> list[str]:
+    """What each of so many layers is: one kind at an offset within every period, another elsewhere."""
     return [there if layer % max(period, 1) == offset else elsewhere for layer in range(count)]
 
 
 def _alternating(c: ConfigFields, shape: Transformer, feed: str, *, window: int) -> Transformer:
     """Every other layer, from the first on, attends within a window, unless the file says which."""
     spans = c.words("layer_types", _SPANS, shape.layers)
-    spans = spans or _every(shape.layers, 2, 1, "attention", "local attention")
+    spans = spans or every_so_often(shape.layers, 2, 1, "attention", "local attention")
     if "local attention" not in spans:
         return shape
     return replace(
-        shape, pattern=_pattern(spans, [feed] * shape.layers), window=c.whole("sliding_window", default=window)
+        shape, pattern=pattern_of(spans, [feed] * shape.layers), window=c.whole("sliding_window", default=window)
     )
 
 
@@ -57,11 +58,11 @@ def _gemma3_text(c: ConfigFields) -> Transformer:
     shape = replace(shape, norms_per_layer=4, qk_norm=True)
     every = c.whole("sliding_window_pattern", "_sliding_window_pattern", default=6)
     spans = c.words("layer_types", _SPANS, shape.layers)
-    spans = spans or _every(shape.layers, every, every - 1, "attention", "local attention")
+    spans = spans or every_so_often(shape.layers, every, every - 1, "attention", "local attention")
     window = c.whole("sliding_window", default=4096)
     if "local attention" not in spans:
         return shape
-    return replace(shape, pattern=_pattern(spans, ["mlp"] * shape.layers), window=window)
+    return replace(shape, pattern=pattern_of(spans, ["mlp"] * shape.layers), window=window)
 
 
 def _gemma3(c: ConfigFields) -> Transformer:
@@ -83,13 +84,13 @@ def _llama4(c: ConfigFields) -> Transformer:
     rotated = text.words("no_rope_layers", {"1": "local attention", "0": "attention"}, shape.layers)
     every = text.whole("no_rope_layer_interval", default=4)
     spans = text.words("layer_types", _SPANS, shape.layers) or rotated
-    spans = spans or _every(shape.layers, every, every - 1, "attention", "local attention")
+    spans = spans or every_so_often(shape.layers, every, every - 1, "attention", "local attention")
     step = text.whole("interleave_moe_layer_step", default=1)
-    feeds = _every(shape.layers, step, step - 1, "experts", "mlp")
+    feeds = every_so_often(shape.layers, step, step - 1, "experts", "mlp")
     return replace(
         shape,
         name=c.name,
-        pattern=_pattern(spans, feeds),
+        pattern=pattern_of(spans, feeds),
         window=text.whole("attention_chunk_size", default=8192),
         global_rotation=False,
     )
@@ -104,7 +105,7 @@ def _jamba(c: ConfigFields) -> Transformer:
     experts = Experts(count=count, chosen=chosen, ffn=ffn) if count > 1 else None
     shape = llama_like(c, kv_default=8, experts=experts, length_default=262144)
     mixers, feeds = (
-        _every(
+        every_so_often(
             shape.layers,
             c.whole(f"{key}_layer_period", default=period),
             c.whole(f"{key}_layer_offset", default=offset),
@@ -120,7 +121,7 @@ def _jamba(c: ConfigFields) -> Transformer:
     return replace(
         shape,
         positions="none",
-        pattern=_pattern(mixers, feeds),
+        pattern=pattern_of(mixers, feeds),
         mamba=Mamba(
             inner=c.whole("mamba_expand", default=2) * shape.hidden,
             state=c.whole("mamba_d_state", default=16),

@@ -94,6 +94,8 @@ def _attention(shape: Transformer, mapping: ParallelMapping) -> _Flags:
     places = {"learned": "learned_absolute", "rotary": "rope", "none": "none"}
     if shape.positions not in places:
         raise _MEGATRON.cannot(f"{shape.positions} positions", "it has learned and rotary ones, or none")
+    if shape.attention_gate or shape.sparse is not None:
+        raise _MEGATRON.cannot("gated or sparse attention by options that last", "use a model without it")
     backend = ("fused" if shape.latent else "flash") if mapping.fused_attention else "unfused"
     flags: _Flags = {
         "--position-embedding-type": places[shape.positions],

@@ -84,7 +84,7 @@ def _adapters(framework: Framework, shape: Transformer, tuning: Tuning) -> list[
 
 
 def _modules(framework: Framework, shape: Transformer, tuning: Tuning) -> tuple[str, ...]:
-    plain = shape.gated and shape.norm == "rmsnorm" and not (shape.latent or shape.pattern)
+    plain = shape.gated and shape.norm == "rmsnorm" and not (shape.latent or shape.pattern or shape.sparse)
     if not plain or any(target not in _TARGETS for target in tuning.targets):
         raise framework.cannot(
             f"adapters on {', '.join(tuning.targets)} of {shape.name}",

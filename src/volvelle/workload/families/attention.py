@@ -3,6 +3,7 @@
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.pieces import STREAM, bias, dropout, norm
 from volvelle.workload.families.shape import LatentAttention, Transformer
+from volvelle.workload.families.sparse_index import queries_with_choice
 
 ATTENTION_CORE = "attention core"
 """Region of the operations between the query, key, value projections and the output projection."""
@@ -21,8 +22,14 @@ def attention(b: BlockBuilder, shape: Transformer, x: str, *, local: bool = Fals
         q, k, v = _grouped(b, shape, x, rotated=local or shape.global_rotation)
         across, value = "head_dim", "head_dim"
     b.part = "attention"
+    if shape.sparse is not None:
+        q = queries_with_choice(b, shape, x, q, dims=f"batch position kv_heads group {across}")
+        local = True
     context = attention_core(b, q, k, v, across=across, value=value, local=local, drops=shape.dropout)
     made = f"batch position kv_heads group {value}"
+    if shape.attention_gate:
+        gate = b.project("attention_gate", f"{STREAM}, hidden kv_heads group {value} -> {made}", x)
+        context = b.pointwise("attention_gating", f"{made}, {made} -> {made}", gate, context, flops=4.0, saves=(0, 1))
     out = b.project("attention_out", f"{made}, kv_heads group {value} hidden -> {STREAM}", context)
     if shape.linear_bias == "all":
         out = bias(b, "attention_out_bias", STREAM, "hidden", out)
@@ -44,7 +51,7 @@ def attention_core(
 
     There are ``position`` queries and ``key`` keys: as many in training, one against a cache when a token is made.
     Local attention has ``window`` keys for each query, counted in full like a causal mask: also at the start of the
-    sequence, and for attention in chunks also at the start of each.
+    sequence, and for attention in chunks also at the start of each. So has attention whose keys an index chooses.
     """
     b.region = ATTENTION_CORE
     window = "window" if local else ""

@@ -5,7 +5,7 @@ from typing import Literal, Self, cast, get_args
 
 from volvelle.errors import DescriptionError, UnknownNameError
 
-Mixer = Literal["attention", "local attention", "mamba", "mamba2", "none"]
+Mixer = Literal["attention", "local attention", "mamba", "mamba2", "delta net", "none"]
 """How positions learn of each other: attention over all of them or over a window, or a recurrence."""
 Feed = Literal["mlp", "experts", "none"]
 """What each position then goes through alone."""

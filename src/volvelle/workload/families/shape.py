@@ -7,9 +7,10 @@ from typing import Literal
 from volvelle.domains import LAYERS, NO_LAYERS, NO_WIDTH, WIDTH, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.presentable import only_what_is_set
+from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.layer_kind import LayerKind
 
-__all__ = ["Experts", "LatentAttention", "LayerKind", "Mamba", "Mamba2", "Transformer"]
+__all__ = ["DeltaNet", "Experts", "LatentAttention", "LayerKind", "Mamba", "Mamba2", "SparseIndex", "Transformer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +113,15 @@ class Transformer:
     """Whether attention over all positions rotates queries and keys too; in Llama 4 only local attention does."""
     mamba: Mamba | None = None
     mamba2: Mamba2 | None = None
+    delta_net: DeltaNet | None = None
+    attention_gate: bool = False
+    """Whether what attention makes is multiplied by a gate, as wide as its queries."""
+    sparse: SparseIndex | None = None
     element: str = "bf16"
 
     def __post_init__(self) -> None:
         check_fields(self, f"model {self.name!r}")
-        for name in ("experts", "latent", "mamba", "mamba2"):
+        for name in ("experts", "latent", "mamba", "mamba2", "delta_net", "sparse"):
             if getattr(self, name) is not None:
                 check_fields(getattr(self, name), f"model {self.name!r}: {name}")
         if self.heads % self.kv_heads:
@@ -143,7 +148,8 @@ class Transformer:
 
     def _check_pattern(self) -> None:
         where = f"model {self.name!r}"
-        needs: dict[str, object] = {"mamba": self.mamba, "mamba2": self.mamba2, "local attention": self.window}
+        spaces = {"mamba": self.mamba, "mamba2": self.mamba2, "delta net": self.delta_net}
+        needs: dict[str, object] = {**spaces, "local attention": self.window}
         if self.pattern:
             needs["experts"] = self.experts
         used = {part for kind in self.pattern for part in (kind.mixer, kind.feed)}
@@ -154,17 +160,24 @@ class Transformer:
             if part not in used and said:
                 lack = f"its pattern has no {part}" if self.pattern else "no pattern says where"
                 raise DescriptionError(f"{where}: {field} is given, but {lack}")
+        if self.sparse is not None and self.window:
+            raise DescriptionError(f"{where}: its keys are chosen by an index or by a window, not both")
         if not self.pattern:
             return
         if self.parallel_block:
             raise DescriptionError(f"{where}: layers of several kinds run their halves in turn, not side by side")
         if self.experts is not None and self.experts.dense_layers:
             raise DescriptionError(f"{where}: say by the pattern which layers are dense, not by dense_layers")
-        if self.mamba is not None and self.mamba2 is not None:
-            raise DescriptionError(f"{where}: its state spaces are mamba or mamba2, not both")
+        if sum(space is not None for space in spaces.values()) > 1:
+            raise DescriptionError(f"{where}: its state spaces are mamba, mamba2 or delta net, not both")
         if self.mamba2 is not None and self.mamba2.heads % self.mamba2.groups:
             raise DescriptionError(
                 f"{where}: {self.mamba2.heads} heads of its state space do not form {self.mamba2.groups} even groups"
+            )
+        if self.delta_net is not None and self.delta_net.value_heads % self.delta_net.key_heads:
+            raise DescriptionError(
+                f"{where}: {self.delta_net.value_heads} value heads of its delta net cannot share "
+                f"{self.delta_net.key_heads} heads of keys evenly"
             )
 
     @property
@@ -182,5 +195,5 @@ class Transformer:
         return self.activation in ("swiglu", "geglu")
 
 
-_FIELDS = {"local attention": "window"}
+_FIELDS = {"local attention": "window", "delta net": "delta_net"}
 """Fields that are not named as the part of a layer they describe."""

@@ -10,9 +10,11 @@ from itertools import groupby
 
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.attention import ATTENTION_CORE, attention
+from volvelle.workload.families.delta_net import delta_net, delta_sizes
 from volvelle.workload.families.feed_forward import feed_forward, mixture
 from volvelle.workload.families.pieces import STREAM, bias, dropout, norm, residual
 from volvelle.workload.families.shape import LayerKind, Transformer
+from volvelle.workload.families.sparse_index import index_sizes
 from volvelle.workload.families.state_space import mamba, mamba2
 from volvelle.workload.graph import Block, Workload
 
@@ -54,6 +56,8 @@ def transformer(shape: Transformer, *, batch: int = 1, sequence: int | None = No
         }
     if shape.window:
         sizes["window"] = min(shape.window, length)
+    if shape.sparse is not None:
+        sizes |= index_sizes(shape.sparse, length)
     sizes |= _state_sizes(shape)
     named = [(_block_name(shape, kind), kind) for kind in shape.kinds]
     repeats = Counter(name for name, _ in named)
@@ -81,7 +85,7 @@ def _state_sizes(shape: Transformer) -> dict[str, float]:
             "state": shape.mamba2.state,
             "taps": shape.mamba2.taps,
         }
-    return {}
+    return {} if shape.delta_net is None else delta_sizes(shape.delta_net)
 
 
 def _block_name(shape: Transformer, kind: LayerKind) -> str:
@@ -147,6 +151,8 @@ def _mixer(b: BlockBuilder, shape: Transformer, kind: LayerKind, x: str) -> str:
         return mamba(b, shape, shape.mamba, x)
     if kind.mixer == "mamba2" and shape.mamba2 is not None:
         return mamba2(b, shape.mamba2, x)
+    if kind.mixer == "delta net" and shape.delta_net is not None:
+        return delta_net(b, shape.delta_net, x)
     return attention(b, shape, x, local=kind.mixer == "local attention")
 
 

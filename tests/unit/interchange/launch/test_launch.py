@@ -413,6 +413,7 @@ def test_a_name_with_line_breaks_stays_inside_its_comment(framework: str) -> Non
         ("megatron", "gemma2-9b", Layout(data=2), {}, "layers of several kinds"),
         ("megatron", "gemma-2b", Layout(data=2), {}, "activation geglu"),
         ("megatron", "falcon-7b", Layout(data=2), {}, "side by side"),
+        ("megatron", "glm-5", Layout(data=2), {}, "gated or sparse attention"),
         ("megatron", "jamba-1.5-large", Layout(data=2), {}, "layers of several kinds"),
         ("megatron", "bloom-7b1", Layout(data=2), {}, "norm after the embedding"),
         ("megatron", "mpt-7b", Layout(data=2), {}, "layernorm without bias"),

@@ -8,12 +8,14 @@ from tests.conftest import small_llama
 from volvelle import Catalogue, DescriptionError, Phase, Transformer, Workload, transformer, with_backward
 from volvelle.errors import UnknownNameError
 from volvelle.mapping.sharding import by_dimension, shard
-from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2
+from volvelle.workload.families.shape import DeltaNet, Experts, LayerKind, Mamba, Mamba2, SparseIndex
 from volvelle.workload.operations import Unit
 from volvelle.workload.tensor_layout import split
 
 LOCAL, GLOBAL = LayerKind.parse("local attention + mlp"), LayerKind.parse("attention + mlp")
 MAMBA = Mamba(inner=1024, state=16, step_rank=32, norms=True)
+NET = DeltaNet(value_heads=16, key_heads=4, key_dim=32, value_dim=64, chunk=16)
+INDEX = SparseIndex(heads=4, dim=32, chosen=64)
 MAMBA2 = Mamba2(heads=16, head_dim=64, groups=4, state=32, chunk=16)
 
 
@@ -36,8 +38,17 @@ def apart() -> Transformer:
     return small_llama(layers=6, pattern=kinds("mamba2", "mlp", "attention"), mamba2=MAMBA2, activation="relu2")
 
 
+def linear() -> Transformer:
+    """Delta nets and gated attention, as in Qwen3-Next."""
+    pattern = kinds("delta net + mlp", "delta net + mlp", "attention + mlp")
+    return small_llama(layers=6, pattern=pattern, delta_net=NET, attention_gate=True)
+
+
 def scores(workload: Workload, block: str) -> float:
     return workload.block(block).operation_of["scores"].kind.work().flops(workload.sizes)
+
+
+SHAPES = [mixed(), spaces(), apart(), linear(), small_llama(sparse=INDEX)]
 
 
 def test_a_pattern_goes_round_until_all_layers_are_named() -> None:
@@ -81,7 +92,7 @@ def test_a_window_is_never_split_but_positions_are() -> None:
     assert gathered == ["key_rotation", "value"]
 
 
-@pytest.mark.parametrize("shape", [mixed(), spaces(), apart()], ids=["local", "mamba", "mamba2"])
+@pytest.mark.parametrize("shape", SHAPES, ids=["local", "mamba", "mamba2", "delta net", "sparse"])
 def test_backward_does_twice_the_matrix_work_of_forward_in_every_kind_of_layer(shape: Transformer) -> None:
     whole = with_backward(transformer(shape))
     for block in whole.blocks:
@@ -89,7 +100,7 @@ def test_backward_does_twice_the_matrix_work_of_forward_in_every_kind_of_layer(s
         assert backward == pytest.approx(2 * block.flops(whole.sizes), rel=1e-12)
 
 
-@pytest.mark.parametrize("shape", [mixed(), spaces(), apart()], ids=["local", "mamba", "mamba2"])
+@pytest.mark.parametrize("shape", SHAPES, ids=["local", "mamba", "mamba2", "delta net", "sparse"])
 def test_every_weight_of_every_kind_of_layer_gets_a_gradient(shape: Transformer) -> None:
     for block in with_backward(transformer(shape)).blocks:
         for weight in block.weights():
@@ -130,7 +141,7 @@ def test_the_recurrence_of_mamba_runs_on_vector_units_and_that_of_mamba2_as_prod
 
 
 def test_the_work_of_a_state_space_grows_with_the_sequence_and_not_its_square() -> None:
-    for shape, name in ((spaces(), "mamba + mlp"), (apart(), "mamba2")):
+    for shape, name in ((spaces(), "mamba + mlp"), (apart(), "mamba2"), (linear(), "delta net + mlp")):
         short, long = (transformer(shape, sequence=length) for length in (128, 1024))
         assert long.block(name).flops(long.sizes) == pytest.approx(8 * short.block(name).flops(short.sizes))
 
@@ -153,6 +164,12 @@ def test_the_work_of_a_state_space_grows_with_the_sequence_and_not_its_square() 
             },
             "not by dense_layers",
         ),
+        ({"sparse": INDEX}, "by an index or by a window, not both"),
+        ({"pattern": (*kinds("delta net"), LOCAL)}, "its pattern has delta net; give delta_net"),
+        (
+            {"pattern": (LOCAL, *kinds("delta net")), "delta_net": replace(NET, key_heads=3)},
+            "16 value heads of its delta net cannot share 3 heads of keys evenly",
+        ),
         ({"pattern": (LOCAL, *kinds("mamba", "mamba2")), "mamba": MAMBA, "mamba2": MAMBA2}, "not both"),
         ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, chunk=0)}, "mamba2: chunk is 0"),
         ({"pattern": (LOCAL, *kinds("mamba2")), "mamba2": replace(MAMBA2, groups=3)}, "do not form 3 even groups"),
@@ -164,7 +181,7 @@ def test_a_pattern_that_its_fields_do_not_fit_is_refused(changes: dict[str, obje
 
 
 def test_kinds_of_layers_are_read_and_written_in_the_same_words() -> None:
-    for text in ("local attention + mlp", "attention + experts", "mamba", "mamba2", "mlp", "experts"):
+    for text in ("local attention + mlp", "attention + experts", "mamba", "mamba2", "delta net", "mlp", "experts"):
         assert str(LayerKind.parse(text)) == text
     with pytest.raises(UnknownNameError, match="did you mean 'mamba'"):
         LayerKind.parse("mambo + mlp")
@@ -185,6 +202,9 @@ def test_kinds_of_layers_are_read_and_written_in_the_same_words() -> None:
         ),
         ("jamba-1.5-large", {"mamba + mlp": 27, "mamba + experts": 36, "attention + mlp": 9}),
         ("nemotron-h-56b", {"mamba2": 54, "mlp": 54, "attention": 10}),
+        ("qwen3.5-397b-a17b", {"delta net + experts": 45, "attention + experts": 15}),
+        ("qwen3.6-35b-a3b", {"delta net + experts": 30, "attention + experts": 10}),
+        ("llama4-scout", {"local attention + experts": 36, "attention + experts": 12}),
     ],
 )
 def test_published_models_have_as_many_layers_of_each_kind(
