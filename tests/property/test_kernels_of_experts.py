@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from volvelle import Catalogue
-from volvelle.applications.kernels.families import FAMILIES, Kernels
+from volvelle.estimators.kernel_families import FAMILIES, Kernels
 
 EXPERTS = next(family for family in FAMILIES if family.name == "experts")
 CHIP = Catalogue().chip("h100-sxm")

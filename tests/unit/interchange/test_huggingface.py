@@ -1,12 +1,13 @@
 """Hugging Face configurations: published models come out at their published size, bad files are refused by place."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
-from volvelle import Transformer, transformer
+from volvelle import Catalogue, Transformer, transformer
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.interchange.huggingface import FAMILIES, read_config
 from volvelle.workload.families.shape import LayerKind
@@ -50,9 +51,14 @@ EXACT = {
 
 NEARLY = {
     "deepseek-v3": 671026419200,  # 14848 balancing biases are left out
+    "glm-5": 744e9,  # published rounded
     "gpt-j-6b": 6050882784,  # feed-forward biases
     "gpt-oss-20b": 20914757184,  # biases of experts, sinks
+    "kimi-k2.5": 1026408232448,  # 23040 balancing biases
+    "minimax-m2.5": 228689764864,  # balancing biases, norms across heads
     "qwen2-57b-a14b": 57.4e9,  # published rounded; the shared gate
+    "qwen3-next-80b-a3b": 79.67e9,  # as llama.cpp counts it; the shared gate
+    "qwen3.5-397b-a17b": 396.35e9,  # as llama.cpp counts it; the shared gate
 }
 
 ROUNDED = {"jamba-1.5-large": 398, "nemotron-h-56b": 56}
@@ -191,6 +197,22 @@ def test_a_small_jamba_without_experts_has_none() -> None:
     assert {kind.feed for kind in shape.pattern} == {"mlp"}
 
 
+def test_linear_attention_stands_where_the_file_or_its_interval_says() -> None:
+    by_interval = read_config(FILES / "qwen3-next-80b-a3b.json", name="x")
+    listed = (["linear_attention"] * 3 + ["full_attention"]) * 12
+    assert read_config(fields("qwen3-next-80b-a3b", layer_types=listed), name="x") == by_interval
+    assert [str(kind) for kind in by_interval.pattern] == ["delta net + experts"] * 3 + ["attention + experts"]
+    assert by_interval.attention_gate
+    whole = read_config(fields("qwen3-next-80b-a3b", layer_types=["full_attention"] * 48))
+    assert whole.delta_net is None
+
+
+def test_models_of_the_catalogue_agree_with_their_files(catalogue: Catalogue) -> None:
+    for name in ("glm-5", "kimi-k2.5", "minimax-m2.5", "qwen3.5-397b-a17b"):
+        own = catalogue.model(name)
+        assert replace(read_config(FILES / f"{name}.json"), sequence=own.sequence) == own
+
+
 @pytest.mark.parametrize(
     ("changed", "error", "says"),
     [
@@ -226,6 +248,9 @@ def test_a_small_jamba_without_experts_has_none() -> None:
         (fields("nemotron-h-8b", hybrid_override_pattern="ME" * 26), OutsideDomainError, "hybrid_override_pattern is"),
         (fields("nemotron-h-8b", hybrid_override_pattern="M-"), DescriptionError, "it must name 52 layers"),
         (fields("nemotron-h-8b", hybrid_override_pattern=...), OutsideDomainError, "hybrid_override_pattern is None"),
+        (fields("qwen3-next-80b-a3b", mlp_only_layers=[0]), OutsideDomainError, "mlp_only_layers is [0]"),
+        (fields("qwen3-next-80b-a3b", attention_bias=True), OutsideDomainError, "attention_bias is True"),
+        (fields("glm-5", indexer_types=["full", "shared"]), OutsideDomainError, "indexer_types is ['full', 'shared']"),
         (fields("nemotron-h-8b", use_conv_bias=False), OutsideDomainError, "use_conv_bias is False"),
     ],
 )

@@ -1,0 +1,134 @@
+"""What clients measure, as ``vllm bench serve`` computes it: TTFT, TPOT, ITL, E2EL, throughput and goodput.
+
+TTFT is from when a request was sent, not from when a client was free to send it. TPOT is one figure a request, of those
+with more than one output token; ITL is every gap between two pieces of an answer, of all requests together. Percentiles
+are interpolated linearly, as NumPy does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.domains import NumberDomain, check_fields, number
+from volvelle.simulation.batching.gaps import gaps
+from volvelle.simulation.batching.peaks import most_requests, most_tokens
+from volvelle.simulation.batching.served import Served
+
+Real = NDArray[np.float64]
+LIMIT_SECONDS = NumberDomain(0.0, 1e9)
+PERCENTILES = (50.0, 90.0, 95.0, 99.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How one kind of latency is spread, in seconds; all NaN where no request has it."""
+
+    mean: float
+    median: float
+    std: float
+    percentiles: Mapping[float, float]
+
+    @classmethod
+    def of(cls, seconds: Real, percentiles: tuple[float, ...] = PERCENTILES, weights: Real | None = None) -> "Latency":
+        """Of values, each as often as its weight says."""
+        if not seconds.size:
+            nothing = float("nan")
+            return cls(mean=nothing, median=nothing, std=nothing, percentiles=dict.fromkeys(percentiles, nothing))
+        if weights is None:
+            found = np.percentile(seconds, [50.0, *percentiles])
+            mean, std = float(np.mean(seconds)), float(np.std(seconds))
+        else:
+            found = _weighted(seconds, weights, np.array([50.0, *percentiles]))
+            mean = float(np.average(seconds, weights=weights))
+            std = float(np.sqrt(np.average((seconds - mean) ** 2, weights=weights)))
+        given = dict(zip(percentiles, map(float, found[1:]), strict=True))
+        return cls(mean=mean, median=float(found[0]), std=std, percentiles=given)
+
+
+def _weighted(values: Real, weights: Real, percentiles: Real) -> Real:
+    """Percentiles of values that each stand for several: what NumPy finds where all are written out."""
+    order = np.argsort(values, kind="stable")
+    until = np.cumsum(weights[order])
+    place = percentiles / 100.0 * (until[-1] - 1.0)
+    below = np.floor(place)
+    low = values[order[np.searchsorted(until, below, side="right")]]
+    high = values[order[np.minimum(np.searchsorted(until, below + 1.0, side="right"), values.size - 1)]]
+    found: Real = low + (high - low) * (place - below)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Latencies in seconds that a request must keep, all of them, to count for goodput; None: no limit."""
+
+    ttft: float | None = number(LIMIT_SECONDS, None)
+    tpot: float | None = number(LIMIT_SECONDS, None)
+    e2el: float | None = number(LIMIT_SECONDS, None)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "limits")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """Figures of one run of a load."""
+
+    duration: float
+    """Seconds from the beginning of the load to the last token, its rise and its tail included."""
+    completed: int
+    total_input_tokens: int
+    total_output_tokens: int
+    request_throughput: float
+    output_throughput: float
+    total_token_throughput: float
+    request_goodput: float | None
+    """Requests a second that kept all limits; None: there were none."""
+    ttft: Latency
+    tpot: Latency
+    itl: Latency
+    e2el: Latency
+    client_queue_time: Latency
+    """From when the load has a request to when a client is free to send it."""
+    max_output_tokens_per_s: int
+    """In any one second."""
+    max_concurrent_requests: int
+    """In any one second: a request counts in every second that it touches."""
+    preemptions: int
+
+
+def measure(served: Served, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES) -> Metrics:
+    """What clients of a run measure."""
+    ttft = served.first_token - served.sent
+    e2el = served.end - served.sent
+    several = served.output_tokens > 1
+    tpot = (served.end - served.first_token) / np.maximum(served.output_tokens - 1, 1)
+    duration = served.duration
+    inputs, outputs = int(served.input_tokens.sum()), int(served.output_tokens.sum())
+    goodput = None
+    if limits is not None:
+        kept = np.ones(ttft.size, np.bool_)
+        for seconds, limit in ((ttft, limits.ttft), (tpot, limits.tpot), (e2el, limits.e2el)):
+            if limit is not None:
+                kept &= seconds <= limit
+        goodput = float(kept.sum()) / duration
+    between, weights = gaps(served)
+    return Metrics(
+        duration=duration,
+        completed=int(served.end.size),
+        total_input_tokens=inputs,
+        total_output_tokens=outputs,
+        request_throughput=served.end.size / duration,
+        output_throughput=outputs / duration,
+        total_token_throughput=(inputs + outputs) / duration,
+        request_goodput=goodput,
+        ttft=Latency.of(ttft, percentiles),
+        tpot=Latency.of(tpot[several], percentiles),
+        itl=Latency.of(between, percentiles, weights),
+        e2el=Latency.of(e2el, percentiles),
+        client_queue_time=Latency.of(served.sent - served.offered, percentiles),
+        max_output_tokens_per_s=most_tokens(served),
+        max_concurrent_requests=most_requests(served),
+        preemptions=served.preemptions,
+    )

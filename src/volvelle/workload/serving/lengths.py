@@ -1,0 +1,135 @@
+"""How long prompts and answers are: laws that lengths are drawn by."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.domains import NumberDomain, check_fields, number
+from volvelle.errors import DescriptionError
+from volvelle.workload.serving.requests import REQUEST_TOKENS, Requests, Whole
+
+RANGE_RATIO = NumberDomain(0.0, 1.0)
+LENGTH_FACTOR = NumberDomain(1.0, 100.0)
+
+
+class AbstractLengths(ABC):
+    """Lengths of prompts, or of answers."""
+
+    @abstractmethod
+    def sample(self, generator: np.random.Generator, count: int) -> Whole:
+        """Draw so many lengths."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedLength(AbstractLengths):
+    """All are as long."""
+
+    tokens: int = number(REQUEST_TOKENS)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "lengths")
+
+    def sample(self, generator: np.random.Generator, count: int) -> Whole:
+        """The length, so many times."""
+        return np.full(count, self.tokens, np.int64)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniformAround(AbstractLengths):
+    """Evenly on L·(1 - r) … L·(1 + r), as ``vllm bench serve --random-range-ratio`` draws."""
+
+    tokens: int = number(REQUEST_TOKENS)
+    range_ratio: float = number(RANGE_RATIO, 0.0)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "lengths")
+
+    def sample(self, generator: np.random.Generator, count: int) -> Whole:
+        """Whole numbers, both ends included, and at least one token."""
+        low = max(1, int(np.floor(self.tokens * (1.0 - self.range_ratio))))
+        high = int(np.ceil(self.tokens * (1.0 + self.range_ratio)))
+        return generator.integers(low, high + 1, count)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniformBelow(AbstractLengths):
+    """Evenly on r·L … L, as InferenceX and SGLang's ``bench_serving --random-range-ratio`` draw."""
+
+    tokens: int = number(REQUEST_TOKENS)
+    range_ratio: float = number(RANGE_RATIO, 1.0)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "lengths")
+
+    def sample(self, generator: np.random.Generator, count: int) -> Whole:
+        """Whole numbers, both ends included, and at least one token."""
+        return generator.integers(max(1, int(self.tokens * self.range_ratio)), self.tokens + 1, count)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogNormalLengths(AbstractLengths):
+    """Log-normally around a median; one standard deviation up multiplies by `factor`."""
+
+    median: int = number(REQUEST_TOKENS)
+    factor: float = number(LENGTH_FACTOR)
+    longest: int = number(REQUEST_TOKENS, 10**9)
+    """What is drawn longer is this long."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "lengths")
+
+    def sample(self, generator: np.random.Generator, count: int) -> Whole:
+        """Rounded, and at least one token."""
+        drawn = self.median * self.factor ** generator.standard_normal(count)
+        return np.clip(np.rint(drawn), 1, self.longest).astype(np.int64)
+
+
+class AbstractShape(ABC):
+    """Lengths of prompts and answers together."""
+
+    @abstractmethod
+    def sample(self, generator: np.random.Generator, count: int) -> tuple[Whole, Whole]:
+        """Draw so many prompts and answers."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Independent(AbstractShape):
+    """Answers are as long as they are whatever the prompt."""
+
+    input: AbstractLengths
+    output: AbstractLengths
+
+    def sample(self, generator: np.random.Generator, count: int) -> tuple[Whole, Whole]:
+        """Prompts, then answers."""
+        return self.input.sample(generator, count), self.output.sample(generator, count)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Empirical(AbstractShape):
+    """Prompts with their answers as somebody's users had them, drawn with repetition."""
+
+    input_tokens: NDArray[np.int64]
+    output_tokens: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if not self.input_tokens.size or self.input_tokens.shape != self.output_tokens.shape:
+            raise DescriptionError("empirical lengths need at least one prompt, and an answer for each")
+
+    @classmethod
+    def of(cls, requests: Requests) -> "Empirical":
+        """The lengths of these requests."""
+        return cls(input_tokens=requests.input_tokens, output_tokens=requests.output_tokens)
+
+    def sample(self, generator: np.random.Generator, count: int) -> tuple[Whole, Whole]:
+        """Prompts, each with its own answer."""
+        rows = generator.integers(0, self.input_tokens.size, count)
+        return self.input_tokens[rows], self.output_tokens[rows]

@@ -1,0 +1,162 @@
+"""Rules of engines, one at a time, on cases that can be added up by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.unit.simulation.batching.small import flat_costs, requests
+from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.simulation.batching import serving
+from volvelle.simulation.batching.rules import Eviction, sglang, tensorrt_llm, vllm
+from volvelle.simulation.batching.serving import serve
+from volvelle.workload.serving.requests import Requests
+
+VLLM = vllm(kv_blocks=100, token_budget=64, max_sequences=8, block_tokens=4)
+SGLANG = sglang(kv_blocks=1000, token_budget=64, chunk_tokens=32, max_sequences=8)
+TENSORRT_LLM = tensorrt_llm(kv_blocks=100, token_budget=64, max_sequences=8, block_tokens=4)
+
+
+def test_a_prompt_is_computed_and_then_a_token_comes_a_step() -> None:
+    served = serve(requests((2.0, 10, 3)), flat_costs(), VLLM)
+    assert served.first_token[0] == pytest.approx(2.0 + 1.1)
+    assert served.end[0] == pytest.approx(2.0 + 1.1 + 2 * 1.01)
+
+
+def test_vllm_computes_a_prompt_beside_sequences_that_decode() -> None:
+    served = serve(requests((0.0, 10, 5), (1.5, 20, 2)), flat_costs(), VLLM)
+    # The second is seen when the first step with decoding alone ends, at 2.11.
+    assert served.admitted[1] == pytest.approx(2.11)
+    assert served.first_token[1] == pytest.approx(2.11 + 1.21)
+    assert served.end[0] == pytest.approx(2.11 + 1.21 + 1.02 + 1.01)
+
+
+def test_vllm_cuts_a_prompt_where_the_budget_ends() -> None:
+    served = serve(requests((0.0, 100, 1)), flat_costs(), VLLM)
+    assert served.first_token[0] == pytest.approx(1.64 + 1.36)
+
+
+def test_sglang_lets_decoding_wait_for_prompts() -> None:
+    served = serve(requests((0.0, 10, 5), (1.5, 20, 2)), flat_costs(), SGLANG)
+    assert served.first_token[1] == pytest.approx(2.11 + 1.2)
+    assert served.end[0] == pytest.approx(2.11 + 1.2 + 1.02 + 1.01 + 1.01)
+
+
+def test_sglang_mixes_where_it_is_asked_to() -> None:
+    mixed = serve(requests((0.0, 10, 5), (1.5, 20, 2)), flat_costs(), replace(SGLANG, mixes=True))
+    assert mixed.first_token[1] == pytest.approx(2.11 + 1.21)
+
+
+def test_sglang_looks_at_what_has_arrived_once_an_interval() -> None:
+    served = serve(requests((0.0, 10, 30), (1.5, 20, 2)), flat_costs(), replace(SGLANG, receive_interval=10))
+    # The prompt is worth a thousand steps: it looks at 1.1, and then ten decoding steps later.
+    assert served.admitted[1] == pytest.approx(1.1 + 10 * 1.01)
+
+
+def test_tensorrt_llm_lets_prompts_wait_for_a_fuller_step() -> None:
+    waits = replace(TENSORRT_LLM, batch_wait_steps=5, batch_wait_ratio=0.5)
+    one = serve(requests((0.0, 10, 30), (1.5, 20, 2)), flat_costs(), waits)
+    assert one.admitted[1] == pytest.approx(1.1 + 1.01 + 5 * 1.01)
+    two = serve(requests((0.0, 10, 30), (1.5, 20, 2), (3.0, 20, 2)), flat_costs(), waits)
+    assert two.admitted[1] == pytest.approx(1.1 + 2 * 1.01)
+
+
+def test_tensorrt_llm_starts_a_request_only_if_it_fits_to_its_end() -> None:
+    tight = replace(TENSORRT_LLM, kv_blocks=12)
+    load = requests((0.0, 10, 20), (0.0, 10, 20))
+    assert serve(load, flat_costs(), tight).admitted[1] > 10
+    free = serve(load, flat_costs(), replace(tight, eviction=Eviction.RECOMPUTE))
+    assert free.admitted[1] == 0
+    assert free.preemptions == 1
+
+
+def test_vllm_preempts_the_last_admitted_and_finds_its_blocks_again() -> None:
+    tight = replace(VLLM, kv_blocks=12)
+    load = requests((0.0, 10, 20), (0.0, 10, 20))
+    served = serve(load, flat_costs(), tight)
+    assert served.preempted.tolist() == [0, 1]
+    without = serve(load, flat_costs(), replace(tight, prefix_caching=False))
+    assert without.prefilled_tokens > served.prefilled_tokens
+    assert served.free_blocks == without.free_blocks == 12
+
+
+def test_the_first_that_waits_blocks_those_behind_it() -> None:
+    tight = replace(VLLM, kv_blocks=15)
+    served = serve(requests((0.0, 20, 20), (0.5, 30, 2), (0.5, 1, 2)), flat_costs(), tight)
+    assert served.admitted[2] >= served.admitted[1]
+
+
+def test_a_shared_beginning_is_computed_once() -> None:
+    load = Requests(
+        arrival=np.array([0.0, 5.0]),
+        input_tokens=np.array([20, 20]),
+        output_tokens=np.array([2, 2]),
+        hash_ids=np.array([7, 8, 7, 9]),
+        hash_starts=np.array([0, 2, 4]),
+        hash_tokens=8,
+    )
+    for rules in (VLLM, replace(SGLANG, block_tokens=4), TENSORRT_LLM):
+        served = serve(load, flat_costs(), rules)
+        assert served.found_tokens == 8
+        assert served.prefilled_tokens == 32
+        assert served.free_blocks == rules.kv_blocks
+
+
+def test_a_prompt_that_is_all_there_still_computes_its_last_token() -> None:
+    load = Requests(
+        arrival=np.array([0.0, 5.0]),
+        input_tokens=np.array([16, 16]),
+        output_tokens=np.array([2, 2]),
+        hash_ids=np.array([7, 8, 7, 8]),
+        hash_starts=np.array([0, 2, 4]),
+        hash_tokens=8,
+    )
+    assert serve(load, flat_costs(), VLLM).prefilled_tokens == 17
+
+
+def test_clients_send_the_next_request_when_one_has_ended() -> None:
+    served = serve(requests((0.0, 10, 3), (0.0, 10, 3), clients=1), flat_costs(), replace(VLLM, api_seconds=0.25))
+    assert served.sent[1] == served.end[0]
+    assert served.admitted[1] == pytest.approx(served.end[0] + 0.25)
+
+
+def test_it_goes_on_where_its_room_for_notes_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = requests(*((0.3 * turn, 10 + turn, 20) for turn in range(20)))
+    tight = replace(VLLM, kv_blocks=16)
+    whole = serve(load, flat_costs(), tight)
+    monkeypatch.setattr(serving, "_SPANS", 3)
+    pieces = serve(load, flat_costs(), tight)
+    np.testing.assert_allclose(pieces.end, whole.end, rtol=1e-12)
+    assert pieces.preemptions == whole.preemptions > 0
+
+
+def test_a_million_requests_at_once_do_not_hang() -> None:
+    count = 1_000_000
+    load = Requests(
+        arrival=np.zeros(count),
+        input_tokens=np.full(count, 12),
+        output_tokens=np.full(count, 3),
+    )
+    served = serve(load, flat_costs(4096, 256), vllm(kv_blocks=2000, token_budget=4096, max_sequences=256))
+    assert served.free_blocks == 2000
+    assert np.all(np.diff(served.end) >= 0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (replace(VLLM, kv_blocks=10), "needs room for 59 tokens, and all KV blocks hold 40"),
+        (replace(TENSORRT_LLM, kv_blocks=14), "needs room for 60 tokens, and all KV blocks hold 56"),
+        (replace(TENSORRT_LLM, token_budget=30), "prompts are not cut; raise token_budget"),
+    ],
+)
+def test_a_request_that_can_never_run_is_refused_with_the_reason(rules: object, said: str) -> None:
+    with pytest.raises(OutsideDomainError, match=said):
+        serve(requests((0.0, 10, 5), (0.0, 50, 10)), flat_costs(), rules)  # type: ignore[arg-type]
+
+
+def test_times_that_end_before_the_rules_are_refused() -> None:
+    with pytest.raises(DescriptionError, match="steps of 64 tokens, and the costs of a step end at 32"):
+        serve(requests((0.0, 10, 5)), flat_costs(32), VLLM)
+    with pytest.raises(DescriptionError, match="8 sequences, and the costs of a step end at 4"):
+        serve(requests((0.0, 10, 5)), flat_costs(64, 4), VLLM)
