@@ -18,15 +18,18 @@ RANK_DIM = "adapter"
 """The dimension between the two thin matrices of an adapter."""
 
 _PROJECTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "q": ("query", "query_down", "query_up"),
-    "k": ("key_proj", "kv_down", "key_place", "key_up"),
+    "q": ("query", "attention_gate", "query_down", "query_up", "index_query", "index_share"),
+    "k": ("key_proj", "kv_down", "key_place", "key_up", "index_key"),
     "v": ("value", "value_up"),
     "o": ("attention_out",),
     "gate": ("mlp_gate", "shared_gate"),
     "up": ("mlp_up", "shared_up"),
     "down": ("mlp_down", "shared_down"),
     "experts": ("expert_up", "expert_gate", "expert_down"),
-    "state": (*("state_in", "state_gate", "state_input", "state_output", "step", "step_down", "step_up", "state_out"),),
+    "state": (
+        *("state_in", "state_gate", "state_input", "state_output", "step", "step_down", "step_up", "state_out"),
+        *("state_query", "state_key", "state_value", "state_write", "state_decay"),
+    ),
 }
 _GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "all": tuple(_PROJECTIONS),
@@ -38,6 +41,7 @@ TARGETS: Final[tuple[str, ...]] = (*_GROUPS, *_PROJECTIONS)
 _ONE_MODULE: Final[dict[str, str]] = {
     "key_place": "kv_down",
     "value_up": "key_up",
+    "attention_gate": "query",
     "state_gate": "state_in",
     "state_input": "step_down",
     "state_output": "step_down",

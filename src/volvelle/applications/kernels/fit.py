@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.kernels.constants import KernelKey, kernel_constants
-from volvelle.applications.kernels.families import Family
 from volvelle.applications.kernels.least_squares import LeastSquares, least_squares
 from volvelle.applications.kernels.measurements import KernelMeasurement
 from volvelle.applications.kernels.prediction import family_of, kernels_on, key_of, row_size, why_unusable
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
+from volvelle.estimators.kernel_families import Family
 
 Column = NDArray[np.float64]
 

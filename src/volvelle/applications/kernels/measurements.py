@@ -6,9 +6,9 @@ What every column means and where each row comes from is said in ``data/measurem
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from volvelle.applications.kernels.families import FAMILIES
 from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.table_cells import column
+from volvelle.estimators.kernel_families import FAMILIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ import numpy as np
 from volvelle.applications.contract import Question
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.kernels.constants import KernelConstants, KernelKey, constants_for
-from volvelle.applications.kernels.families import CROSSINGS, FAMILIES, SKEWS, Family, Kernels
 from volvelle.applications.kernels.measurements import SIZES, KernelMeasurement
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
+from volvelle.estimators.kernel_families import CROSSINGS, FAMILIES, SKEWS, Family, Kernels
 from volvelle.estimators.result import Contribution, Estimate, Range
 from volvelle.system.cluster import Cluster
 

@@ -12,29 +12,30 @@ ROWS_OF_A_TILE = 128
 
 @cites("dao2023flashattention2", place="section 3.1, blocks above the diagonal skipped")
 def causal_attention_work(
-    sequences: Count, heads: Count, length: Count, *, width: Count, extra_keys: Count = 0.0
+    sequences: Count, heads: Count, length: Count, *, width: Count, extra_keys: Count = 0.0, past: Count = 0.0
 ) -> Flop:
     r"""FLOP of causal attention, tile by tile, as a kernel does them.
 
-    $$ W = b\,h\,S \left(\frac{S + 128}{2} + s_0\right) 2 w, \qquad S = 128 \lceil s / 128 \rceil $$
+    $$ W = b\,h\,S \left(p + \frac{S + 128}{2} + s_0\right) 2 w, \qquad S = 128 \lceil s / 128 \rceil $$
 
-    `width` is what a query and a key cost: both products over the head and the exponential, in head dimensions.
-    Assumes tiles of 128 queries, the diagonal ones whole, and a start worth s₀ keys for every tile.
+    `width` is what a query and a key cost: both products over the head and the exponential, in head dimensions; `past`
+    are p keys before the first query, which all queries see. Assumes tiles of 128 queries, the diagonal ones whole, and
+    a start worth s₀ keys for every tile.
     """
     padded = ROWS_OF_A_TILE * np.ceil(length / ROWS_OF_A_TILE)
-    return sequences * heads * padded * ((padded + ROWS_OF_A_TILE) / 2.0 + extra_keys) * 2.0 * width
+    return sequences * heads * padded * (past + (padded + ROWS_OF_A_TILE) / 2.0 + extra_keys) * 2.0 * width
 
 
 @cites("dao2023flashattention2", place="section 3.2, work partitioned over query tiles")
-def longest_tile_work(length: Count, *, width: Count, units: Count, extra_keys: Count = 0.0) -> Flop:
+def longest_tile_work(length: Count, *, width: Count, units: Count, extra_keys: Count = 0.0, past: Count = 0.0) -> Flop:
     r"""FLOP that the whole chip could have done while one unit works on the last tile of queries, the longest.
 
-    $$ W = U \cdot 128\,(S + s_0)\,2 w $$
+    $$ W = U \cdot 128\,(p + S + s_0)\,2 w $$
 
     Assumes that a tile of 128 queries is one unit's from its first key to its last.
     """
     padded = ROWS_OF_A_TILE * np.ceil(length / ROWS_OF_A_TILE)
-    return units * ROWS_OF_A_TILE * (padded + extra_keys) * 2.0 * width
+    return units * ROWS_OF_A_TILE * (past + padded + extra_keys) * 2.0 * width
 
 
 @cites("aiconfigurator2026", place="measured kernel tables, attention over a prompt")

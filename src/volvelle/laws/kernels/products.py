@@ -21,14 +21,16 @@ def smooth_maximum(first: Seconds, second: Seconds, *, power: float = OVERLAP_PO
 
 
 @cites("nvidia-matmul-guide", place="bytes of operands and result, each once")
-def product_traffic(rows: Count, columns: Count, depth: Count, *, operand_bytes: Bytes, result_bytes: Bytes) -> Bytes:
+def product_traffic(
+    rows: Count, columns: Count, depth: Count, *, operand_bytes: Bytes, result_bytes: Bytes, weight_bytes: Bytes
+) -> Bytes:
     r"""Bytes that a product has to move at the least.
 
-    $$ Q = (m k + k n)\,\epsilon + m n\,\epsilon_r $$
+    $$ Q = m k\,\epsilon + k n\,\epsilon_w + m n\,\epsilon_r $$
 
     Assumes that every operand is read once: re-reading for want of buffer is not visible in measured tables.
     """
-    return (rows * depth + depth * columns) * operand_bytes + rows * columns * result_bytes
+    return rows * depth * operand_bytes + depth * columns * weight_bytes + rows * columns * result_bytes
 
 
 @cites("aiconfigurator2026", place="measured kernel tables, products")

@@ -70,6 +70,15 @@ def test_every_study_has_its_runs(data: DfModel) -> None:
     assert missing == ["LLM/Compare_w_existing/Calculon/fix_PP/8_32_16", "LLM/3d_memory/HBM/0.5"]
 
 
+def test_serving_has_a_prompt_and_a_token_in_five_layouts_and_steps_of_four_models(data: DfModel) -> None:
+    layouts = [run for run in data.serving if run.study == "figure 20"]
+    assert len({(run.phase, run.tensor) for run in layouts}) == len(layouts) == 10
+    assert all(run.tensor * run.pipeline == 16 for run in data.serving)
+    steps = {(run.model, run.tokens) for run in data.serving if run.study == "figure 21"}
+    assert {model for model, _ in steps} == {"llama-68m", "llama3-8b", "llama3-70b", "llama3-405b"}
+    assert {row.target for row in data.served_rates} <= {model for model, _ in steps}
+
+
 def layer(run: MappingRun) -> GptLayer:
     heads, width = run.heads, run.head_dim
     if run.study == "figure 22":  # as sources.yaml says, what was run has these two exchanged

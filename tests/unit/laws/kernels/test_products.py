@@ -27,7 +27,8 @@ def test_equal_resources_cost_a_third_more_than_one() -> None:
 
 
 def test_every_operand_is_moved_once() -> None:
-    assert product_traffic(2, 3, 5, operand_bytes=1.0, result_bytes=2.0) == 10 + 15 + 12
+    assert product_traffic(2, 3, 5, operand_bytes=1.0, result_bytes=2.0, weight_bytes=1.0) == 10 + 15 + 12
+    assert product_traffic(2, 3, 5, operand_bytes=2.0, result_bytes=2.0, weight_bytes=0.5) == 20 + 7.5 + 12
 
 
 def test_casting_reads_two_bytes_an_element_a_pass() -> None:

@@ -63,6 +63,20 @@ class Kernels:
     """As the catalogue names it."""
     cache_bytes: float
     """Of an element of cached keys and values."""
+    weight_bytes: float = 0.0
+    """Of an element of weights, scales included; 0: that of the element type."""
+    burst: Column | None = None
+    """Seconds that the chip multiplies in a row, which decides how far its clock falls; None: as sources time."""
+
+    @property
+    def operand_bytes(self) -> float:
+        """Of an element that a product reads."""
+        return OPERAND_BYTES[self.element]
+
+    @property
+    def read_bytes(self) -> float:
+        """Of an element of weights."""
+        return self.weight_bytes or self.operand_bytes
 
     @property
     def peak(self) -> float:
@@ -102,6 +116,7 @@ class Family:
 
 OPERAND_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5625}
 """Bytes of an element of a product, scales included."""
+_NONE = np.asarray(0.0)
 
 
 def _product(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
@@ -118,19 +133,21 @@ def _product(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Colu
         tile=by["tile"],
         half=by["gemm_k_half"],
     )
-    moved = product_traffic(m, n, k, operand_bytes=OPERAND_BYTES[kernels.element], result_bytes=2.0) / memory
+    sizes_in_bytes = {"operand_bytes": kernels.operand_bytes, "result_bytes": 2.0, "weight_bytes": kernels.read_bytes}
+    moved = product_traffic(m, n, k, **sizes_in_bytes) / memory
     cast = cast_passes_time(m * k, passes=by["cast_passes"], memory_rate=memory)
     around = by["kernel_launch_time"] + cast
     arithmetic = 2.0 * m * n * k / rate
     alone = smooth_maximum(arithmetic, moved) + around
-    clock = sustained_share(REPLAYS * alone, sustained=by["sustained"])
+    clock = sustained_share(REPLAYS * alone if kernels.burst is None else kernels.burst, sustained=by["sustained"])
     return np.asarray(smooth_maximum(arithmetic / clock, moved) + around)
 
 
 def _prompt(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
     widths = {"query_width": sizes["head_dim"], "value_width": sizes["head_dim"]}
     appended = 2.0 * sizes["head_dim"] * (sizes["heads"] + 2.0 * sizes["kv_heads"])
-    traffic = sizes["head_dim"] * (4.0 * sizes["heads"] + 2.0 * kernels.cache_bytes * sizes["kv_heads"])
+    read = 2.0 * kernels.cache_bytes * sizes["head_dim"] * sizes["kv_heads"]
+    traffic = 4.0 * sizes["head_dim"] * sizes["heads"] + read * (1.0 + sizes.get("past", _NONE) / sizes["query"])
     return _attention(kernels, sizes, by, traffic=traffic, appended=appended, **widths)
 
 
@@ -160,11 +177,12 @@ def _attention(
 ) -> Column:
     width = query_width + value_width + 2.0 * by["exponential_width"]
     tokens, memory = sizes["batch"] * sizes["query"], ACCESS * kernels.memory_rate
-    keys = by["start_keys"]
+    keys, past = by["start_keys"], sizes.get("past", _NONE)
+    sequences, heads, query = sizes["batch"], sizes["heads"], sizes["query"]
     return np.asarray(
         prompt_attention_time(
-            causal_attention_work(sizes["batch"], sizes["heads"], sizes["query"], width=width, extra_keys=keys),
-            longest_tile_work(sizes["query"], width=width, units=kernels.units, extra_keys=keys),
+            causal_attention_work(sequences, heads, query, width=width, extra_keys=keys, past=past),
+            longest_tile_work(query, width=width, units=kernels.units, extra_keys=keys, past=past),
             tokens * traffic,
             tokens * appended,
             rate=kernels.peak * by["matrix_efficiency"],
@@ -212,7 +230,9 @@ def _experts(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Colu
     rows = busiest_rank_rows(tokens, chosen, sizes["experts"], sizes["ep"], skew=skew)
     each = rows_by_expert(rows, local, tokens, skew=skew)
     more = carried_rows(rows, tokens, chosen, carried=by["carried"])
-    padded = padded_rows(local, each, more, least_rows=by["least_rows"])
+    # A tile of weights that take fewer bytes than they were measured with is as much sooner there.
+    tile_rows = by["least_rows"] * (kernels.read_bytes / kernels.operand_bytes)
+    padded = padded_rows(local, each, more, least_rows=tile_rows)
     arithmetic = sum(
         np.asarray(
             grouped_product_time(
@@ -227,7 +247,7 @@ def _experts(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Colu
         )
         for columns, depth in ((2.0 * inner, hidden), (hidden, inner))
     )
-    weights = 3.0 * touched_experts(local, each) * hidden * inner * OPERAND_BYTES[kernels.element]
+    weights = 3.0 * touched_experts(local, each) * hidden * inner * kernels.read_bytes
     between = 2.0 * (rows + more) * (2.0 * hidden + 3.0 * inner)
     return np.asarray(
         experts_time(
@@ -373,3 +393,4 @@ FAMILIES = (
     ),
 )
 """Every kind of kernel that there is a law for."""
+FAMILY = {family.name: family for family in FAMILIES}

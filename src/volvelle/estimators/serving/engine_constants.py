@@ -1,0 +1,73 @@
+"""What an engine adds to the kernels of a step, and whose kernels it runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+Constants = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSet:
+    """Constants of every kind of kernel that a step may run, as one engine runs them on one chip."""
+
+    products: Mapping[str, Constants]
+    """By element type."""
+    experts: Mapping[str, Sequence[Constants]] = field(default_factory=dict)
+    """By element type: kernels that the engine chooses among; the fastest is taken."""
+    prompt: Constants
+    token: Constants
+    latent_prompt: Constants = field(default_factory=dict)
+    latent_token: Constants = field(default_factory=dict)
+    all_reduce: Sequence[Constants] = ()
+    """Ways to do it under a graph; the fastest is taken."""
+    eager_all_reduce: Sequence[Constants] = ()
+    all_to_all: Sequence[Constants] = ()
+    error: float = 1.15
+    """One standard deviation of a kernel's time, as a factor."""
+    taken_from: tuple[str, ...] = ()
+    """Kinds of kernels whose constants were measured elsewhere, and where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineConstants:
+    """What is fitted to steps of an engine, beside its kernels."""
+
+    reading: float = 1.0
+    """Rate at which products read weights, over that of the kernels alone."""
+    multiplying: float = 1.0
+    """Rate at which products multiply, over that of the kernels alone."""
+    attending: float = 1.0
+    """Rate of attention, over that of the kernels alone."""
+    launch: float = 2.5e-6
+    """Seconds from one kernel of a captured graph to the next."""
+    attention_start: float = 5e-6
+    """Seconds that attention of a layer takes to start under a graph."""
+    small_kernels: float = 5.0
+    """Norms, rotations, activations and casts of a layer, as kernels of their own."""
+    passes: float = 6.0
+    """Times that these read or write the stream of a layer."""
+    pair_time: float = 0.0
+    """Seconds more that each pair of a sequence and a head of keys takes in attention of a step, paged and unequal."""
+    state_reading: float = 0.6
+    """Share of the memory's rate at which the states of recurrent layers are read and written."""
+    scan_efficiency: float = 0.05
+    """Share of peak at which recurrent layers go through a prompt."""
+    skew: float = 0.0
+    """Exponent of the power law by which tokens fall on experts."""
+    host: float = 1e-3
+    """Seconds of the scheduler a step."""
+    host_rank: float = 0.0
+    """Seconds more for each doubling of the chips that a step is handed to."""
+    host_overlapped: bool = True
+    per_sequence: float = 5e-6
+    """Seconds a sequence of a step: sampling, detokenising, streaming."""
+    per_admission: float = 1e-3
+    """Seconds a request that is let in."""
+    first_token: float = 15e-3
+    """Seconds of the client, the front end and the tokeniser before the first token."""
+    eager_launch: float = 28e-6
+    """Seconds that the host takes to launch a kernel of a step that is not captured."""
+    pieces: float = 0.42
+    """Share of these launches that are left where only the pieces between attention are captured."""
+    captured_tokens: float = 512.0
+    """Tokens of the largest step that is captured."""

@@ -1,0 +1,266 @@
+"""One step of a serving engine: what a batch of prompts and decodes takes on the chips of one instance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimators.kernel_families import CROSSINGS, FAMILY, Kernels
+from volvelle.estimators.serving.engine_constants import Constants, EngineConstants, KernelSet
+from volvelle.laws.kernels.recurrence import delta_rule_work, state_step_time
+from volvelle.laws.kv_cache import attended_positions, cached_heads
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.mapping.serving_products import ServedProduct, head_product, layer_products
+from volvelle.system.chip import Chip
+from volvelle.workload.families.attention_forms import SparseIndex
+from volvelle.workload.families.layer_kind import LayerKind
+from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
+
+Column = NDArray[np.float64]
+LAUNCHES = {"attention": 5, "local attention": 5, "delta net": 24, "mlp": 2, "experts": 16}
+"""Kernels that a host launches for a part of a layer, where they are not captured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What steps work on, as columns: a row is a step."""
+
+    prompt_tokens: Column = field(default_factory=lambda: np.zeros(1))
+    """Of all prompts together."""
+    prompts: Column = field(default_factory=lambda: np.zeros(1))
+    past: Column = field(default_factory=lambda: np.zeros(1))
+    """Tokens of these prompts that were worked on before, together."""
+    decodes: Column = field(default_factory=lambda: np.zeros(1))
+    """Sequences that get a token each."""
+    context: Column = field(default_factory=lambda: np.zeros(1))
+    """Tokens that these have already, together."""
+    yielding: Column | None = None
+    """Sequences that yield a token in the step; None: decodes, and every prompt."""
+
+    @property
+    def tokens(self) -> Column:
+        """All that go through the products."""
+        return self.prompt_tokens + self.decodes
+
+    @property
+    def yields(self) -> Column:
+        """Rows of logits."""
+        return self.prompts + self.decodes if self.yielding is None else self.yielding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iteration:
+    """Steps of one model on one kind of chip, laid out one way, by one engine."""
+
+    served: ServedModel
+    layout: ServingLayout
+    chip: Chip
+    kernels: KernelSet
+    engine: EngineConstants = field(default_factory=EngineConstants)
+
+    # -- parts ------------------------------------------------------------------------------------------------------
+
+    def parts(self, batch: Batch) -> Mapping[str, Column]:
+        """Seconds on the chips by part, through all layers of one stage after another."""
+        found: dict[str, Column] = {}
+        shape = self.served.shape
+        kinds = shape.kinds
+        for kind in dict.fromkeys(kinds):
+            count = kinds.count(kind)
+            for part, time in self._layer(kind, batch).items():
+                found[part] = found.get(part, np.zeros(1)) + count * time
+        found["head"] = self.head(batch.yields)
+        if self.layout.pipeline > 1:
+            sent = batch.tokens * shape.hidden * 2.0 / self.layout.tensor
+            found["hand-over"] = (self.layout.pipeline - 1.0) * self._exchange(sent, 2.0, "alltoall")
+        return found
+
+    def head(self, rows: Column) -> Column:
+        """Seconds for the logits of so many sequences."""
+        return self._product(rows, head_product(self.served, self.layout))
+
+    def seconds(self, batch: Batch) -> Column:
+        """Of the chips."""
+        return np.asarray(sum(self.parts(batch).values()))
+
+    def steps(self, batch: Batch) -> Column:
+        """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
+        engine = self.engine
+        left = np.where(batch.tokens > engine.captured_tokens, 1.0, engine.pieces)
+        launching = np.where(batch.prompt_tokens > 0, left * self.launching, 0.0)
+        device = np.maximum(self.seconds(batch), launching)
+        whole = np.maximum(device, self.host) if engine.host_overlapped else device + self.host
+        return np.asarray(whole + engine.per_sequence * (batch.decodes + batch.prompts))
+
+    @property
+    def host(self) -> float:
+        """Seconds of the scheduler a step."""
+        return self.engine.host + self.engine.host_rank * float(np.log2(self.layout.chips))
+
+    @property
+    def launching(self) -> float:
+        """Seconds that the host takes to launch all kernels of a step one by one."""
+        kinds = self.served.shape.kinds
+        kernels = sum(LAUNCHES.get(kind.mixer, 0) + LAUNCHES.get(kind.feed, 0) for kind in kinds)
+        return kernels * self.engine.eager_launch
+
+    # -- layers -----------------------------------------------------------------------------------------------------
+
+    def _layer(self, kind: LayerKind, batch: Batch) -> dict[str, Column]:
+        shape = self.served.shape
+        rows = {"tokens": batch.tokens, "prompts": batch.prompt_tokens, "decodes": batch.decodes}
+        found: dict[str, Column] = {}
+        for product in layer_products(self.served, self.layout, kind):
+            time = self._product(rows[product.rows], product)
+            found[product.part] = found.get(product.part, np.zeros(1)) + time
+        if kind.mixer in ("attention", "local attention"):
+            found |= self._attention(batch, float(shape.window) if kind.mixer == "local attention" else np.inf)
+        elif kind.mixer == "delta net":
+            found["recurrence"] = self._recurrence(batch)
+        if kind.feed == "experts":
+            found |= self._experts(batch.tokens)
+        halves = (kind.mixer != "none") + (kind.feed != "none")
+        found["norms, rotations, activations"] = self._small(batch.tokens) * halves / 2.0
+        if self.layout.tensor > 1:
+            size = batch.tokens * shape.hidden * 2.0
+            found["all-reduce"] = halves * self._exchange(size, float(self.layout.tensor), "all_reduce")
+        return found
+
+    def _attention(self, batch: Batch, reach: float) -> dict[str, Column]:
+        shape, split = self.served.shape, self.layout.tensor
+        sizes = {"heads": np.asarray(shape.heads / split)}
+        latent = "latent " if shape.latent is not None else ""
+        if not latent:
+            sizes |= {
+                "kv_heads": np.asarray(cached_heads(shape.kv_heads, split)),
+                "head_dim": np.asarray(shape.head_dim),
+            }
+        return {
+            "attention over prompts": self._over_prompts(batch, sizes, reach, f"{latent}attention over a prompt"),
+            "attention of decodes": self._of_decodes(batch, sizes, reach, f"{latent}attention of one token"),
+        }
+
+    def _index(self, batch: Batch, index: SparseIndex) -> Column:
+        """Scores of all keys by the index, whose keys take a byte an element and a scale."""
+        rate = float(np.max(self.chip.memory.rate)) * self.kernels.token["memory_efficiency"]
+        read = (batch.context + batch.past + batch.prompt_tokens) * (index.dim + 4.0) / rate
+        prompts = np.maximum(batch.prompts, 1.0)
+        pairs = batch.prompt_tokens * (batch.past + batch.prompt_tokens / 2.0) / prompts + batch.context
+        work = 2.0 * pairs * index.heads * index.dim / (self.kernels.prompt["matrix_efficiency"] * self._wide_peak)
+        return np.where(batch.tokens > 0, read + work + 3.0 * self.engine.launch, 0.0)
+
+    def _recurrence(self, batch: Batch) -> Column:
+        """Of a delta net: one step of every decode, and prompts chunk by chunk."""
+        net = self.served.shape.delta_net
+        assert net is not None, "a layer of a delta net has one"
+        heads, rate = net.value_heads / self.layout.tensor, float(np.max(self.chip.memory.rate))
+        by = {"key_dim": net.key_dim, "value_dim": net.value_dim, "memory_rate": rate * self.engine.state_reading}
+        step = state_step_time(batch.decodes, heads, start=self.engine.attention_start, **by)
+        work = delta_rule_work(
+            batch.prompt_tokens, heads, key_dim=net.key_dim, value_dim=net.value_dim, chunk=net.chunk
+        )
+        scan = work / (self._wide_peak * self.engine.scan_efficiency) + self.engine.attention_start
+        return np.where(batch.decodes > 0, step, 0.0) + np.where(batch.prompt_tokens > 0, scan, 0.0)
+
+    @property
+    def _wide_peak(self) -> float:
+        return float(np.max(self.chip.matrix_rate("bf16")))
+
+    def _experts(self, tokens: Column) -> dict[str, Column]:
+        shape, layout = self.served.shape, self.layout
+        experts, form = shape.experts, self.served.expert_format.on(self.kernels.experts)
+        assert experts is not None, "a layer of experts has some"
+        plain = {
+            "hidden": shape.hidden,
+            "inter": experts.ffn,
+            "topk": experts.chosen,
+            "experts": experts.count,
+            "tp": layout.expert_tensor,
+            "ep": layout.expert,
+            "skew": self.engine.skew,
+        }
+        sizes = {"tokens": np.maximum(tokens, 1.0) * layout.data}
+        sizes |= {name: np.asarray(float(size)) for name, size in plain.items()}
+        ways = [self._timed("experts", sizes, by, form) for by in self.kernels.experts[form.kernels]]
+        worked = np.minimum.reduce(ways)
+        found = {"experts": np.where(tokens > 0, worked, 0.0)}
+        if layout.data > 1:
+            size = tokens * experts.chosen * shape.hidden * 2.0
+            found["dispatch and combine"] = 2.0 * self._exchange(size, float(layout.tensor * layout.data), "alltoall")
+        return found
+
+    # -- kernels ----------------------------------------------------------------------------------------------------
+
+    def _small(self, tokens: Column) -> Column:
+        """Kernels that only go over the stream."""
+        moved = self.engine.passes * tokens * self.served.shape.hidden * 2.0 / float(np.max(self.chip.memory.rate))
+        return np.where(tokens > 0, self.engine.small_kernels * self.engine.launch + moved, 0.0)
+
+    def _kernels(self, form: WeightFormat, burst: Column | None) -> Kernels:
+        return Kernels(
+            chip=self.chip,
+            element=form.multiplied_in,
+            cache_bytes=self.served.cache_bytes,
+            weight_bytes=form.bytes,
+            burst=burst,
+        )
+
+    def _timed(
+        self, family: str, sizes: Mapping[str, Column], by: Constants, form: WeightFormat, burst: Column | None = None
+    ) -> Column:
+        values = {name: np.asarray(value) for name, value in by.items()}
+        return FAMILY[family].time(self._kernels(form, burst), sizes, values)
+
+    def _burst(self, rows: Column) -> Column:
+        """Seconds of products in a row: those of one step, for before it the chip mostly reads."""
+        shape = self.served.shape
+        wide = 2.0 * (shape.heads + shape.kv_heads) * shape.head_dim + (3.0 if shape.gated else 2.0) * shape.ffn
+        peak = float(np.max(self.chip.matrix_rate(self.served.dense_format.multiplied_in)))
+        return 2.0 * rows * shape.layers * shape.hidden * wide / self.layout.tensor / peak
+
+    def _product(self, rows: Column, product: ServedProduct) -> Column:
+        form = product.form
+        known = self.kernels.products[form.kernels]
+        by = {
+            **known,
+            "kernel_launch_time": self.engine.launch,
+            "memory_efficiency": known["memory_efficiency"] * self.engine.reading,
+            "matrix_efficiency": known["matrix_efficiency"] * self.engine.multiplying,
+        }
+        sizes = {"m": np.maximum(rows, 1.0), "n": np.asarray(product.columns), "k": np.asarray(product.depth)}
+        return np.where(rows > 0, self._timed("products", sizes, by, form, self._burst(rows)), 0.0)
+
+    def _over_prompts(self, batch: Batch, sizes: Mapping[str, Column], reach: float, family: str) -> Column:
+        prompts = np.maximum(batch.prompts, 1.0)
+        query = np.maximum(batch.prompt_tokens / prompts, 1.0)
+        past = batch.past / prompts
+        if np.isfinite(reach):  # a query sees the window before it: as if the prompt were cut into windows
+            past = np.minimum(past + query / 2.0, reach) - np.minimum(query, reach) / 2.0
+            past = np.maximum(past, 0.0)
+            prompts = prompts * np.maximum(1.0, query / reach)
+            query = np.minimum(query, reach)
+        by = self.kernels.latent_prompt if family.startswith("latent") else self.kernels.prompt
+        by = {**by, "kernel_launch_time": self.engine.attention_start}
+        given = {**sizes, "batch": prompts, "query": query, "past": past}
+        seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending
+        return np.where(batch.prompt_tokens > 0, seconds, 0.0)
+
+    def _of_decodes(self, batch: Batch, sizes: Mapping[str, Column], reach: float, family: str) -> Column:
+        sequences = np.maximum(batch.decodes, 1.0)
+        keys = np.asarray(attended_positions(np.maximum(batch.context / sequences, 1.0), reach=reach))
+        by = self.kernels.latent_token if family.startswith("latent") else self.kernels.token
+        by = {**by, "kernel_launch_time": self.engine.attention_start}
+        given = {**sizes, "batch": sequences, "kv": keys}
+        # A captured graph holds launches for the longest context there may be; beside prompts none is captured.
+        alone = np.where(batch.prompt_tokens > 0, 0.0, self.engine.pair_time)
+        pairs = sequences * sizes.get("kv_heads", np.asarray(1.0)) * alone
+        seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending
+        return np.where(batch.decodes > 0, seconds + pairs, 0.0)
+
+    def _exchange(self, size: Column, chips: float, kind: str) -> Column:
+        own: Sequence[Constants] = self.kernels.all_reduce if kind == "all_reduce" else self.kernels.all_to_all
+        ways = own or self.kernels.all_reduce  # a byte crosses the same links
+        given = {"bytes": size, "gpus": np.asarray(chips), "crossings": np.asarray(CROSSINGS[kind])}
+        times = [self._timed("collectives in a node", given, by, FORMATS["bf16"]) for by in ways]
+        return np.where(size > 0, np.minimum.reduce(times), 0.0)

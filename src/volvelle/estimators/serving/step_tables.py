@@ -1,0 +1,109 @@
+"""The time of one step as tables, which the rules of an engine read."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from volvelle.estimators.serving.iteration import Batch, Column, Iteration
+from volvelle.simulation.batching.costs import StepCosts
+
+ATTENTION = ("attention over prompts", "attention of decodes", "index scores")
+"""Parts that depend on what was read before, and not on the tokens of the step alone."""
+_ALL = 512
+"""Numbers of tokens below which every one has its own entry; above, entries lie between those of a geometric row."""
+_CONTEXTS = np.array([1, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072], dtype=float)
+_CHUNKS = np.array([1, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768], dtype=float)
+_PASTS = np.array([0, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072], dtype=float)
+
+
+def captured_sizes(most: int) -> Column:
+    """Batch sizes that engines capture: 1, 2, 4, then every eighth, above 256 every sixteenth."""
+    sizes = [1, 2, 4, *range(8, 257, 8), *range(272, most + 16, 16)]
+    return np.array([size for size in sizes if size <= max(most, 1)] or [1], dtype=float)
+
+
+def step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: int) -> StepCosts:
+    """Costs of all steps of at most so many tokens and sequences."""
+    engine = iteration.engine
+    least = max(most_tokens, most_sequences)
+    tokens = _along(least, lambda rows: _beside(iteration, Batch(prompt_tokens=rows, **_none(rows, "prompt_tokens"))))
+    sizes = captured_sizes(min(int(engine.captured_tokens), max(1, most_sequences)))
+    graphs = _beside(iteration, Batch(decodes=sizes, context=sizes, **_none(sizes, "decodes", "context")))
+    graphs = graphs + _pairs(iteration) * sizes
+    captured = np.full(least + 1, np.inf)
+    reached = int(sizes[-1])
+    captured[1 : reached + 1] = graphs[np.searchsorted(sizes, np.arange(1, reached + 1))]
+    captured[0] = tokens[0]
+    head = _along(most_sequences, lambda rows: np.asarray(iteration.head(rows)))
+    kinds = iteration.served.shape.kinds
+    start = engine.attention_start * sum(kind.mixer in ("attention", "local attention") for kind in kinds)
+    return StepCosts(
+        tokens=tokens,
+        captured=captured,
+        launches=iteration.launching,
+        head=head,
+        chunk_nodes=_CHUNKS,
+        past_nodes=_PASTS,
+        chunk=np.maximum(_chunks(iteration) - start, 0.0),
+        chunk_start=start,
+        context_nodes=_CONTEXTS,
+        decode=_decodes(iteration, most_sequences),
+        host=iteration.host,
+        host_overlapped=engine.host_overlapped,
+        per_sequence=engine.per_sequence,
+        per_admission=engine.per_admission,
+    )
+
+
+def _none(rows: Column, *given: str) -> dict[str, Column]:
+    names = {"prompt_tokens", "prompts", "past", "decodes", "context"} - set(given)
+    return {name: np.zeros(len(rows)) for name in names} | {"yielding": np.zeros(len(rows))}
+
+
+def _along(most: int, timed: Callable[[Column], Column]) -> Column:
+    """Entries from 0 to a number: all that are small, and a straight line between some of the others."""
+    rows = np.unique(
+        np.concatenate([np.arange(1, min(most, _ALL) + 1), np.geomspace(_ALL, max(most, _ALL), 96).round()])
+    )
+    rows = rows[rows <= max(most, 1)].astype(float)
+    found = np.broadcast_to(timed(rows), rows.shape)
+    return np.interp(np.arange(most + 1), rows, found)
+
+
+def _beside(iteration: Iteration, batch: Batch) -> Column:
+    """Seconds of all parts but attention and head."""
+    parts = iteration.parts(batch)
+    return np.asarray(sum(time for part, time in parts.items() if part not in (*ATTENTION, "head")))
+
+
+def _pairs(iteration: Iteration) -> float:
+    """Seconds a sequence that attention takes more in a captured graph, through all layers."""
+    shape = iteration.served.shape
+    layers = sum(kind.mixer in ("attention", "local attention") for kind in shape.kinds)
+    kept = 1.0 if shape.latent is not None else max(1.0, shape.kv_heads / iteration.layout.tensor)
+    return layers * kept * iteration.engine.pair_time
+
+
+def _attention(iteration: Iteration, batch: Batch) -> Column:
+    parts = iteration.parts(batch)
+    return np.asarray(sum(np.asarray(parts[part]) for part in ATTENTION if part in parts))
+
+
+def _chunks(iteration: Iteration) -> Column:
+    tokens, past = (one.ravel() for one in np.meshgrid(_CHUNKS, _PASTS, indexing="ij"))
+    one = np.ones(len(tokens))
+    batch = Batch(prompt_tokens=tokens, prompts=one, past=past, **_none(tokens, "prompt_tokens", "prompts", "past"))
+    return _attention(iteration, batch).reshape(len(_CHUNKS), len(_PASTS))
+
+
+def _decodes(iteration: Iteration, most: int) -> Column:
+    some = np.unique(np.concatenate([np.arange(1, min(most, 32) + 1), np.geomspace(32, max(most, 32), 48).round()]))
+    some = some[some <= max(most, 1)]
+    sequences, context = (one.ravel() for one in np.meshgrid(some, _CONTEXTS, indexing="ij"))
+    batch = Batch(decodes=sequences, context=sequences * context, **_none(sequences, "decodes", "context"))
+    found = (_attention(iteration, batch) - _pairs(iteration) * sequences).reshape(len(some), len(_CONTEXTS))
+    whole = np.arange(most + 1)
+    columns = [np.interp(whole, some, found[:, place]) for place in range(len(_CONTEXTS))]
+    table: Column = np.maximum(np.stack(columns, axis=1), 0.0)
+    table[0] = 0.0
+    return table

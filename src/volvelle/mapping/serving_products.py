@@ -1,0 +1,108 @@
+"""The matrix products of a served layer on one chip: what each multiplies, and the weights it reads."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.workload.families.layer_kind import LayerKind
+from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
+
+Rows = Literal["tokens", "prompts", "decodes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedProduct:
+    """A product of what goes through a layer with weights: projections that read the same are one."""
+
+    part: str
+    """What it counts to in a breakdown."""
+    columns: float
+    depth: float
+    form: WeightFormat
+    rows: Rows = "tokens"
+    """Of which tokens of a step."""
+    held: bool = True
+    """False: it reads weights that another product has counted."""
+
+    @property
+    def weights(self) -> float:
+        """Numbers that it reads."""
+        return self.columns * self.depth
+
+    @property
+    def bytes(self) -> float:
+        """Of weights that a chip keeps for it."""
+        return self.weights * self.form.bytes if self.held else 0.0
+
+
+def layer_products(served: ServedModel, layout: ServingLayout, kind: LayerKind) -> tuple[ServedProduct, ...]:
+    """All products of a layer but those of experts that tokens choose."""
+    return (*_mixing(served, layout, kind), *_feeding(served, layout, kind))
+
+
+def head_product(served: ServedModel, layout: ServingLayout) -> ServedProduct:
+    """Logits; the head keeps 16 bits."""
+    shape = served.shape
+    return ServedProduct(
+        part="head", columns=shape.vocabulary / layout.tensor, depth=shape.hidden, form=FORMATS["bf16"]
+    )
+
+
+def expert_weights(served: ServedModel, layout: ServingLayout) -> float:
+    """Numbers of the experts of one layer that a chip keeps."""
+    experts = served.shape.experts
+    if experts is None:
+        return 0.0
+    matrices = 3.0 if served.shape.gated else 2.0
+    return matrices * served.shape.hidden * experts.ffn * experts.count / (layout.expert * layout.expert_tensor)
+
+
+def _mixing(served: ServedModel, layout: ServingLayout, kind: LayerKind) -> Iterator[ServedProduct]:
+    shape, form, part = served.shape, served.dense_format, "attention projections"
+    heads = shape.heads / layout.tensor
+    if kind.mixer == "delta net" and shape.delta_net is not None:
+        net = shape.delta_net
+        keyed, valued = net.key_heads * net.key_dim, net.value_heads * net.value_dim
+        columns = 2.0 * (keyed + valued + net.value_heads) / layout.tensor
+        yield ServedProduct(part=part, columns=columns, depth=shape.hidden, form=form)
+        yield ServedProduct(part=part, columns=shape.hidden, depth=valued / layout.tensor, form=form)
+        return
+    if kind.mixer not in ("attention", "local attention"):
+        return
+    if shape.latent is None:
+        kept = max(1.0, shape.kv_heads / layout.tensor)
+        columns = ((2.0 if shape.attention_gate else 1.0) * heads + 2.0 * kept) * shape.head_dim
+        yield ServedProduct(part=part, columns=columns, depth=shape.hidden, form=form)
+        yield ServedProduct(part=part, columns=shape.hidden, depth=heads * shape.head_dim, form=form)
+        return
+    latent, wide = shape.latent, shape.head_dim + shape.latent.rotary_dim
+    down = latent.query_rank + latent.kv_rank + latent.rotary_dim
+    yield ServedProduct(part=part, columns=down, depth=shape.hidden, form=form)
+    yield ServedProduct(part=part, columns=heads * wide, depth=latent.query_rank or shape.hidden, form=form)
+    expanded = heads * (shape.head_dim + latent.value_dim)
+    yield ServedProduct(part=part, columns=expanded, depth=latent.kv_rank, form=form, rows="prompts")
+    # Decodes work in the latent: what expands keys goes into the query, what expands values into the output.
+    for width in (shape.head_dim, latent.value_dim):
+        yield ServedProduct(
+            part=part, columns=latent.kv_rank, depth=heads * width, form=FORMATS["bf16"], rows="decodes", held=False
+        )
+    yield ServedProduct(part=part, columns=shape.hidden, depth=heads * latent.value_dim, form=form)
+    if shape.sparse is not None:  # every chip has the whole index
+        index = shape.sparse
+        asked = index.heads * index.dim
+        yield ServedProduct(part="index", columns=asked, depth=latent.query_rank or shape.hidden, form=form)
+        yield ServedProduct(part="index", columns=index.dim + index.heads, depth=shape.hidden, form=FORMATS["bf16"])
+
+
+def _feeding(served: ServedModel, layout: ServingLayout, kind: LayerKind) -> Iterator[ServedProduct]:
+    shape, experts = served.shape, served.shape.experts
+    widths = {"mlp": ("feed-forward", shape.ffn), "experts": ("shared experts", experts.shared_ffn if experts else 0)}
+    part, inner = widths.get(kind.feed, ("", 0))
+    branches = 2.0 if shape.gated else 1.0
+    if kind.feed == "experts" and experts is not None:
+        yield ServedProduct(part="router", columns=experts.count, depth=shape.hidden, form=FORMATS["bf16"])
+    if inner:
+        split = inner / layout.tensor
+        yield ServedProduct(part=part, columns=branches * split, depth=shape.hidden, form=served.dense_format)
+        yield ServedProduct(part=part, columns=shape.hidden, depth=split, form=served.dense_format)

@@ -1,0 +1,85 @@
+"""One step of an engine: what it depends on, and in which direction."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from volvelle import Catalogue
+from volvelle.applications.serving.instance import Instance, instance
+from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.static_batch import static_times
+from volvelle.estimators.serving.step_tables import step_costs
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.workload.served_model import ServedModel
+
+CATALOGUE = Catalogue()
+
+
+def made(model: str = "llama3-70b", chip: str = "h100-sxm", tensor: int = 8, **how: str) -> Instance:
+    served = ServedModel(shape=CATALOGUE.model(model), **how)
+    return instance(CATALOGUE, served, chip, ServingLayout(tensor=tensor), "vllm")
+
+
+def decodes(sequences: float, context: float) -> Batch:
+    one = np.array([sequences])
+    return Batch(decodes=one, context=one * context, prompt_tokens=0 * one, prompts=0 * one, past=0 * one)
+
+
+def prompts(tokens: float, past: float = 0.0) -> Batch:
+    one = np.array([tokens])
+    return Batch(prompt_tokens=one, prompts=one / one, past=one / one * past, decodes=0 * one, context=0 * one)
+
+
+@pytest.mark.parametrize("model", ["llama3-70b", "deepseek-v3", "gpt-oss-120b", "qwen3.5-397b-a17b", "glm-5"])
+def test_more_tokens_and_more_context_never_take_less(model: str) -> None:
+    iteration = made(model, "b200", 8).iteration
+    many = [float(iteration.seconds(decodes(count, 2048.0))[0]) for count in (1, 8, 64, 256)]
+    long = [float(iteration.seconds(decodes(32.0, context))[0]) for context in (128, 1024, 8192, 65536)]
+    parts = [float(iteration.seconds(prompts(tokens))[0]) for tokens in (128, 1024, 8192)]
+    for times in (many, long, parts):
+        assert times == sorted(times)
+        assert times[0] > 0.0
+
+
+def test_a_step_reads_all_weights_at_the_rate_of_memory_at_best() -> None:
+    one = made()
+    least = 141e9 / 8 / float(np.max(one.chip.memory.rate))
+    assert least < float(one.iteration.seconds(decodes(1.0, 128.0))[0]) < 2.5 * least
+
+
+def test_parts_add_up_to_the_step() -> None:
+    iteration, batch = made().iteration, decodes(16.0, 1000.0)
+    parts = iteration.parts(batch)
+    assert float(sum(time[0] for time in parts.values())) == pytest.approx(float(iteration.seconds(batch)[0]))
+    assert {"attention of decodes", "feed-forward", "all-reduce", "head"} <= set(parts)
+
+
+def test_narrower_weights_and_caches_are_read_sooner() -> None:
+    wide, narrow = made(), made(weights="fp8", cache="fp8")
+    assert narrow.iteration.seconds(decodes(8.0, 4096.0))[0] < wide.iteration.seconds(decodes(8.0, 4096.0))[0]
+
+
+def test_what_was_read_before_makes_a_chunk_longer() -> None:
+    iteration = made().iteration
+    assert iteration.seconds(prompts(1024.0, past=16384.0))[0] > iteration.seconds(prompts(1024.0))[0]
+
+
+def test_a_static_batch_is_its_prompts_and_then_a_step_a_token() -> None:
+    times = static_times(made().iteration, np.array([8.0]), np.array([1024.0]), np.array([256.0]), budget=8192.0)
+    assert float(times.total[0]) == pytest.approx(float(times.prompts[0] + 255 * times.token[0]))
+
+
+def test_tables_of_costs_say_what_the_step_says() -> None:
+    iteration = made().iteration
+    costs = step_costs(iteration, most_tokens=8192, most_sequences=256)
+    step = decodes(64.0, 2048.0)
+    tabled = costs.captured[64] + costs.head[64] + np.interp(2048.0, costs.context_nodes, costs.decode[64])
+    assert tabled == pytest.approx(float(iteration.seconds(step)[0]), rel=0.01)
+
+
+def test_a_chip_with_more_bandwidth_never_takes_longer() -> None:
+    one = made()
+    memory = replace(one.chip.memory, rate=2 * one.chip.memory.rate)
+    faster = replace(one.iteration, chip=replace(one.chip, memories=(memory, *one.chip.memories[1:])))
+    assert faster.seconds(decodes(8.0, 1024.0))[0] < one.iteration.seconds(decodes(8.0, 1024.0))[0]
