@@ -14,6 +14,7 @@ import json
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -71,6 +72,7 @@ DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
 DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hierarchical-dispatch"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
+SERVED = "serve llama3-70b --on dgx-h100/8 --weights fp8 --input 1024 --output 256"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
     "first": FIRST,
@@ -129,6 +131,10 @@ OTHERS = {
     "hpcg": "plan hpcg --on aurora/4608",
     "fft": "plan fft 4096 --on dgx-a100/1024 --element fp32 --top 4",
     "dlrm": "plan dlrm dcnv2-mlperf --on dgx-h100/8 --batch 55296 --top 4",
+    "serve": f"{SERVED} --batch 16",
+    "serve-load": f"{SERVED} --load 'closed 64'",
+    "serve-unstable": f"{SERVED} --load 'poisson 100/s' --brief",
+    "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
 SECTIONS = {
@@ -183,9 +189,9 @@ STUDIES = {
     "memory": "validate memory --json",
 }
 """Validations, half a minute each: run beside each other."""
-DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 20)), "fig22")
+DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 23)))
 """Pieces of the DFModel paper that are computed again, with pictures and tables."""
-DFMODEL_TABLES = ("table6", "dse", "ratios", "fig7", "fig18", "fig19", "fig22")
+DFMODEL_TABLES = ("table6", "dse", "ratios", "fig7", "fig18", "fig19", "fig20", "fig21", "fig22")
 """Those whose tables are shown; the others have hundreds of rows, or nothing to add to their picture."""
 ROWS = (
     *("L0129", "L0226", "L0265", "L0271", "L0288", "L0328", "L0396", "L0722", "L0726", "L0729"),
@@ -249,7 +255,7 @@ def tidy(text: str) -> str:
 def asked(question: str) -> str:
     """What ``volvelle`` answers, on whichever of its two streams."""
     streams = io.StringIO(), io.StringIO()
-    sys.argv = ["volvelle", *question.split()]
+    sys.argv = ["volvelle", *shlex.split(question)]
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]), chdir(ROOT), suppress(SystemExit):
         main_of_command()
     # How long a search took depends on the machine; how many layouts it went through does not.
@@ -403,7 +409,19 @@ def reproduced() -> tuple[dict[str, str], dict[str, str]]:
         "dfmodel_fig19_least": f"{100 * min(gains):.0f} %",
         "dfmodel_fig19_most": f"{100 * max(gains):.0f} %",
     }
+    texts |= of_serving(documents["fig20"], documents["fig21"])
     return files, texts
+
+
+def of_serving(served: Mapping[str, Any], speculated: Mapping[str, Any]) -> dict[str, str]:
+    """Figures 20 and 21 of the DFModel paper, for prose."""
+    latencies = [row[f"{name}_difference"] for row in served["rows"] for name in ("ttft", "tpot")]
+    found = {
+        "fig20_worst": f"{100 * max(map(abs, latencies)):.3f} %",
+        "fig21_worst": f"{100 * max(abs(row['difference']) for row in speculated['rows']):.2f} %",
+        "fig21_measured": f"{100 * max(abs(row['difference']) for row in speculated['measured']):.1f} %",
+    }
+    return {f"dfmodel_{name}": text for name, text in found.items()}
 
 
 def comet_again() -> tuple[dict[str, str], dict[str, str]]:

@@ -7,6 +7,7 @@ from volvelle.applications.contract import Application
 from volvelle.errors import UnknownNameError
 
 APPLICATIONS: dict[str, str] = {
+    "acceptance": "volvelle.applications.acceptance.application:ACCEPTANCE",
     "collectives": "volvelle.applications.collectives.application:COLLECTIVES",
     "dlrm": "volvelle.applications.dlrm.application:DLRM",
     "fft": "volvelle.applications.fft.application:FFT",
@@ -15,6 +16,7 @@ APPLICATIONS: dict[str, str] = {
     "kernels": "volvelle.applications.kernels.application:KERNELS",
     "layouts": "volvelle.applications.training.application:LAYOUTS",
     "memory": "volvelle.applications.memory.application:MEMORY",
+    "serving": "volvelle.applications.serving.application:SERVING",
     "training": "volvelle.applications.training.application:TRAINING",
 }
 """Word → module and name; a module is loaded when its word is used, so that commands start fast."""

@@ -1,5 +1,6 @@
 """Reads the catalogue: one YAML 1.2 file an entry, from the package and from folders of one's own."""
 
+import re
 from dataclasses import replace
 from functools import cached_property
 from importlib import resources
@@ -120,6 +121,15 @@ class Catalogue:
     def chip_file(self, name: str) -> ChipFile:
         """A chip as its file states it."""
         return self._file("chips", name, ChipFile)
+
+    def chip_family(self, name: str) -> str:
+        """The family of a chip, by the one line of its file that states it: many are asked for at once."""
+        for root in self._roots:
+            file = root / "chips" / f"{name}.yaml"
+            if file.is_file():
+                stated = re.search(r"^family: ([\w-]+)$", read_text(file), re.MULTILINE)
+                return stated[1] if stated else self.chip_file(name).family
+        return self.chip_file(name).family
 
     def calibration_file(self, name: str) -> CalibrationFile:
         """Fitted constants as their file states them."""

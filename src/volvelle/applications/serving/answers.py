@@ -1,0 +1,97 @@
+"""What the model says of a run: time to the first token, time a token, latency, throughput."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.runs import ServingRun
+from volvelle.estimators.serving.cache import cache_bytes
+from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.static_batch import static_times
+from volvelle.estimators.serving.step_tables import captured_sizes
+from volvelle.simulation.batching.metrics import Metrics, measure
+from volvelle.simulation.batching.serving import serve
+from volvelle.workload.serving.lengths import FixedLength, Independent, UniformBelow
+from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop
+
+_TIMES = 10
+"""Requests of a closed loop, in times the clients."""
+_WAVES = 3
+"""Requests of a saturated engine, in times those that run at once."""
+_MOST = 6000
+_SEED = 1
+
+
+def answers(run: ServingRun) -> Mapping[str, float]:
+    """Every figure that the kind of run has, in seconds or tokens a second."""
+    return _KINDS[run.kind](run)
+
+
+def _loaded(one: Instance, load: AbstractLoad, run: ServingRun, *, count: int, most: int | None) -> Metrics:
+    rules = one.rules(concurrency=most)
+    prompt, answer = int(run.sizes["isl"]), int(run.sizes["osl"])
+    if run.inferencex:
+        shape = Independent(
+            input=UniformBelow(tokens=prompt, range_ratio=0.8), output=UniformBelow(tokens=answer, range_ratio=0.8)
+        )
+    else:
+        shape = Independent(input=FixedLength(tokens=prompt), output=FixedLength(tokens=answer))
+    return measure(serve(load.requests(shape, count=count, seed=_SEED), one.costs(rules), rules))
+
+
+def _closed_loop(run: ServingRun) -> Mapping[str, float]:
+    clients = int(run.sizes["concurrency"])
+    found = _loaded(run.instance, ClosedLoop(clients=clients), run, count=_TIMES * clients, most=clients)
+    return {"ttft": found.ttft.mean, "tpot": found.tpot.mean}
+
+
+def _saturated(run: ServingRun) -> Mapping[str, float]:
+    one = run.instance
+    held = float(cache_bytes(one.served, one.layout, run.sizes["isl"] + run.sizes["osl"], block=one.memory.block))
+    room = one.memory.room(one.served, one.layout)
+    # As many micro-batches as stages are in flight, and share the cache.
+    most = int(max(1.0, min(one.engine.defaults["max_sequences"], room // held) // one.layout.pipeline))
+    count = min(_WAVES * most, max(_MOST, most))
+    found = _loaded(one, AllAtOnce(), run, count=count, most=most)
+    return {"throughput": found.output_throughput * one.layout.pipeline * one.layout.data}
+
+
+def _static(run: ServingRun) -> Mapping[str, float]:
+    one, (prompt, answer) = run.instance, (run.sizes["isl"], run.sizes["osl"])
+    held = float(cache_bytes(one.served, one.layout, prompt + answer, block=one.memory.block))
+    fits = max(1.0, one.memory.room(one.served, one.layout) // held)
+    waves = np.ceil(run.sizes["batch"] / fits)
+    together = np.ceil(run.sizes["batch"] / waves)
+    budget = float(one.rules().token_budget)
+    times = static_times(one.iteration, np.array([together]), np.array([prompt]), np.array([answer]), budget=budget)
+    return {
+        "ttft": float(times.prompts[0]),
+        "tpot": float(times.token[0]),
+        "latency": float(waves * times.total[0]),
+    }
+
+
+def _iteration(run: ServingRun) -> Mapping[str, float]:
+    sizes, one = run.sizes, run.instance
+    decodes, prompts = sizes.get("decode_requests", 0.0), sizes.get("prefill_tokens", 0.0)
+    if not prompts and decodes <= one.engine.constants.captured_tokens:
+        graphs = captured_sizes(int(one.engine.constants.captured_tokens))
+        decodes = float(graphs[np.searchsorted(graphs, decodes)])
+    batch = Batch(
+        prompt_tokens=np.array([prompts]),
+        prompts=np.array([sizes.get("prefill_requests", 0.0)]),
+        past=np.array([sizes.get("prefill_past_tokens", 0.0)]),
+        decodes=np.array([decodes]),
+        context=np.array([sizes.get("decode_context_tokens", 0.0)]),
+    )
+    return {"latency": float(one.iteration.steps(batch)[0])}
+
+
+_KINDS = {
+    "closed_loop": _closed_loop,
+    "static_latency": _static,
+    "static_phases": _static,
+    "saturated_throughput": _saturated,
+    "iterations": _iteration,
+}

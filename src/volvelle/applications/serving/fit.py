@@ -1,0 +1,225 @@
+"""Fits what engines add to their kernels: least squares, step by step, over all that was measured of an engine."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.cross_validation import REACH
+from volvelle.applications.serving.answers import answers
+from volvelle.applications.serving.measurements import ServingMeasurement
+from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.catalogue import Catalogue
+from volvelle.errors import VolvelleError
+from volvelle.estimators.serving.engine_constants import EngineConstants
+
+FITTED = (
+    *(
+        "reading",
+        "multiplying",
+        "attending",
+        "launch",
+        "attention_start",
+        "host",
+        "host_rank",
+        "per_sequence",
+        "per_admission",
+        "eager_launch",
+    ),
+    *("pair_time", "passes", "first_token", "skew", "state_reading", "scan_efficiency"),
+)
+"""Constants that are fitted, all of them by their logarithms."""
+WEIGHTS = {"tpot": 1.0, "latency": 1.0, "throughput": 1.0, "ttft": 0.5}
+"""How much an error counts; that of the first token hangs on settings that rows do not state."""
+_STEP = 0.25
+"""In logarithms: how far a constant is moved to see what it does, long enough to be above the grain of a simulation."""
+_ROUNDS = 4
+_SIMULATED_ROUNDS = 2
+"""Of fits whose rows take a simulation each."""
+_FAR = 1.0
+"""The farthest that a constant moves in a round."""
+_TOLERANCE = 0.12
+"""Errors beyond which a row counts less and less."""
+_SHRINKAGE = 0.12
+"""How strongly constants are held to where they started, for every square root of fifty figures."""
+_SIMULATED = ("closed_loop", "saturated_throughput")
+"""Tables whose rows take a simulation each: a fit looks at few of a group, but at some dozens in all."""
+_FEW, _DOZENS = 3, 90
+_OF_OTHERS = 10
+_FEWEST = 24
+"""Figures from which on a family of chips has constants of its own, if they are of more than one model."""
+
+Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFit:
+    """Constants of an engine on a family of chips, or on all, and how far off rows are with them."""
+
+    engine: str
+    family: str
+    constants: EngineConstants
+    error: Mapping[str, float]
+    """One standard deviation as a factor, by measure, such that eight rows in ten lie in the range."""
+    rows: int
+
+
+def started() -> EngineConstants:
+    """Where every fit starts: what is usual of engines of 2026."""
+    return EngineConstants(
+        launch=1.5e-6,
+        attention_start=9e-6,
+        host=8e-4,
+        host_rank=2e-4,
+        per_sequence=2e-6,
+        per_admission=1e-3,
+        eager_launch=1.5e-5,
+        pair_time=3e-8,
+        passes=10.0,
+        first_token=1.5e-2,
+        skew=0.5,
+        host_overlapped=False,
+    )
+
+
+def fit_engines(
+    rows: Sequence[ServingMeasurement],
+    catalogue: Catalogue,
+    *,
+    engine: str = "",
+    told: Callable[[str], None] = lambda line: None,
+) -> list[EngineFit]:
+    """Constants of every engine that rows tell of, and of its families of chips where there are enough."""
+    by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
+    for row in rows:
+        try:
+            run = serving_run(row, catalogue)
+        except VolvelleError:
+            continue
+        if isinstance(run, ServingRun) and engine in ("", run.instance.engine.name):
+            by_engine[run.instance.engine.name].append((row, run))
+    found: list[EngineFit] = []
+    for name, asked in sorted(by_engine.items()):
+        told(f"{name}: {len(asked)} figures, {len(_sampled(asked))} of them looked at")
+        whole = _fitted(_sampled(asked), started(), _SHRINKAGE)
+        found.append(_judged(name, "", whole, asked))
+        families: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
+        for one in asked:
+            families[one[1].instance.chip.family].append(one)
+        for family, own in sorted(families.items()):
+            models = {run.instance.served.shape.name for _, run in own}
+            if len(families) > 1 and len(own) >= _FEWEST and len(models) > 1:
+                found.append(_judged(name, family, _fitted(_sampled(own), whole, _SHRINKAGE), own))
+    return found
+
+
+def _sampled(
+    asked: Sequence[tuple[ServingMeasurement, ServingRun]],
+) -> list[tuple[ServingMeasurement, ServingRun]]:
+    """Some rows of every group, so that none outweighs all others."""
+    groups: dict[str, dict[str, list[tuple[ServingMeasurement, ServingRun]]]] = defaultdict(lambda: defaultdict(list))
+    for row, run in asked:
+        one = dict(row.cells)
+        group = f"{row.head.group} {one.get('weights', '')} {one.get('phase', '')} {one.get('tp', '')}"
+        groups[group][row.head.row_id.partition(" ")[0]].append((row, run))
+    draw = Random(0)
+    found = []
+    for group in sorted(groups):
+        names = sorted(groups[group])
+        simulated = group.partition(" ")[0] in _SIMULATED
+        most = max(_FEW, _DOZENS // len(groups)) if simulated else _OF_OTHERS
+        for name in sorted(draw.sample(names, min(most, len(names)))):
+            found += groups[group][name]
+    return found
+
+
+def residuals(asked: Sequence[tuple[ServingMeasurement, ServingRun]], constants: EngineConstants) -> Column:
+    """Logarithms of predicted over measured; NaN where the model refuses."""
+    known: dict[int, Mapping[str, float]] = {}
+    found = np.full(len(asked), np.nan)
+    for place, (row, run) in enumerate(asked):
+        if id(run) not in known:
+            known[id(run)] = _answered(run, constants)
+        value = known[id(run)].get(row.measure)
+        if value is not None and value > 0.0:
+            found[place] = np.log(value / row.value)
+    return found
+
+
+def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float]:
+    one = run.instance
+    changed = replace(
+        one,
+        iteration=replace(one.iteration, engine=constants),
+        engine=replace(one.engine, constants=constants),
+    )
+    try:
+        return answers(replace(run, instance=changed))
+    except VolvelleError:
+        return {}
+
+
+def _fitted(
+    asked: Sequence[tuple[ServingMeasurement, ServingRun]], start: EngineConstants, shrinkage: float
+) -> EngineConstants:
+    """Gauss-Newton on logarithms, held to the start, errors beyond a tolerance counting less."""
+    first = np.log([max(getattr(start, name), 1e-12) for name in FITTED])
+    weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
+    at, hold = first.copy(), shrinkage * np.sqrt(max(len(asked), 1) / 50.0)
+    simulated = any(row.kind in _SIMULATED for row, _ in asked)
+    for _ in range(_SIMULATED_ROUNDS if simulated else _ROUNDS):
+        base = residuals(asked, _constants(start, at))
+        slopes = np.zeros((len(asked), len(FITTED)))
+        for place in range(len(FITTED)):
+            moved = at.copy()
+            moved[place] += _STEP
+            slopes[:, place] = (residuals(asked, _constants(start, moved)) - base) / _STEP
+        good = np.isfinite(base) & np.isfinite(slopes).all(axis=1)
+        counts = weights[good] / np.sqrt(1.0 + (base[good] / _TOLERANCE) ** 2)
+        matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(len(FITTED))])
+        target = np.concatenate([-base[good] * counts, hold * (first - at)])
+        at = at + np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR)
+    return _constants(start, at)
+
+
+def _constants(start: EngineConstants, at: Column) -> EngineConstants:
+    values: dict[str, Any] = {name: float(np.exp(value)) for name, value in zip(FITTED, at, strict=True)}
+    return replace(start, **values)
+
+
+def _judged(
+    name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[ServingMeasurement, ServingRun]]
+) -> EngineFit:
+    off = residuals(_sampled(asked), constants)
+    sampled = _sampled(asked)
+    error = {}
+    for measure in WEIGHTS:
+        own = np.abs([value for (row, _), value in zip(sampled, off, strict=True) if row.measure == measure])
+        own = own[np.isfinite(own)]
+        if len(own) >= 8:
+            error[measure] = float(np.exp(np.quantile(own, 0.8) / REACH))
+    return EngineFit(engine=name, family=family, constants=constants, error=error, rows=len(asked))
+
+
+def as_rows(fits: Sequence[EngineFit]) -> list[dict[str, str]]:
+    """Fits as rows of a table."""
+    found = []
+    for fit in fits:
+        values = {one.name: getattr(fit.constants, one.name) for one in fields(fit.constants)}
+        values |= {f"error {measure}": error for measure, error in fit.error.items()}
+        for name, value in values.items():
+            if name in FITTED or name.startswith("error ") or name == "host_overlapped":
+                found.append(
+                    {
+                        "engine": fit.engine,
+                        "family": fit.family,
+                        "constant": name,
+                        "value": f"{float(value):.4g}",
+                        "rows": str(fit.rows),
+                    }
+                )
+    return found

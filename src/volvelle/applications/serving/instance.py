@@ -1,0 +1,186 @@
+"""One instance of a served model: what is served, on which chips, laid out how, by which engine, told what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from volvelle.applications.serving.kernel_sets import kernel_set
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.engines import ServingEngine, serving_engine
+from volvelle.errors import OutsideDomainError
+from volvelle.estimators.serving.cache import MemoryPlan, cache_bytes, weight_bytes
+from volvelle.estimators.serving.engine_constants import KernelSet
+from volvelle.estimators.serving.iteration import Iteration
+from volvelle.estimators.serving.step_tables import step_costs
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.quantities import BYTES, show
+from volvelle.simulation.batching.costs import StepCosts
+from volvelle.simulation.batching.rules import Rules, sglang, tensorrt_llm, vllm
+from volvelle.system.chip import Chip
+from volvelle.workload.served_model import ServedModel
+
+MIXERS = ("attention", "local attention", "delta net", "none")
+"""Kinds of layers that can be timed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What an engine is told; None: its own default."""
+
+    token_budget: int | None = None
+    chunk: int | None = None
+    max_sequences: int | None = None
+    memory_share: float | None = None
+    receive_interval: int = 1
+    batch_wait_steps: int = 0
+    batch_wait_ratio: float = 0.0
+    stream_interval: int = 1
+    prefix_caching: bool = True
+    chunks: bool | None = None
+    kv_tokens: int | None = None
+    """Tokens that the cache holds, where that is known; None: what memory leaves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Instance:
+    """A served model, ready to be asked."""
+
+    served: ServedModel
+    chip: Chip
+    layout: ServingLayout
+    engine: ServingEngine
+    iteration: Iteration
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def memory(self) -> MemoryPlan:
+        """How the memory of a chip is shared out."""
+        given, defaults = self.settings.memory_share, self.engine.defaults
+        return MemoryPlan(
+            capacity=float(self.chip.capacity),
+            share=defaults["memory_share"] if given is None else given,
+            working=defaults["working"],
+            block=int(defaults["block"]),
+            of_rest=self.engine.rules == "trtllm",
+        )
+
+    @property
+    def kv_blocks(self) -> int:
+        """Blocks that the cache of one chip holds, of requests that share it."""
+        if self.settings.kv_tokens is not None:
+            return self.settings.kv_tokens // self.memory.block
+        return self.memory.blocks(self.served, self.layout)
+
+    def fits(self, context: float) -> bool:
+        """Whether weights and one request of so many tokens fit."""
+        needed = float(cache_bytes(self.served, self.layout, context, block=self.memory.block))
+        return self.memory.room(self.served, self.layout) >= needed
+
+    def why_not(self, context: float) -> str:
+        """What does not fit, in words."""
+        plan = self.memory
+        held, may = weight_bytes(self.served, self.layout), plan.share * plan.capacity
+        return (
+            f"{self.served.shape.name} in {self.served.weights} takes {show(held, BYTES)} of {show(may, BYTES)} that "
+            f"{self.engine.title} may use of each {self.chip.name}, which leaves no room for a request of "
+            f"{context:,.0f} tokens; spread it over more chips, or take narrower weights"
+        )
+
+    def rules(self, *, concurrency: int | None = None) -> Rules:
+        """Of the scheduler; no more sequences than there can be at once."""
+        given, defaults = self.settings, self.engine.defaults
+        most = int(defaults["max_sequences"]) if given.max_sequences is None else given.max_sequences
+        if concurrency is not None:
+            most = min(most, max(concurrency, 1))
+        budget = int(defaults["token_budget"]) if given.token_budget is None else given.token_budget
+        shared: dict[str, Any] = {
+            "kv_blocks": max(self.kv_blocks, 1),
+            "max_sequences": most,
+            "block_tokens": self.memory.block,
+            "prefix_caching": given.prefix_caching,
+            "stream_interval": given.stream_interval,
+            "api_seconds": self.engine.constants.first_token,
+        }
+        if self.engine.rules == "vllm":
+            return vllm(token_budget=max(budget, most), **shared)
+        if self.engine.rules == "sglang":
+            chunk = int(defaults.get("chunk", budget)) if given.chunk is None else given.chunk
+            shared["receive_interval"] = given.receive_interval
+            return sglang(token_budget=max(budget, chunk), chunk_tokens=chunk, **shared)
+        return tensorrt_llm(
+            token_budget=max(budget, most),
+            chunks=bool(given.chunks),
+            batch_wait_steps=given.batch_wait_steps,
+            batch_wait_ratio=given.batch_wait_ratio,
+            **shared,
+        )
+
+    def costs(self, asked: Rules) -> StepCosts:
+        """Of all steps that the rules allow."""
+        return _costs(self, asked.most_tokens, asked.max_sequences)
+
+
+@lru_cache(maxsize=512)
+def _costs(one: Instance, tokens: int, sequences: int) -> StepCosts:
+    return step_costs(one.iteration, most_tokens=tokens, most_sequences=sequences)
+
+
+@lru_cache(maxsize=512)
+def instance(
+    catalogue: Catalogue,
+    served: ServedModel,
+    chip: str,
+    layout: ServingLayout,
+    engine: str,
+    settings: Settings | None = None,
+) -> Instance:
+    """An instance by the names of its chip and its engine."""
+    layout.checked(served.shape)
+    found = catalogue.chip(chip)
+    named = serving_engine(engine, found.family)
+    own_keys = served.shape.heads == served.shape.kv_heads and served.shape.latent is None
+    kernels = kernel_set(catalogue, named.kernels, found.name, served.cache, own_keys=own_keys)
+    _check_kernels(served, kernels.experts, kernels.products, found)
+    _check_layers(served, layout, kernels, found)
+    return Instance(
+        served=served,
+        chip=found,
+        layout=layout,
+        engine=named,
+        iteration=Iteration(served=served, layout=layout, chip=found, kernels=kernels, engine=named.constants),
+        settings=settings or Settings(),
+    )
+
+
+def _check_layers(served: ServedModel, layout: ServingLayout, kernels: KernelSet, chip: Chip) -> None:
+    """Refuse layers and exchanges that no kernel is known for."""
+    unknown = sorted({kind.mixer for kind in served.shape.kinds} - set(MIXERS))
+    if unknown:
+        raise OutsideDomainError(
+            f"{served.shape.name} has layers of {', '.join(unknown)}, which no serving kernel was measured for; layers "
+            f"that can be timed: {', '.join(MIXERS[:-1])}"
+        )
+    if served.shape.latent is not None and not (kernels.latent_prompt and kernels.latent_token):
+        raise OutsideDomainError(
+            f"{served.shape.name} has latent attention, which was not measured on {chip.name} or its family"
+        )
+    if layout.chips > 1 and not (kernels.all_reduce or kernels.all_to_all):
+        raise OutsideDomainError(
+            f"no collectives between chips of a node were measured on {chip.name} or its family; serve on one chip"
+        )
+
+
+def _check_kernels(
+    served: ServedModel, experts: Mapping[str, object], products: Mapping[str, object], chip: Chip
+) -> None:
+    """Refuse formats that the chip's kernels were never measured in."""
+    needed = {served.dense_format.kernels: products}
+    if served.shape.experts is not None:
+        needed[served.expert_format.kernels] = experts
+    for name, known in needed.items():
+        if name not in known:
+            raise OutsideDomainError(
+                f"no kernels in {name} were measured on {chip.name} or its family, so {served.weights} weights cannot "
+                f"be timed there; measured: {', '.join(known)}"
+            )

@@ -1,0 +1,187 @@
+"""What a measured row ran: an instance of a model and the load that was put on it, or why that is not known."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib import resources
+
+from volvelle.applications.serving.instance import Instance, Settings, instance
+from volvelle.applications.serving.measurements import ServingMeasurement
+from volvelle.catalogue import Catalogue
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.workload.served_model import ServedModel
+
+_WEIGHTS = {name: name for name in ("bf16", "fp8", "nvfp4", "mxfp4", "int8", "int4")} | {"fp16": "bf16"}
+"""Formats by what sources call them."""
+_BLOCKS = frozenset({"deepseek-v3", "minimax-m2.5", "qwen3.5-397b-a17b", "glm-5", "qwen3-235b-a22b"})
+"""Models whose checkpoints in 8 bits have a scale for every block of weights."""
+_ENGINES = {
+    ("static_latency", "vllm"): "vllm-2024",
+    ("static_latency", "trtllm"): "trtllm-2024",
+    ("static_phases", "vllm-2023 (Splitwise)"): "vllm-2023",
+    ("iterations", "vllm 0.20.1"): "vllm",
+}
+"""Engines of the catalogue by the kind of table and what it calls them."""
+_LARGEST_SHARE = 0.96
+"""Of memory that any engine takes."""
+_WIDE = 16
+"""Tensor parallelism beyond which nobody splits attention: such rows mean data parallelism with experts spread out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ServingRun:
+    """An instance and what was asked of it, as plain numbers."""
+
+    instance: Instance
+    kind: str
+    inferencex: bool = False
+    """Lengths drawn evenly on 0.8 L … L, rather than fixed."""
+    sizes: Mapping[str, float]
+    assumed: tuple[str, ...] = ()
+
+
+def serving_run(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | str:
+    """What a row ran, or why it cannot be asked."""
+    return _run(row.kind, row.cells, catalogue)
+
+
+@lru_cache(maxsize=16384)
+def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) -> ServingRun | str:
+    stated = dict(cells)
+    weights = _WEIGHTS.get(stated.get("weights") or "bf16")
+    if weights is None:
+        return f"weights in {stated['weights']} have no kernels here"
+    if kind == "static_latency" and stated.get("kv_cache") == "fp8" and stated["chip"].startswith("a100"):
+        return "the chip has no arithmetic in 8-bit floating point to read such a cache with"
+    if kind == "static_phases" and stated.get("power_cap_w"):
+        return "the chip's power was capped below what it is sold with"
+    engine = _ENGINES.get((kind, stated["engine"]), stated["engine"])
+    told = engine_settings(stated) if kind == "closed_loop" else {}
+    if weights == "fp8" and stated["model"] in _BLOCKS:
+        weights = "fp8-block"
+    served = ServedModel(shape=catalogue.model(stated["model"]), weights=weights, cache=_cache(kind, stated, told))
+    layout, assumed = _layout(kind, stated, served)
+    one = instance(catalogue, served, stated["chip"], layout, engine, _settings(kind, stated, told))
+    names = (
+        *("isl", "osl", "batch", "concurrency", "prefill_tokens", "prefill_requests", "prefill_past_tokens"),
+        *("decode_requests", "decode_context_tokens"),
+    )
+    sizes = {name: float(stated[name]) for name in names if stated.get(name)}
+    if "concurrency" in sizes:
+        sizes["concurrency"] = max(1.0, round(sizes["concurrency"] / layout.data))
+    needed = sizes.get("isl", 0.0) + sizes.get("osl", 0.0)
+    if needed and not one.fits(needed):  # scripts of today may tell less than a run of last year took
+        one = replace(one, settings=replace(one.settings, memory_share=_LARGEST_SHARE))
+        if not one.fits(needed):
+            return one.why_not(needed)
+    return ServingRun(
+        instance=one,
+        kind=kind,
+        inferencex=stated.get("source_family") == "inferencex",
+        sizes=sizes,
+        assumed=assumed,
+    )
+
+
+def _cache(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> str:
+    said = stated.get("kv_cache") or told.get("kv_cache") or ""
+    if said.startswith("fp8"):
+        return "fp8"
+    narrow = stated.get("weights") in ("fp8", "nvfp4")
+    return "fp8" if narrow and stated["engine"].startswith("trtllm") and kind != "static_latency" else "bf16"
+
+
+def _layout(kind: str, stated: Mapping[str, str], served: ServedModel) -> tuple[ServingLayout, tuple[str, ...]]:
+    chips = int(float(stated.get("chips") or 1))
+    pipeline = int(float(stated.get("pp") or 1))
+    tensor = int(float(stated.get("tp") or chips // pipeline))
+    data = int(float(stated.get("attention_dp") or stated.get("dp") or 1))
+    expert = int(float(stated.get("moe_ep") or stated.get("ep") or 1)) if served.shape.experts else 1
+    if kind == "saturated_throughput" and tensor * pipeline < chips:
+        data = chips // (tensor * pipeline)
+        expert = tensor * data if served.shape.experts else 1
+    if tensor > _WIDE:
+        said = (f"tensor parallelism {tensor} is taken as data parallelism with experts on all chips",)
+        return ServingLayout(data=tensor, expert=tensor, pipeline=pipeline), said
+    return ServingLayout(tensor=tensor, data=data, expert=expert, pipeline=pipeline), ()
+
+
+def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> Settings:
+    if kind != "closed_loop":
+        return Settings(prefix_caching=False, chunks=True)
+    clients, length = int(float(stated["concurrency"])), int(float(stated["isl"]))
+    most = {"concurrency": clients, "unset": None}.get(told["max_running"], _first(told["max_running"]))
+    budget = told["token_budget"]
+    tokens = {"2*isl": 2 * length, "unset": None}.get(budget, _first(budget))
+    if budget.startswith("max("):
+        tokens = max(8192, clients + length + 64)
+    if stated["engine"] == "trtllm":  # prompts are not cut there
+        tokens = max(tokens or 8192, length)
+    return Settings(
+        token_budget=tokens,
+        chunk=tokens if stated["engine"] == "sglang" else None,
+        max_sequences=most,
+        memory_share=_share(told["memory_fraction"]),
+        receive_interval=max(1, _first(told["receive_interval_steps"]) or 1),
+        batch_wait_steps=_first(told["batch_wait_steps"]) or 0,
+        batch_wait_ratio=_share(told["batch_wait_token_ratio"]) or 0.0,
+        stream_interval=_first(told["stream_interval"]) or 1,
+        prefix_caching=False,
+    )
+
+
+def _first(text: str) -> int | None:
+    """The number that a cell begins with."""
+    word = text.split(" ", maxsplit=1)[0].replace(";", "")
+    return int(float(word)) if word.replace(".", "", 1).isdigit() else None
+
+
+def _share(text: str) -> float | None:
+    word = text.split("-", maxsplit=1)[0]
+    return float(word) if word.replace(".", "", 1).isdigit() else None
+
+
+@cache
+def _all_settings() -> tuple[Mapping[str, str], ...]:
+    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "serving_engine_settings.csv"
+    return tuple(csv.DictReader(file.read_text("utf-8").splitlines()))
+
+
+def engine_settings(stated: Mapping[str, str]) -> Mapping[str, str]:
+    """What launch scripts of a source told an engine; of a source that says nothing, the engine's defaults."""
+    engine = stated["engine"]
+    of_source = [one for one in _all_settings() if one["source_family"] == stated.get("source_family")]
+    of_engine = [one for one in of_source if one["engine"] == engine]
+    fitting = [
+        one
+        for one in of_engine
+        if one["model"] == "any"
+        or (
+            one["model"] == stated["model"]
+            and stated["chip"] in one["chip"].split(";")
+            and (stated.get("weights") or "bf16") in one["weights"].split(";")
+        )
+    ]
+    for one in fitting:
+        if _applies(one["applies_when"], stated):
+            return one
+    like = [one for one in of_engine if one["model"] == stated["model"]]
+    usual = [one for one in _all_settings() if one["engine"] == engine and one["model"] == "any"]
+    return (like or usual)[0]
+
+
+def _applies(when: str, stated: Mapping[str, str]) -> bool:
+    """Whether a condition like ``isl=1024 and osl=1024 and tp<8`` holds."""
+    if when in ("always", "otherwise"):
+        return True
+    for term in when.split(" and "):
+        for sign in (">=", "<=", "<", ">", "="):
+            name, found, bound = term.partition(sign)
+            if found:
+                value, limit = float(stated[name.strip()]), float(bound)
+                holds = {">=": value >= limit, "<=": value <= limit, "<": value < limit, ">": value > limit}
+                if not holds.get(sign, value == limit):
+                    return False
+                break
+    return True

@@ -1,0 +1,150 @@
+"""A batch that is given to an instance at once: time to the first token, time of each after it, and where both go."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.part_bounds import HOST, TimedPart, part_bounds
+from volvelle.estimators.result import Range
+from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.static_batch import static_times
+
+LEVEL, _DEVIATIONS = 0.8, 1.2816
+"""Of intervals, and standard deviations of a normal distribution on either side."""
+UNFITTED = 1.25
+"""One standard deviation as a factor, where no run of the engine on such chips was there to fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticAnswer:
+    """A batch from its prompts to its last token. Totals are those of the parts."""
+
+    batch: int
+    """Sequences on all chips that are used."""
+    sequences: int
+    """Of them on one data-parallel rank of one replica, the fullest."""
+    input_tokens: int
+    output_tokens: int
+    chips: int
+    """Of all replicas together."""
+    replicas: int
+    prefill: tuple[TimedPart, ...]
+    """Until every sequence has its first token, the longest part first."""
+    decode: tuple[TimedPart, ...]
+    """Of one further step, in the mean."""
+    errors: Mapping[str, float]
+    """One standard deviation, as a factor, by what is predicted."""
+
+    @property
+    def ttft(self) -> float:
+        """Seconds until all prompts are read and every sequence has its first token."""
+        return sum(part.seconds for part in self.prefill)
+
+    @property
+    def tpot(self) -> float:
+        """Seconds for each output token after the first."""
+        return sum(part.seconds for part in self.decode)
+
+    @property
+    def latency(self) -> float:
+        """Seconds until the last token."""
+        return self.ttft + (self.output_tokens - 1) * self.tpot
+
+    @property
+    def throughput(self) -> float:
+        """Output tokens a second of all replicas."""
+        return self.batch * self.output_tokens / self.latency
+
+    @property
+    def throughput_per_instance(self) -> float:
+        """Output tokens a second of one replica."""
+        return self.throughput / self.replicas
+
+    @property
+    def throughput_per_chip(self) -> float:
+        """Output tokens a second of one chip."""
+        return self.throughput / self.chips
+
+    @property
+    def throughput_per_user(self) -> float:
+        """Output tokens a second that one sequence gets once it has its first."""
+        return 1.0 / self.tpot
+
+    @property
+    def total_throughput(self) -> float:
+        """Tokens a second that go in and come out, of all replicas."""
+        return self.batch * (self.input_tokens + self.output_tokens) / self.latency
+
+    @property
+    def binding(self) -> TimedPart:
+        """The part of all of the time that takes longest."""
+        steps = {"prefill": 1.0, "decode": self.output_tokens - 1.0}
+        found: dict[tuple[str, str], float] = {}
+        for phase, parts in (("prefill", self.prefill), ("decode", self.decode)):
+            for part in parts:
+                key = (part.name, part.bound)
+                found[key] = found.get(key, 0.0) + steps[phase] * part.seconds
+        (name, bound), seconds = max(found.items(), key=lambda item: item[1])
+        return TimedPart(name=name, seconds=seconds, bound=bound)
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Where four of five measurements are to be expected, by what is predicted."""
+        values = {"ttft": self.ttft, "tpot": self.tpot, "latency": self.latency, "throughput": self.throughput}
+        return {name: interval(value, self.errors[name]) for name, value in values.items()}
+
+
+def interval(value: float, error: float) -> Range:
+    """Of a prediction whose error is log-normal."""
+    factor = error**_DEVIATIONS
+    return Range(low=value / factor, high=value * factor, level=LEVEL, varied=("model error",))
+
+
+def prediction_errors(instance: Instance) -> Mapping[str, float]:
+    """One standard deviation as a factor: what runs of the engine showed, else a quarter, or the kernels' if larger."""
+    unfitted = max(UNFITTED, instance.iteration.kernels.error)
+    return {name: instance.engine.error.get(name, unfitted) for name in ("ttft", "tpot", "latency", "throughput")}
+
+
+def static_answer(
+    instance: Instance, *, batch: int, input_tokens: int, output_tokens: int, replicas: int
+) -> StaticAnswer:
+    """A batch that replicas and their data-parallel ranks share evenly."""
+    iteration, engine = instance.iteration, instance.iteration.engine
+    sequences = -(-batch // (replicas * instance.layout.data))
+    rules = instance.rules(concurrency=sequences)
+    given, made = np.array([float(input_tokens)]), np.array([float(output_tokens)])
+    budget = min(rules.token_budget, rules.chunk)
+    times = static_times(iteration, np.array([float(sequences)]), given, made, budget=float(budget))
+    many = np.array([float(sequences)])
+    together = np.minimum(many * given, max(float(budget), input_tokens if not rules.chunks else 0.0))
+    reading = Batch(prompt_tokens=together, prompts=np.maximum(together / given, 1.0))
+    making = Batch(decodes=many, context=many * (given + made / 2.0))
+    front = {
+        "client and front end": engine.first_token,
+        "admission of requests": engine.per_admission * sequences,
+    }
+    return StaticAnswer(
+        batch=batch,
+        sequences=sequences,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        chips=instance.layout.chips * replicas,
+        replicas=replicas,
+        prefill=_parts(times.prompt_parts, float(times.prompts[0]), part_bounds(iteration, reading), front),
+        decode=_parts(times.token_parts, float(times.token[0]), part_bounds(iteration, making), {}),
+        errors=prediction_errors(instance),
+    )
+
+
+def _parts(
+    chips: Mapping[str, object], whole: float, bounds: Mapping[str, str], front: Mapping[str, float]
+) -> tuple[TimedPart, ...]:
+    """Parts of a phase, the longest first; what the chips do not explain is the host's."""
+    seconds = {name: float(np.max(np.asarray(time))) for name, time in chips.items()}
+    host = {"host and kernel launches": max(whole - sum(seconds.values()), 0.0), **front}
+    timed = [TimedPart(name=name, seconds=time, bound=bounds.get(name, HOST)) for name, time in seconds.items()]
+    timed += [TimedPart(name=name, seconds=time, bound=HOST) for name, time in host.items()]
+    return tuple(sorted((part for part in timed if part.seconds > 0.0), key=lambda part: -part.seconds))

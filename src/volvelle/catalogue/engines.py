@@ -1,0 +1,107 @@
+"""Engines that serve models: their rules, their defaults, and what was fitted of them (``data/engines.*``)."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+from volvelle.catalogue.figures import read_figure
+from volvelle.catalogue.loader import Catalogue
+from volvelle.catalogue.schema import Datum
+from volvelle.domains import NO_SIZE, SEQUENCES, SHARE, WIDTH, NumberDomain
+from volvelle.errors import UnknownNameError, plainly
+from volvelle.estimators.serving.engine_constants import EngineConstants
+
+_DOMAINS: Mapping[str, NumberDomain] = {
+    "token_budget": WIDTH,
+    "chunk": WIDTH,
+    "max_sequences": SEQUENCES,
+    "block": WIDTH,
+    "memory_share": SHARE,
+    "working": NO_SIZE,
+}
+
+
+class EngineEntry(BaseModel):
+    """An engine, as the file has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    rules: Literal["vllm", "sglang", "trtllm"]
+    """Whose scheduler it has."""
+    kernels: str
+    """Whose measured kernels it runs."""
+    version: str
+    defaults: dict[str, Datum]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingEngine:
+    """An engine: rules, defaults, and constants for one family of chips."""
+
+    name: str
+    title: str
+    rules: Literal["vllm", "sglang", "trtllm"]
+    kernels: str
+    version: str
+    defaults: Mapping[str, float]
+    constants: EngineConstants = field(default_factory=EngineConstants)
+    error: Mapping[str, float] = field(default_factory=dict)
+    """One standard deviation, as a factor, by what is predicted."""
+    fitted_to: str = ""
+    """Rows that constants were fitted to; empty: none of such chips."""
+
+
+@cache
+def engine_entries() -> Mapping[str, EngineEntry]:
+    """All engines by name."""
+    file = resources.files("volvelle.catalogue") / "data" / "engines.yaml"
+    return {name: EngineEntry(**entry) for name, entry in YAML(typ="safe", pure=True).load(file.read_text()).items()}
+
+
+@cache
+def _fitted() -> tuple[Mapping[str, str], ...]:
+    file = resources.files("volvelle.catalogue") / "data" / "engines.csv"
+    return tuple(csv.DictReader(file.read_text("utf-8").splitlines())) if file.is_file() else ()
+
+
+@cache
+def serving_engine(given: str, family: str = "") -> ServingEngine:
+    """An engine by its name, with constants of a family of chips where some were fitted, else of all chips."""
+    entries = engine_entries()
+    name = next((name for name in entries if plainly(name) == plainly(given)), None)
+    if name is None:
+        raise UnknownNameError.among("serving engine", given, entries)
+    entry, sources = entries[name], Catalogue().sources
+    values: dict[str, float] = {}
+    errors: dict[str, float] = {}
+    rows = ""
+    for wanted in ("", family):
+        for row in _fitted():
+            if row["engine"] == name and row["family"] == wanted:
+                target = errors if row["constant"].startswith("error ") else values
+                target[row["constant"].removeprefix("error ")] = float(row["value"])
+                rows = row["rows"] if wanted == family or not rows else rows
+    constants = EngineConstants()
+    known = {key: value for key, value in values.items() if key != "host_overlapped"}
+    overlapped = values.get("host_overlapped", 1.0) > 0.5
+    return ServingEngine(
+        name=name,
+        title=entry.title,
+        rules=entry.rules,
+        kernels=entry.kernels,
+        version=entry.version,
+        defaults={
+            key: float(read_figure(datum, _DOMAINS[key], where=f"{name}: {key}", sources=sources).value)
+            for key, datum in entry.defaults.items()
+        },
+        constants=replace(constants, **known, host_overlapped=overlapped),
+        error=errors,
+        fitted_to=rows,
+    )
