@@ -52,10 +52,12 @@ from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.read_model import read_model
+from volvelle.verbs.serve import Serving, serve
 from volvelle.verbs.trained import Trained
 from volvelle.verbs.training_step import training_step
 from volvelle.verbs.validate import Validation, validate
 from volvelle.workload.builder import BlockBuilder
+from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
@@ -89,6 +91,7 @@ __all__ = [
     "Conversion",
     "CostAssumptions",
     "Costs",
+    "DeltaNet",
     "DescriptionError",
     "Difference",
     "Dimension",
@@ -133,9 +136,11 @@ __all__ = [
     "Ring",
     "Routing",
     "Schedule",
+    "Serving",
     "ShardedBlock",
     "Sizing",
     "SourceError",
+    "SparseIndex",
     "Switch",
     "Tensor",
     "TensorLayout",
@@ -168,6 +173,7 @@ __all__ = [
     "plan",
     "read_model",
     "sampled",
+    "serve",
     "shard",
     "split",
     "step_costs",

@@ -206,6 +206,10 @@ class _Maker:
                 ("all", "q,v", "attention", "mlp", "q,k,v,o,gate,up,down", "experts,state")
             ),
             "lengths": self.lengths,
+            "load": self.load,
+            "engine": lambda: self.one_of(("vllm", "sglang", "trtllm", "vllm-2024", "llama.cpp")),
+            "weights": lambda: self.one_of(("bf16", "fp8", "fp8-block", "nvfp4", "mxfp4", "int8", "int4")),
+            "kv": lambda: self.one_of(("bf16", "fp8")),
             "until": lambda: self.one_of(("2022", "2023-01", "2024-06-30", "9999", "2024-1")),
         }
         if option.name in pools:
@@ -245,6 +249,20 @@ class _Maker:
         if self.chance.random() < 0.8:
             return text
         return self.file("lengths.txt", mangled(text.replace(",", "\n"), self.chance))
+
+    def load(self) -> str:
+        """Requests, as they are typed; few of them, that a question be short."""
+        some = ("closed 1", "closed 7", "poisson 2/s", "gamma 3/s 0.5", "ramp 1/s 9/s", "at once", "poisson 1e9/s")
+        odd = (
+            "closed 0",
+            "closed -1",
+            "poisson 0/s",
+            "poisson nan/s",
+            "trace nowhere ×2",
+            "closed 9999999999",
+            "open 3",
+        )
+        return self.chance.choice(some if self.chance.random() < 0.8 else odd)
 
     def tuning(self) -> list[str]:
         """A way to fine-tune that people use."""
@@ -301,6 +319,18 @@ def _estimate(made: _Maker) -> list[str]:
         share, skip = 0.15, ("on", "batch", "as_json", "catalogue")
     own = [f"--catalogue={made.own_catalogue()}"] if chance.random() < 0.08 else []
     return [*base, *made.options(_command("estimate"), share=share, skip=(*skip, "as_json")), *own, *_json(made)]
+
+
+def _serve(made: _Maker) -> list[str]:
+    """Half of them on chips that kernels were measured on."""
+    chance = made.chance
+    name = chance.choice(("dgx-h100", "dgx-a100", "dgx-b200", "l40s-cluster", "gb200-nvl72"))
+    system = f"{name}/{chance.choice((1, 2, 4, 8, 16))}" if chance.random() < 0.7 else made.system()
+    asked = [f"--load={made.load()}", f"--requests={chance.choice((1, 20, 60))}"] if chance.random() < 0.4 else []
+    skip = ("on", "as_json", "catalogue", *(("batch", "load", "requests") if asked else ()))
+    lengths = [f"--lengths={made.one_of(('fixed', 'uniform:0.8', 'around:0.2', 'uniform:2'))}"] if asked else []
+    options = made.options(_command("serve"), share=0.15, skip=(*skip, "lengths"))
+    return ["serve", made.model(), f"--on={system}", *asked, *lengths, *options, *_json(made)]
 
 
 def _domain(verb: str, name: str) -> NumberDomain:
@@ -507,5 +537,6 @@ _KINDS: dict[Callable[[_Maker], list[str]], float] = {
     _schema: 1,
     _validate: 4,
     _words: 3,
+    _serve: 8,
 }
 """What is asked, and how often."""

@@ -20,6 +20,9 @@ from volvelle.domains import NumberDomain, argument_domains, domains_of
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.study_file import StudyForm
 from volvelle.mapping.parallelism import CHOICES, ParallelMapping
+from volvelle.simulation.batching.costs import StepCosts
+from volvelle.simulation.batching.metrics import Limits
+from volvelle.simulation.batching.rules import Rules
 from volvelle.studies.design_space.fields import field_names, numeric_field
 from volvelle.studies.design_space.structure import structural_domain, structural_names
 from volvelle.system.chip import Chip, Memory
@@ -28,7 +31,18 @@ from volvelle.system.link import Link
 from volvelle.verbs import cost, estimate, explore, plan
 from volvelle.verbs import map as mapping
 from volvelle.verbs.training_step import training_step
-from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
+from volvelle.workload.families.shape import (
+    DeltaNet,
+    Experts,
+    LatentAttention,
+    Mamba,
+    Mamba2,
+    SparseIndex,
+    Transformer,
+)
+from volvelle.workload.serving.lengths import FixedLength, LogNormalLengths, UniformAround, UniformBelow
+from volvelle.workload.serving.loads import ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.requests import Requests
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.tuning import Tuning
 
@@ -45,7 +59,21 @@ VALUES = (
     LatentAttention,
     Mamba,
     Mamba2,
+    DeltaNet,
+    SparseIndex,
     Tuning,
+    Rules,
+    Limits,
+    StepCosts,
+    Requests,
+    ClosedLoop,
+    Random,
+    Ramp,
+    Trace,
+    FixedLength,
+    UniformAround,
+    UniformBelow,
+    LogNormalLengths,
 )
 OUTSIDE = (float("nan"), float("inf"), -float("inf"))
 

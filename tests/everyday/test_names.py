@@ -74,7 +74,7 @@ def test_an_unknown_name_of_the_hub_is_told_to_bring_its_config(name: str, tmp_p
 def test_an_unknown_name_far_from_all_is_not_answered_with_all(tmp_path: Path) -> None:
     reply = ask(tmp_path, "estimate", "zzzzzz", "--on", "dgx-h100/8", "--batch", "8")
     assert reply.status == 2
-    assert reply.last.endswith("volvelle catalogue models lists all 99")
+    assert reply.last.endswith("volvelle catalogue models lists all 110")
 
 
 def test_no_name_at_all_is_told_what_to_give(tmp_path: Path) -> None:
@@ -104,7 +104,16 @@ def test_a_chip_where_a_machine_is_meant_is_told_so(
 
 
 def test_a_chip_that_no_machine_has_is_told_so_too(tmp_path: Path) -> None:
-    assert "l40s is a chip that no cluster here has" in ask(tmp_path, "cost", "--on", "L40S/8").last
+    assert "mi210 is a chip that no cluster here has" in ask(tmp_path, "cost", "--on", "MI210/8").last
+
+
+@pytest.mark.parametrize(
+    ("given", "chip"),
+    [("rtx-pro-6000", "rtx-pro-6000-server"), ("RTX 4090", "rtx-4090"), ("mi250", "mi250x"), ("l40s", "l40s")],
+)
+def test_a_chip_of_a_serving_benchmark_is_known_by_its_name_there(given: str, chip: str, catalogue: Catalogue) -> None:
+    assert catalogue.chip(given).name == chip
+    assert any(catalogue.stated("clusters", name, "chip") == chip for name in catalogue.names("clusters"))
 
 
 def test_a_machine_spelt_in_capitals_is_not_mistaken_for_another(tmp_path: Path) -> None:
@@ -164,7 +173,7 @@ def test_the_catalogue_is_searched(verb: str, words: tuple[str, ...], says: tupl
 
 def test_what_is_not_in_the_catalogue_is_said_in_a_line(tmp_path: Path) -> None:
     reply = ask(tmp_path, "catalogue", "chips", "zzzz")
-    assert (reply.status, reply.last) == (2, "error: there is no chip 'zzzz'; volvelle catalogue chips lists all 53")
+    assert (reply.status, reply.last) == (2, "error: there is no chip 'zzzz'; volvelle catalogue chips lists all 54")
 
 
 @pytest.mark.parametrize(
@@ -173,8 +182,8 @@ def test_what_is_not_in_the_catalogue_is_said_in_a_line(tmp_path: Path) -> None:
         ("estimat", "did you mean 'estimate'"),
         ("PLAN", ""),
         ("train", "did you mean 'estimate'"),
-        ("serve", "serving and inference are not there yet"),
-        ("inference", "serving and inference are not there yet"),
+        ("inference", "did you mean 'serve'"),
+        ("deploy", "did you mean 'serve'"),
         ("qqqq", "there are calibrate, catalogue"),
     ],
 )

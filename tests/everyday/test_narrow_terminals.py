@@ -31,6 +31,13 @@ TABLES = {
         "evidence",
     ),
     ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "2"): ("bound by",),
+    ("serve", "llama3-70b", "--on", "dgx-h100/8", "--weights", "fp8", "--batch", "16"): (
+        "share",
+        "bound by",
+        "of memory",
+    ),
+    ("serve", "llama3-70b", "--on", "dgx-h100/8", "--weights", "fp8", "--load", "closed 4"): ("median", "p99"),
+    ("serve", "llama3-405b", "--on", "dgx-h100/8"): ("of memory", "why it cannot run"),
     ("catalogue",): ("kind", "entries"),
     ("catalogue", "chips"): ("dense bf16", "memory", "rate"),
     ("catalogue", "clusters"): ("chip", "network"),

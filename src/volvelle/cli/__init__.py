@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from volvelle.cli.commands import ALSO, MEANT, NOT_YET, VARIABLE, VERBS
+from volvelle.cli.commands import ALSO, MEANT, VARIABLE, VERBS
 from volvelle.cli.exits import exit_status
 from volvelle.cli.suggestions import SuggestingGroup
 
@@ -15,7 +15,7 @@ from volvelle.cli.suggestions import SuggestingGroup
 class _Verbs(SuggestingGroup):
     """Loads a verb only when it is used, so that the command starts fast."""
 
-    meant, not_yet = MEANT, NOT_YET
+    meant = MEANT
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(VERBS)

@@ -12,6 +12,7 @@ VERBS = {
     "plan": "The best layout for a model on a machine, or the best run of a benchmark.",
     "reproduce": "Compute a published study again, and hold it against what was logged.",
     "schema": "Print the JSON Schema of what --json prints.",
+    "serve": "How fast a model is served, as a batch or under load: latency, throughput, memory, cost.",
     "validate": "Hold predictions against measurements, worst rows first.",
 }
 
@@ -26,10 +27,6 @@ MEANT = {
     **dict.fromkeys(("optimise", "optimize", "layout", "tune", "best"), "plan"),
     **dict.fromkeys(("price", "tco", "buy"), "cost"),
     **dict.fromkeys(("sweep", "study", "dse"), "explore"),
+    **dict.fromkeys(("serving", "infer", "inference", "deploy", "generate"), "serve"),
 }
 """Words for which people look, and the command that they mean."""
-NOT_YET = dict.fromkeys(
-    ("serve", "serving", "infer", "inference", "deploy"),
-    "serving and inference are not there yet: volvelle models training (estimate, plan, explore) and benchmarks "
-    "(plan hpl)",
-)

@@ -26,7 +26,9 @@ _AT_ONCE = {"fish": "volvelle completion fish | source"}
 _COUNTS = tuple(2**power for power in range(3, 15))
 """Accelerators that are offered after the slash."""
 _ELEMENTS = ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")
-_OF_A_MODEL = ("estimate", "plan", "map", "compare")
+_OF_A_MODEL = ("estimate", "plan", "map", "compare", "serve")
+_ENGINES = ("vllm", "sglang", "trtllm")
+_WEIGHTS = ("bf16", "fp16", "fp8", "fp8-block", "nvfp4", "mxfp4", "int8", "int4")
 _BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl")
 _ROOMS = ("chips", "calibrations", "links", "clusters", "models", "stacks")
 
@@ -87,6 +89,9 @@ def offers(words: Sequence[str], begun: str) -> list[CompletionItem] | None:
         "--on": lambda: _systems(begun, folders),
         "--stack": _stacks,
         "--element": lambda: _ELEMENTS,
+        "--engine": lambda: _ENGINES,
+        "--weights": lambda: _WEIGHTS,
+        "--kv": lambda: ("bf16", "fp8"),
     }
     last = before[-1]
     if last in named:

@@ -9,12 +9,10 @@ from volvelle.errors import brief, nearest_names
 
 
 class SuggestingGroup(click.Group):
-    """A group of commands; of an unknown one it says what was meant, or that there is none yet."""
+    """A group of commands; of an unknown one it says what was meant."""
 
     meant: ClassVar[Mapping[str, str]] = {}
     """Words for which people look → the command."""
-    not_yet: ClassVar[Mapping[str, str]] = {}
-    """Commands that people look for and that are not there → what to say."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -23,8 +21,6 @@ class SuggestingGroup(click.Group):
         name = args[0]
         if name.startswith("-") or ctx.resilient_parsing or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
-        if name.lower() in self.not_yet:
-            raise click.UsageError(f"No such command {name!r}: {self.not_yet[name.lower()]}.", ctx)
         known = self.list_commands(ctx)
         near = [self.meant[name.lower()]] if name.lower() in self.meant else nearest_names(name, known)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(known)}."

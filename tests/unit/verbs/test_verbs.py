@@ -25,7 +25,7 @@ from volvelle.search.space import Space
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.verbs.explore import outlook, sweep
 
-VERBS = ("cost", "estimate", "explore", "map", "plan")
+VERBS = ("cost", "estimate", "explore", "map", "plan", "serve")
 
 
 def test_names_and_values_ask_the_same_question(catalogue: Catalogue) -> None:

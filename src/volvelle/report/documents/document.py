@@ -43,6 +43,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.plan:SizingDocument",
     ),
     "reproduce": (),
+    "serve": ("volvelle.report.documents.serve:ServeDocument",),
     "validate": (),
 }
 """Verb → the documents it may print, as ``module:class``; a verb that declares none has the general schema. A verb of

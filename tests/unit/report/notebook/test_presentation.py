@@ -40,6 +40,9 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "how many": lambda _: volvelle.how_many("llama3-8b", on="dgx-h100", tokens="1T", days=90, tensor=1, pipeline=1),
     "map": lambda _: volvelle.map("gpt2", on="dgx-h100/8", limit=2),
     "compare": lambda _: volvelle.compare("tp1", "tp2", "tp3", model="llama3-8b", on="dgx-h100/16", batch=64),
+    "serve": lambda _: volvelle.serve("llama3-8b", on="dgx-h100/8", tp=2, batch=16),
+    "serve under load": lambda _: volvelle.serve("llama3-8b", on="dgx-h100/8", tp=2, load="closed 8"),
+    "serve what does not fit": lambda _: volvelle.serve("llama3-405b", on="dgx-h100/8"),
     "cost": lambda _: volvelle.cost(on="dgx-h100/64", step="2 s", tokens_per_step="4M", tokens="1T"),
     "validate": lambda _: volvelle.validate("fft"),
     "explore": _answers,
@@ -116,6 +119,10 @@ def test_every_presentable_class_has_its_presentation() -> None:
             lambda: volvelle.how_many("llama3-8b", on="dgx-h100", tokens="1T", days=90, tensor=1, pipeline=1),
         ),
         ("validate fft --json", lambda: volvelle.validate("fft")),
+        (
+            "serve llama3-8b --on dgx-h100/8 --tp 2 --batch 16 --json",
+            lambda: volvelle.serve("llama3-8b", on="dgx-h100/8", tp=2, batch=16),
+        ),
     ],
 )
 def test_the_document_is_the_one_the_command_prints(

@@ -1,0 +1,99 @@
+"""``volvelle serve MODEL --on SYSTEM …``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from volvelle.cli.shared_options import together
+from volvelle.cli.words import BRIEF, Lower, Within
+from volvelle.domains import (
+    DEGREE,
+    ENGINE_SEQUENCES,
+    REQUEST_LENGTH,
+    SEED,
+    SERVED_BATCH,
+    SERVED_REQUESTS,
+    SHARE,
+    STEP_BUDGET,
+)
+
+_asked = together(
+    click.option("--batch", type=Within(SERVED_BATCH), help="Sequences that are given at once. [default: 1]"),
+    click.option("--input", type=Within(REQUEST_LENGTH), help="Tokens of a prompt. [default: 1024]"),
+    click.option("--output", type=Within(REQUEST_LENGTH), help="Tokens of an answer. [default: 128]"),
+    click.option(
+        "--load",
+        metavar="LOAD",
+        help="Requests in place of one batch: 'closed 64', 'poisson 12/s', 'gamma 12/s 0.5', 'ramp 1/s 20/s', "
+        "'trace FILE ×1.5' or 'at once'.",
+    ),
+    click.option(
+        "--lengths",
+        default="fixed",
+        show_default=True,
+        help="Of requests: fixed, uniform:0.8 (from 0.8 of the length up to it) or around:0.2.",
+    ),
+    click.option(
+        "--requests",
+        type=Within(SERVED_REQUESTS),
+        help="Of the load. [default: 10 for each client, or until latencies settle]",
+    ),
+    click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of arrivals and lengths."),
+)
+_engine = together(
+    click.option("--engine", type=Lower(), default="vllm", show_default=True, help="vllm, sglang or trtllm."),
+    click.option("--weights", type=Lower(), default="bf16", show_default=True, help="Format of the weights."),
+    click.option("--kv", type=Lower(), default="bf16", show_default=True, help="Element type of the KV cache."),
+    click.option("--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: what a node has, up to 8]"),
+    click.option("--pp", "pipeline", type=Within(DEGREE), default=1, show_default=True, help="Pipeline stages."),
+    click.option(
+        "--ep", "expert", type=Within(DEGREE), default=1, show_default=True, help="Groups that experts lie in."
+    ),
+    click.option(
+        "--dp", "data", type=Within(DEGREE), default=1, show_default=True, help="Data-parallel attention ranks."
+    ),
+    click.option(
+        "--max-batched-tokens",
+        type=Within(STEP_BUDGET),
+        help="Token budget of a step (SGLang: chunked-prefill-size). [default: the engine's]",
+    ),
+    click.option(
+        "--max-seqs", type=Within(ENGINE_SEQUENCES), help="Sequences at once on a rank. [default: the engine's]"
+    ),
+    click.option(
+        "--memory-share", type=Within(SHARE), help="Of memory that it may take, like 92%. [default: the engine's]"
+    ),
+    click.option("--chunked-prefill", is_flag=True, default=None, help="Let TensorRT-LLM cut prompts."),
+)
+
+
+@click.command(short_help="How fast a model is served, alone or under load.")
+@click.argument("model")
+@click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/8.")
+@_asked
+@_engine
+@click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
+@BRIEF
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema serve).")
+@click.pass_context
+def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **question: Any) -> None:
+    """How fast MODEL is served by an engine, what fits, where the time goes, and what a token costs.
+
+    With --batch, so many sequences are given at once; with --load, requests come as it says, and the answer has what
+    vllm bench serve measures. MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face
+    config.json.
+    """
+    from volvelle.verbs.serve import serve as verb  # noqa: PLC0415 - keeps completion of options short
+
+    answer = verb(model, **question)
+    if as_json:
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
+
+        click.echo(json_text("serve", answer))
+    else:
+        from volvelle.report.serve_text import print_serving  # noqa: PLC0415 - not needed for JSON
+
+        print_serving(answer, brief=brief)
+    if not answer.feasible:
+        ctx.exit(1)

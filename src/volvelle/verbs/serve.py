@@ -1,0 +1,305 @@
+"""How fast a model is served: alone as a batch, or under load; what fits, where the time goes, and what it costs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from volvelle.applications.serving.held_memory import HeldMemory
+from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.static_answer import UNFITTED, StaticAnswer, static_answer
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.rents import rent_of
+from volvelle.domains import (
+    DEGREE,
+    ENGINE_SEQUENCES,
+    REQUEST_LENGTH,
+    SEED,
+    SERVED_BATCH,
+    SERVED_REQUESTS,
+    SHARE,
+    STEP_BUDGET,
+    within_domains,
+)
+from volvelle.economics.step_cost import TimedStep, step_costs
+from volvelle.errors import DescriptionError
+from volvelle.estimators.result import Range, Violation
+from volvelle.presentable import Presentable
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
+from volvelle.verbs.serving_cures import memory_of, ranks, violations
+from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
+from volvelle.workload.families.shape import Transformer
+
+if TYPE_CHECKING:
+    from volvelle.applications.serving.under_load import LoadAnswer
+
+_MILLION = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingCost:
+    """Dollars a million output tokens; None where the catalogue lacks what it takes."""
+
+    owned: float | None
+    """Of all chips that are used, written off over their life, with energy."""
+    rented: float | None
+    """At the middle offer of such a chip by the hour."""
+    rent_offered: str = ""
+    """When that was offered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Serving(Presentable):
+    """How a model is served, with its question."""
+
+    question: ServingQuestion
+    cluster: Cluster
+    instance: Instance
+    memory: HeldMemory
+    violations: tuple[Violation, ...] = ()
+    static: StaticAnswer | None = None
+    """Of a batch; None: a load was asked about, or it cannot be served."""
+    load: "LoadAnswer | None" = None
+    """Under load; None: that was not asked, or it cannot be served."""
+    cost: ServingCost | None = None
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return self.instance.served.shape.name
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it can be served as asked."""
+        return not self.violations
+
+    @property
+    def replicas(self) -> int:
+        """Instances that share what is asked."""
+        return self.cluster.accelerators // self.instance.layout.chips
+
+    @property
+    def chips(self) -> int:
+        """Chips that are used."""
+        return self.replicas * self.instance.layout.chips
+
+    @property
+    def timed(self) -> "StaticAnswer | LoadAnswer | None":
+        """Whichever was asked for; None: it cannot be served."""
+        return self.static or self.load
+
+    @property
+    def throughput(self) -> float | None:
+        """Output tokens a second of all chips that are used."""
+        return None if self.timed is None else self.timed.throughput
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Where four of five measurements are to be expected."""
+        return {} if self.timed is None else self.timed.ranges
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before the figures."""
+        kinds = (taken.partition(": ") for taken in self.instance.iteration.kernels.taken_from)
+        stand_ins = [whose for kind, _, whose in kinds if kind == "all kernels"]
+        told = (
+            f"no serving kernel was measured on {self.instance.chip.name}: shares of peak of {whose} stand in, and "
+            "intervals do not cover what that may be off"
+            for whose in stand_ins
+        )
+        return (*self.cluster.notes, *told)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, and whose constants were taken."""
+        return tuple(_notes(self))
+
+
+@in_command_words
+@within_domains
+def serve(
+    model: Model,
+    *,
+    on: Machine,
+    batch: Annotated[int | None, SERVED_BATCH] = None,
+    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
+    output: Annotated[int | None, REQUEST_LENGTH] = None,
+    load: str | None = None,
+    lengths: str = "fixed",
+    requests: Annotated[int | None, SERVED_REQUESTS] = None,
+    seed: Annotated[int, SEED] = 0,
+    engine: str = "vllm",
+    weights: str = "bf16",
+    kv: str = "bf16",
+    tensor: Annotated[int | None, DEGREE] = None,
+    pipeline: Annotated[int, DEGREE] = 1,
+    expert: Annotated[int, DEGREE] = 1,
+    data: Annotated[int, DEGREE] = 1,
+    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
+    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
+    memory_share: Annotated[str | float | None, SHARE] = None,
+    chunked_prefill: bool | None = None,
+    catalogue: Folder = None,
+) -> Serving:
+    """How fast a model is served: a batch alone, or under load, with memory, money and what binds.
+
+    With `batch`, so many sequences of `input` tokens are given at once and each makes `output` tokens. With `load`,
+    requests come as it says: ``"closed 64"`` (clients that each send the next request when the last has ended),
+    ``"poisson 12/s"``, ``"trace FILE ×1.5"``; the answer has what ``vllm bench serve`` measures. `lengths` are
+    ``"fixed"``, ``"uniform:0.8"`` (from 0.8 of the length up to it) or ``"around:0.2"`` (a fifth to either side).
+
+    `engine` is vllm, sglang or trtllm, `weights` and `kv` the formats of weights and of the KV cache. One instance
+    takes ``tensor × data × pipeline`` chips; the machine holds as many replicas as there is room for, and they share
+    the batch or the load evenly. `max_batched_tokens`, `max_seqs`, `memory_share` and `chunked_prefill` are what the
+    engine is told, its own defaults otherwise.
+    """
+    known = catalogue_of(catalogue)
+    cluster = _machine(on, known)
+    shape = model_of(model, known)
+    if load is not None and batch is not None:
+        raise DescriptionError("both a batch and a load are given; give --batch for one batch, or --load for requests")
+    if load is None and (requests is not None or lengths != "fixed"):
+        raise DescriptionError("requests and lengths are those of a load; give --load, like 'closed 64', too")
+    question = ServingQuestion(
+        model=shape.name if isinstance(model, Transformer) else str(model),
+        on=cluster.name,
+        engine=engine,
+        weights=weights,
+        kv=kv,
+        batch=1 if load is None and batch is None else batch,
+        input=input,
+        output=output,
+        load=load,
+        lengths=lengths,
+        requests=requests,
+        seed=seed,
+        tensor=tensor,
+        pipeline=pipeline,
+        expert=expert,
+        data=data,
+        max_batched_tokens=max_batched_tokens,
+        max_seqs=max_seqs,
+        memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
+        chunked_prefill=chunked_prefill,
+    )
+    instance = question.instance(known, shape, cluster)
+    found = Serving(
+        question=question,
+        cluster=cluster,
+        instance=instance,
+        memory=memory_of(question, instance, cluster),
+        violations=violations(question, instance, cluster, catalogue=known, shape=shape),
+    )
+    if not found.feasible:
+        return found
+    answered = replace(found, static=_static(found)) if load is None else _with_load(found)
+    return replace(answered, cost=_cost(answered))
+
+
+def _machine(on: Machine, catalogue: Catalogue) -> Cluster:
+    """The machine; one node of it where no number of accelerators is given."""
+    if isinstance(on, Cluster):
+        return on
+    cluster = catalogue.cluster(on)
+    if "/" in on:
+        return cluster
+    node = cluster.dimensions[0].size
+    told = f"no number of accelerators is given: one node of {node} is taken"
+    return replace(catalogue.cluster(f"{cluster.name.partition('/')[0]}/{node}"), notes=(told,))
+
+
+def _static(found: Serving) -> StaticAnswer:
+    question = found.question
+    assert question.batch is not None, "a batch was given or is 1"
+    return static_answer(
+        found.instance,
+        batch=question.batch,
+        input_tokens=question.input_tokens,
+        output_tokens=question.output_tokens,
+        replicas=found.replicas,
+    )
+
+
+def _with_load(found: Serving) -> Serving:
+    """The answer under load, its memory as full as the load made it."""
+    load = _under_load(found)
+    peak = load.occupancy.kv_peak * max(found.memory.room, 0.0)
+    return replace(found, load=load, memory=replace(found.memory, cache_peak=peak))
+
+
+def _under_load(found: Serving) -> "LoadAnswer":
+    from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
+    from volvelle.interchange.load_words import read_load  # noqa: PLC0415 - only under load
+    from volvelle.verbs.request_lengths import request_lengths  # noqa: PLC0415 - only under load
+
+    question = found.question
+    assert question.load is not None, "a load was asked about"
+    load = read_load(question.load)
+    return answer_under_load(
+        found.instance,
+        load,
+        request_lengths(load, question),
+        replicas=found.replicas,
+        requests=question.requests,
+        seed=question.seed,
+    )
+
+
+def _cost(found: Serving) -> ServingCost | None:
+    """Of a million output tokens; None: nothing comes out."""
+    if not found.throughput:
+        return None
+    seconds = _MILLION / found.throughput
+    used = found.chips / found.cluster.accelerators
+    step = TimedStep(time=seconds, tokens=_MILLION, chips=found.chips)
+    owned = step_costs(step, found.cluster).dollars
+    rent = rent_of(found.cluster.chip.name)
+    return ServingCost(
+        owned=None if owned is None else float(owned) * used,
+        rented=None if rent is None else rent.dollars_per_hour * found.chips * seconds / 3600.0,
+        rent_offered="" if rent is None else f"{rent.since} to {rent.until}",
+    )
+
+
+def _notes(found: Serving) -> Iterator[str]:
+    instance, question = found.instance, found.question
+    yield from found.warnings
+    for name, given, usual in (("input", question.input, INPUT), ("output", question.output, OUTPUT)):
+        if given is None and not question.traced:
+            yield f"{usual:,} {name} tokens a request are taken, as vllm bench serve does; --{name} says others"
+    layout = instance.layout
+    idle = found.cluster.accelerators - found.chips
+    if idle:
+        yield f"{idle} of {found.cluster.accelerators} chips are in no instance"
+    if found.timed is None:
+        return
+    fitted, unfitted = instance.engine.error, [name for name in found.ranges if name not in instance.engine.error]
+    if fitted:
+        rows = f" ({instance.engine.fitted_to})" if instance.engine.fitted_to else ""
+        yield f"intervals: as far as the model was off on measured runs of {instance.engine.title}{rows}"
+    if unfitted:
+        yield (
+            f"intervals of {', '.join(unfitted)}: no run of {instance.engine.title} on {instance.chip.family} chips "
+            f"was fitted, so one standard deviation is taken to be a factor of {UNFITTED:g}"
+        )
+    if layout.pipeline > 1:
+        yield "stages of the pipeline take turns: one batch is in flight"
+    if layout.chips > found.cluster.dimensions[0].size:
+        yield "activations handed from node to node are timed as within one"
+    if ranks(layout, found.cluster) > 1:
+        yield "replicas and data-parallel ranks get even shares; the fullest is timed"
+    elsewhere = _taken_from(instance)
+    if elsewhere:
+        yield f"constants of kernels taken from elsewhere: {'; '.join(elsewhere)}"
+
+
+def _taken_from(instance: Instance) -> list[str]:
+    """Kinds of kernels that the model needs and that were measured under other software, or on another chip."""
+    served, own = instance.served, instance.engine.kernels
+    needed = {"products in bfloat16", f"products in {served.dense_format.kernels}"}
+    latent = "latent " if served.shape.latent is not None else ""
+    needed |= {f"{latent}attention over a prompt in bfloat16", f"{latent}attention of one token in bfloat16"}
+    told = (taken.partition(": ") for taken in instance.iteration.kernels.taken_from)
+    return [f"{kind} from {whose}" for kind, _, whose in told if kind in needed and whose.split()[0] != own]

@@ -1,0 +1,146 @@
+"""A question about serving as a value: the command that asks it, the instance it is about, the same with changes."""
+
+import shlex
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from volvelle.applications.serving.instance import Instance, Settings, instance
+from volvelle.catalogue import Catalogue
+from volvelle.errors import MappingError, OutsideDomainError, UnknownNameError, plainly
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.served_model import CACHES, FORMATS, ServedModel
+
+_WIDEST = 8
+"""Chips that tensor parallelism takes where nothing is said."""
+INPUT, OUTPUT = 1024, 128
+"""Tokens of a request where nothing is said, as ``vllm bench serve`` has them."""
+FLAGS = {"tensor": "tp", "pipeline": "pp", "expert": "ep", "data": "dp"}
+"""Fields whose option has another name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingQuestion:
+    """What is asked; None: not said."""
+
+    model: str
+    on: str
+    engine: str = "vllm"
+    weights: str = "bf16"
+    kv: str = "bf16"
+    batch: int | None = None
+    input: int | None = None
+    output: int | None = None
+    load: str | None = None
+    lengths: str = "fixed"
+    requests: int | None = None
+    seed: int = 0
+    tensor: int | None = None
+    pipeline: int = 1
+    expert: int = 1
+    data: int = 1
+    max_batched_tokens: int | None = None
+    max_seqs: int | None = None
+    memory_share: float | None = None
+    chunked_prefill: bool | None = None
+
+    @property
+    def traced(self) -> bool:
+        """Whether requests have the lengths of a trace."""
+        return self.load is not None and self.load.split()[:1] == ["trace"]
+
+    @property
+    def input_tokens(self) -> int:
+        """Of a prompt."""
+        return INPUT if self.input is None else self.input
+
+    @property
+    def output_tokens(self) -> int:
+        """Of an answer."""
+        return OUTPUT if self.output is None else self.output
+
+    @property
+    def command(self) -> str:
+        """As it is typed."""
+        words = ["volvelle", "serve", self.model, "--on", self.on]
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.name in ("model", "on") or value == part.default:
+                continue
+            flag = FLAGS.get(part.name, part.name.replace("_", "-"))
+            words += [f"--{flag}"] if value is True else [f"--{flag}", f"{value}"]
+        return shlex.join(words)
+
+    def changed(self, **changes: Any) -> "ServingQuestion":
+        """The same but for some of it."""
+        return replace(self, **changes)
+
+    @property
+    def settings(self) -> Settings:
+        """What the engine is told."""
+        budget = self.max_batched_tokens
+        return Settings(
+            token_budget=budget,
+            chunk=budget,
+            max_sequences=self.max_seqs,
+            memory_share=self.memory_share,
+            chunks=self.chunked_prefill,
+        )
+
+    def layout(self, shape: Transformer, cluster: Cluster) -> ServingLayout:
+        """Degrees of one instance; tensor parallelism takes what is left of a node, where nothing is said."""
+        rest = {"pipeline": self.pipeline, "expert": self.expert, "data": self.data}
+        if self.tensor is not None:
+            return ServingLayout(tensor=self.tensor, **rest)
+        most = min(_WIDEST, cluster.dimensions[0].size, cluster.accelerators // (self.pipeline * self.data))
+        for tensor in range(max(most, 1), 1, -1):
+            layout = ServingLayout(tensor=tensor, **rest)
+            if cluster.dimensions[0].size % tensor == 0 and _possible(layout, shape):
+                return layout
+        return ServingLayout(tensor=1, **rest)
+
+    def instance(self, catalogue: Catalogue, shape: Transformer, cluster: Cluster) -> Instance:
+        """What is to be served, laid out on chips of the machine."""
+        served = ServedModel(
+            shape=shape,
+            weights=_known("format of weights", self.weights, FORMATS),
+            cache=_known("type of a cache", self.kv, CACHES),
+        )
+        layout = self.layout(shape, cluster)
+        found = instance(catalogue, served, cluster.chip.name, layout, self.engine, self.settings)
+        _check_place(layout, cluster)
+        return found
+
+
+def _possible(layout: ServingLayout, shape: Transformer) -> bool:
+    try:
+        layout.checked(shape)
+    except MappingError:
+        return False
+    return True
+
+
+def _known(kind: str, given: str, names: Any) -> str:
+    """A name as it is written in the package."""
+    found = next((name for name in names if plainly(name) == plainly(given)), None)
+    if found is None:
+        raise UnknownNameError.among(kind, given, names)
+    return str(found)
+
+
+def _check_place(layout: ServingLayout, cluster: Cluster) -> None:
+    """Refuse an instance that the machine has no room for."""
+    if layout.chips > cluster.accelerators:
+        raise MappingError(
+            f"one instance takes {layout.chips} chips (--tp {layout.tensor} × --dp {layout.data} × --pp "
+            f"{layout.pipeline}), and {cluster.name} has {cluster.accelerators}; lower one of them or ask for a larger "
+            f"machine"
+        )
+    inner = cluster.dimensions[0]
+    if layout.tensor * layout.data > inner.size:
+        raise OutsideDomainError(
+            f"--tp {layout.tensor} × --dp {layout.data} reaches beyond the {inner.size} chips of one {inner.name}, and "
+            f"exchanges of a serving step between nodes were not measured; stay within {inner.size}, and add stages "
+            f"with --pp"
+        )
