@@ -22,6 +22,8 @@ from volvelle.reproductions.dfmodel.figures import (
 from volvelle.reproductions.dfmodel.machine import machine_of
 from volvelle.reproductions.dfmodel.ratios import find_ratios
 from volvelle.reproductions.dfmodel.runs import all_tiles, map_run, powers_of_two
+from volvelle.reproductions.dfmodel.serving import layout_statements, served_pass, solve_layouts, with_text_links
+from volvelle.reproductions.dfmodel.speculation import BRANCHES, LEVELS, solve_speculation, speculation_statements
 from volvelle.reproductions.dfmodel.table6 import Table6, solve_intensities, solve_table6
 from volvelle.reproductions.dfmodel.text import Reproduction
 
@@ -195,6 +197,75 @@ def test_sweeps_report_as_they_go(data: DfModel) -> None:
     assert len(seen) == 2
 
 
+# -- serving and speculative decoding ------------------------------------------------------------------------------
+
+
+def test_every_layout_of_figure_twenty_has_the_latency_and_throughput_logged(data: DfModel) -> None:
+    found = solve_layouts(data)
+    assert [one.name for one in found] == ["16×1", "8×2", "4×4", "2×8", "1×16"]
+    assert [round(one.prefill.latency * 1e3, 2) for one in found] == [87.04, 87.82, 89.86, 95.06, 109.56]
+    assert [round(one.decode.latency * 1e3, 4) for one in found] == [0.8419, 1.2214, 2.2108, 4.3052, 8.5524]
+    for layout in found:
+        for one in (layout.prefill, layout.decode):
+            assert one.latency == pytest.approx(one.run.latency, rel=1e-4)
+            assert one.tokens_per_second == pytest.approx(one.logged_tokens_per_second, rel=2e-3)
+            assert sum(one.breakdown.values()) == pytest.approx(one.latency)
+    assert found[0].decode.tokens_per_second == pytest.approx(1188, abs=0.5)  # as the paper prints it
+
+
+def test_every_served_model_does_the_work_and_moves_the_bytes_logged(data: DfModel) -> None:
+    for run in data.serving:
+        one = served_pass(data, run)
+        assert one.work * run.layers * run.requests == pytest.approx(run.flop, rel=1e-12), run.source
+        assert one.traffic / run.tensor / run.memory_rate == pytest.approx(run.memory, rel=1e-6), run.source
+        network = one.breakdown["network, bytes"] + one.breakdown["network, latency"]
+        assert network / run.layers == pytest.approx(run.network, rel=1e-6), run.source
+
+
+def test_more_stages_make_a_token_slower_and_tokens_more_frequent_against_the_paper_s_word(data: DfModel) -> None:
+    said = [one.holds for one in layout_statements(solve_layouts(data))]
+    assert said == [True, True, False, True, True]
+
+
+def test_links_of_the_printed_rate_give_another_figure_twenty(data: DfModel) -> None:
+    prefill = solve_layouts(data)[0].prefill
+    assert with_text_links(data, prefill).latency > 1.9 * prefill.run.latency
+
+
+def test_every_sequence_of_figure_twenty_one_has_the_rate_of_the_logged_steps(data: DfModel) -> None:
+    found = solve_speculation(data)
+    logged = [one for one in found.rates if one.logged is not None]
+    assert len(logged) == 12
+    for one in logged:
+        assert one.rate == pytest.approx(one.logged, rel=2e-3), one
+    assert found.alone == pytest.approx(33.4, abs=0.05)
+    assert [round(one.logged or 0.0, 1) for one in logged if one.draft == "llama3-8b"] == [97.5, 109.0, 120.4, 131.9]
+
+
+def test_measured_rates_are_within_the_twelve_per_cent_that_the_paper_states(data: DfModel) -> None:
+    found = solve_speculation(data).measured
+    assert [one.row.measured for one in found] == [1100, 457, 129]
+    for one in found:
+        assert abs(one.difference) < 0.12, one.row
+        assert one.bounds is None or one.bounds[0] < one.row.measured < one.bounds[1]
+
+
+def test_what_the_paper_says_of_drafts_and_windows_comes_out(data: DfModel) -> None:
+    found = solve_speculation(data)
+    assert all(one.holds for one in speculation_statements(found))
+    best = found.best(BRANCHES, 0.7)
+    assert [one.window for one in best.values()] == [4, 3, 2]
+    assert [round(one.rate) for one in best.values()] == [112, 88, 50]
+
+
+def test_a_drafter_that_makes_a_level_at_a_time_helps_the_larger_drafts_most(data: DfModel) -> None:
+    found = solve_speculation(data)
+    branches, levels = found.best(BRANCHES, 0.7), found.best(LEVELS, 0.7)
+    gains = [levels[draft].rate / branches[draft].rate for draft in branches]
+    assert gains == sorted(gains)
+    assert gains[1] > 1.0
+
+
 # -- the command ---------------------------------------------------------------------------------------------------
 
 
@@ -233,6 +304,17 @@ def test_the_command_explains_why_the_printed_constants_give_another_table() -> 
     words = " ".join(done.stdout.split())
     assert "bound by DRAM, so the printed rate makes it" in words
     assert "Constants used" in words
+
+
+def test_the_command_prints_serving_and_speculation_as_json_and_draws_them(tmp_path: Path) -> None:
+    done = volvelle("reproduce", "dfmodel", "--only", "fig20", "--only", "fig21", "--json", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["fig20"]["rows"]) == 5
+    assert len(found["fig21"]["rows"]) == 13
+    for name in ("fig20", "fig21"):
+        assert found[name]["stated_constants"]
+        assert ET.fromstring((tmp_path / f"{name}.svg").read_text("utf-8")).tag.endswith("svg")
 
 
 def test_what_cannot_be_reproduced_is_refused_with_what_can() -> None:

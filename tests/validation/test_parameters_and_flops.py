@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import small_gpt, small_llama
 from volvelle import Catalogue, Transformer, transformer, with_backward
-from volvelle.workload.families.shape import LayerKind, Mamba, Mamba2
+from volvelle.workload.families.shape import DeltaNet, LayerKind, Mamba, Mamba2
 from volvelle.workload.operations import Phase
 
 torch = pytest.importorskip("torch")
@@ -32,6 +32,7 @@ LLAMA4_VISION += 5632 * 4096 + 4096 * 4096 + 4096 * 5120  # after shuffling pixe
     [
         ("gemma3-27b", 54_864_813_280 // 2, SIGLIP),  # total_size of MedGemma 27B, the same network, all bf16
         ("llama4-maverick", 401_583_781_376, LLAMA4_VISION),  # numbers in the checkpoint, as hosts count them
+        ("llama4-scout", 108_641_793_536, LLAMA4_VISION),
     ],
 )
 def test_a_text_model_and_its_vision_tower_are_the_published_checkpoint(
@@ -53,6 +54,22 @@ def test_jamba_has_its_published_billions_in_all_and_at_work_on_a_token(catalogu
 def test_nemotron_has_its_published_billions(catalogue: Catalogue) -> None:
     """56 (model card); no list of the checkpoint's tensors could be found."""
     assert transformer(catalogue.model("nemotron-h-56b")).parameters() // 10**9 == 56
+
+
+@pytest.mark.parametrize(
+    ("name", "billions", "at_work"),
+    [("qwen3.5-397b-a17b", 396.35, 17), ("qwen3.6-35b-a3b", 34.66, 3)],
+)
+def test_qwen_with_delta_nets_has_as_many_parameters_as_others_count(
+    catalogue: Catalogue, name: str, billions: float, at_work: int
+) -> None:
+    """All: as llama.cpp counts the text part, but for the gates of shared experts. At work: by their names."""
+    shape = catalogue.model(name)
+    assert shape.experts is not None
+    parameters = transformer(shape).parameters()
+    idle = shape.layers * (shape.experts.count - shape.experts.chosen) * 3 * shape.hidden * shape.experts.ffn
+    assert round(parameters / 1e9, 2) == billions
+    assert (parameters - idle) // 10**9 == at_work
 
 
 def layer_norm(shape: Transformer, x):  # type: ignore[no-untyped-def]
@@ -162,6 +179,33 @@ def mamba2(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
     return linear(made.reshape(batch, shape.sequence, inner) * torch.nn.functional.silu(gate), inner, shape.hidden)
 
 
+def delta_net(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
+    """The chunked form of Yang et al., with what is inverted between keys taken as it is; decays are left out."""
+    net = shape.delta_net
+    assert net is not None
+    chunks, per = shape.sequence // net.chunk, net.value_heads // net.key_heads
+    wide = net.value_heads * net.value_dim
+    q, k = (depthwise(linear(x, shape.hidden, net.key_heads * net.key_dim), net.taps) for _ in range(2))
+    q, k = (vector.view(batch, chunks, net.chunk, net.key_heads, net.key_dim) for vector in (q, k))
+    q, k = (vector.repeat_interleave(per, dim=3) for vector in (q, k))
+    v = depthwise(linear(x, shape.hidden, wide), net.taps)
+    v = v.view(batch, chunks, net.chunk, net.value_heads, net.value_dim)
+    gate, write, decay = (linear(x, shape.hidden, width) for width in (wide, net.value_heads, net.value_heads))
+    written = (write * decay).view(batch, chunks, net.chunk, net.value_heads, 1)
+    between = torch.einsum("bclhk,bcshk->bchls", k * written, k)
+    keys, values = (torch.einsum("bchls,bcshd->bclhd", between, vector) for vector in (k, v))
+    state = torch.empty(batch, net.value_heads, net.key_dim, net.value_dim, device="meta", requires_grad=True)
+    read = []
+    for chunk in range(chunks):
+        new = values[:, chunk] - torch.einsum("blhk,bhkv->blhv", keys[:, chunk], state)
+        seen = torch.einsum("blhk,bshk->bhls", q[:, chunk], k[:, chunk])
+        within = torch.einsum("bhls,bshv->blhv", seen, new)
+        read.append(torch.einsum("blhk,bhkv->blhv", q[:, chunk], state) + within)
+        state = state + torch.einsum("blhk,blhv->bhkv", k[:, chunk], new)
+    made = (torch.stack(read, dim=1) + state.mean()).reshape(batch, shape.sequence, wide)
+    return linear(made * torch.nn.functional.silu(gate), wide, shape.hidden)
+
+
 def attention(shape: Transformer, x, batch: int):  # type: ignore[no-untyped-def]
     return chunked_attention(shape, x, batch, shape.sequence)
 
@@ -170,7 +214,13 @@ def local_attention(shape: Transformer, x, batch: int):  # type: ignore[no-untyp
     return chunked_attention(shape, x, batch, shape.window)
 
 
-MIXERS = {"attention": attention, "local attention": local_attention, "mamba": mamba, "mamba2": mamba2}
+MIXERS = {
+    "attention": attention,
+    "local attention": local_attention,
+    "mamba": mamba,
+    "mamba2": mamba2,
+    "delta net": delta_net,
+}
 PATTERNS = {
     "local": {"pattern": ("local attention + mlp", "local attention + mlp", "attention + mlp"), "window": 32},
     "mamba": {
@@ -180,6 +230,10 @@ PATTERNS = {
     "mamba2": {
         "pattern": ("mamba2", "mlp", "attention", "mlp"),
         "mamba2": Mamba2(heads=16, head_dim=64, groups=4, state=32, chunk=16),
+    },
+    "delta net": {
+        "pattern": ("delta net + mlp", "attention + mlp", "delta net"),
+        "delta_net": DeltaNet(value_heads=8, key_heads=4, key_dim=32, value_dim=64, chunk=16),
     },
 }
 

@@ -232,6 +232,63 @@ class MappingRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServingRun:
+    """A pass of a language model through 16 chips: its input and what was logged."""
+
+    study: Literal["figure 20", "figure 21"]
+    model: str
+    phase: Literal["prefill", "decode"]
+    hidden: int
+    heads: int
+    head_dim: int
+    ffn: int
+    layers: int
+    tokens: int
+    """Positions that the pass computes."""
+    context: int
+    """Positions that each of them attends to."""
+    cached: int
+    """Positions whose keys and values are read from memory."""
+    tensor: int
+    pipeline: int
+    requests: int
+    matrix_share: float
+    memory_rate: float = column("dram_rate_gbs", scale=_GIGA)
+    link_rate: float = column("link_rate_gbs", scale=_GIGA)
+    link_latency: float = column("link_latency_ns", scale=_NANO)
+    compute: float = column("compute_ns", scale=_NANO)
+    """Seconds of one layer, as memory and network are."""
+    memory: float = column("memory_ns", scale=_NANO)
+    network: float = column("network_ns", scale=_NANO)
+    latency: float = column("latency_ns", scale=_NANO)
+    """Seconds of the pass through all stages."""
+    time: float = column("time_s")
+    """Seconds of all requests, one behind the other."""
+    flop: float
+    """Of all layers and requests."""
+    source: str
+
+    @property
+    def rate(self) -> float:
+        """Passes a second, as logged."""
+        return self.requests / self.time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRate:
+    """What was measured of one request that is decoded, with a draft or without."""
+
+    target: str
+    draft: str | None
+    window: int | None
+    acceptance: float | None
+    measured: float = column("tokens_per_s")
+    paper: float | None = column("paper_tokens_per_s")
+    """As the paper computes it."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedIntensity:
     """Operations for every byte of memory and of network traffic."""
 
@@ -266,6 +323,8 @@ class DfModel:
     runs: tuple[MappingRun, ...]
     intensities: tuple[PublishedIntensity, ...]
     ratios: tuple[PublishedRatio, ...]
+    serving: tuple[ServingRun, ...]
+    served_rates: tuple[ServedRate, ...]
 
     def accelerator(self, key: str) -> PublishedAccelerator:
         """The chip of that key."""
@@ -317,6 +376,8 @@ def dfmodel(folder: Traversable | None = None) -> DfModel:
         runs=rows("runs.csv", MappingRun),
         intensities=rows("intensities.csv", PublishedIntensity),
         ratios=rows("ratios.csv", PublishedRatio),
+        serving=rows("serving.csv", ServingRun),
+        served_rates=rows("served_rates.csv", ServedRate),
     )
 
 

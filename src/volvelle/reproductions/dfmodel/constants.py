@@ -52,6 +52,8 @@ def constants_of(data: DfModel, item: str) -> tuple[Constant, ...]:
         )
     if item in ("fig19", "fig22"):
         return _sweeps(data, item)
+    if item in ("fig20", "fig21"):
+        return _serving(data, item)
     return _design_space(data)
 
 
@@ -105,6 +107,44 @@ def _sweeps(data: DfModel, item: str) -> tuple[Constant, ...]:
             printed=f"{shape.heads} of {shape.head_dim} in the inputs",
         ),
         *common,
+    )
+
+
+def _serving(data: DfModel, item: str) -> tuple[Constant, ...]:
+    run = next(run for run in data.serving if run.phase == "decode")
+    common = (
+        Constant(name="chip", used=f"{data.accelerator('sn40l').rate / 1e12:.6g} TFLOP/s", printed="640 TFLOP/s"),
+        Constant(name="memory", used=show(run.memory_rate, BYTES_PER_SECOND)),
+        _rates(data.link("sn40l"), "links"),
+        Constant(name="share of peak", used=f"{run.matrix_share:g} for every kernel"),
+        Constant(
+            name="all-reduce",
+            used=f"two a layer, each reduce-scatter and all-gather on a ring, {run.link_latency * 1e9:g} ns a step",
+        ),
+        Constant(name="overlap", used="none of compute, memory and network"),
+        Constant(
+            name="layer",
+            used="keys and values for every head, two products in the feed-forward part; no embedding and no head",
+            printed="Llama 3",
+        ),
+        Constant(name="cache", used=f"keys and values of {run.cached} positions are read for every pass of decoding"),
+    )
+    if item == "fig20":
+        return (
+            *common,
+            Constant(name="weights", used="read for every token that is decoded, not for a prompt"),
+            Constant(name="between stages", used="every chip hands on its share; beside the stages for throughput"),
+        )
+    return (
+        *common,
+        Constant(name="68M draft", used="8 layers", printed="Llama 68M, which has 2"),
+        Constant(name="acceptance, sequence", used="the proportion of drafted tokens that are kept: K·a + 1 a cycle"),
+        Constant(
+            name="tree",
+            used="two candidates below every token, accepted independently; 2^K drafted in turn, 2^K + 1 verified",
+            origin="ours",
+        ),
+        Constant(name="acceptance and window of measured rates", used="0.8 and 4", origin="ours"),
     )
 
 

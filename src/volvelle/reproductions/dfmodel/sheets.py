@@ -30,6 +30,47 @@ SWEEP: Columns = {
     "gap left in the log": Number("logged_gap", ".1%"),
 }
 """Figures 19 and 22."""
+SERVED: Columns = {
+    "TP×PP": "layout",
+    "TTFT logged, ms": Number("logged_ttft_ms", ".2f"),
+    "ours": Number("ttft_ms", ".2f"),
+    "difference": Number("ttft_difference", "change"),
+    "TPOT logged, ms": Number("logged_tpot_ms", ".4f"),
+    "our TPOT": Number("tpot_ms", ".4f"),
+    "of TPOT": Number("tpot_difference", "change"),
+}
+"""Figure 20, latency."""
+SERVED_RATES: Columns = {
+    "TP×PP": "layout",
+    "prefill logged, tokens/s": Number("logged_prefill_tokens_per_s", ",.0f"),
+    "ours": Number("prefill_tokens_per_s", ",.0f"),
+    "difference": Number("prefill_difference", "change"),
+    "decode logged, tokens/s": Number("logged_decode_tokens_per_s", ",.1f"),
+    "our decode": Number("decode_tokens_per_s", ",.1f"),
+    "of decode": Number("decode_difference", "change"),
+}
+"""Figure 20, throughput."""
+SPECULATED: Columns = {
+    "draft": "draft",
+    "kept of 4": Number("acceptance", ".1f"),
+    "logged, tokens/s": Number("logged", ".1f"),
+    "ours": Number("ours", ".1f"),
+    "difference": Number("difference", "change"),
+}
+"""Figure 21, the window that was logged."""
+MEASURED: Columns = {
+    "target": "target",
+    "draft": "draft",
+    "measured, tokens/s": Number("measured", ",.0f"),
+    "paper": Number("paper", ",.0f"),
+    "ours": Number("ours", ",.1f"),
+    "difference": Number("difference", "+.1%"),
+    "with 0.6 kept": Number("least", ",.1f"),
+    "with 0.9": Number("most", ",.1f"),
+    "source": "source",
+}
+"""What was measured on the chips of Figures 20 and 21."""
+STATEMENTS: Columns = {"the paper says": "statement", "holds": Number("holds", "yes"), "ours": "figures"}
 
 
 def constants_sheet(constants: Sequence[Constant]) -> Sheet:
@@ -183,4 +224,21 @@ def ratio_sheet(document: Document) -> Sheet:
         },
         note="Language-model ratios between dragonfly and other networks leave wafers out. Where logged solvers "
         "stopped early, our proven optima are closer to the paper's figures than its logs are.",
+    )
+
+
+def windows_sheet(document: Document, schemes: Sequence[str], acceptance: float, drafts: Mapping[str, str]) -> Sheet:
+    """Figure 21 by draft and window, a column for every scheme."""
+    rows: dict[tuple[str, int], dict[str, object]] = {}
+    for point in document["points"]:
+        if point["acceptance"] == acceptance:
+            key = (point["draft"], point["window"])
+            row = rows.setdefault(key, {"draft": drafts[point["draft"]], "window": point["window"]})
+            row[point["scheme"]] = point["rate"]
+    return sheet_of(
+        f"Tokens a second by draft and window K, acceptance {acceptance:g}",
+        rows.values(),
+        {"draft": "draft", "K": Number("window", "d"), **{name: Number(name, ".1f") for name in schemes}},
+        note="A proportion kept of all that is drafted gives K·a + 1 tokens a cycle; an acceptance at each position "
+        "gives less the longer the window. Trees have two candidates below every token.",
     )

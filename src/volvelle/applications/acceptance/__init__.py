@@ -1,0 +1,1 @@
+"""How many drafted tokens a target keeps."""
