@@ -203,6 +203,16 @@ DENSE_LAYERS = _whole(1, 1000)
 """Of a recommendation model."""
 GRAPH_SIZE = NumberDomain(1e-6, 1e12)
 """Of a dimension of a graph; on average it need not be whole."""
+REQUEST_LENGTH = _whole(1, 10**7)
+"""Tokens of a prompt or of an answer."""
+SERVED_BATCH = _whole(1, 10**7)
+"""Sequences that are served at once."""
+ENGINE_SEQUENCES = _whole(1, 65_536)
+"""That an engine runs at once on one rank."""
+STEP_BUDGET = _whole(1, 2**20)
+"""Tokens of one step of an engine."""
+SERVED_REQUESTS = _whole(1, 10**6)
+"""Of one run of a load."""
 SWITCH = _whole(0, 1)
 ZERO_STAGE = _whole(0, 3)
 NO_DEGREE = _whole(0, 10**8)

@@ -14,6 +14,7 @@ TEXTS = {
     "Apache-2.0": ROOT / "LICENSE",
     "MIT": ROOT / "LICENSES" / "MIT.txt",
     "BSD-2-Clause": ROOT / "LICENSES" / "BSD-2-Clause.txt",
+    "BSD-3-Clause": ROOT / "LICENSES" / "BSD-3-Clause.txt",
     "CC-BY-4.0": None,  # asks for a link, which NOTICE has
 }
 
