@@ -39,7 +39,7 @@ def ordinary_costs() -> StepCosts:
     return StepCosts(
         tokens=5e-3 + 2e-5 * sizes,
         captured=np.where(sizes <= 512, 3e-3 + 2e-5 * (-(-sizes // 8) * 8), np.inf),
-        launches=8e-3,
+        launches=np.array([8e-3]),
         head=1e-6 * batch,
         chunk_nodes=chunks,
         past_nodes=pasts,

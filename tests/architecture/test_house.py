@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_310
+MOST_LINES = 50_320
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -23,7 +23,7 @@ study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
 few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
 validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 10 for
-what questions by chance found, and by 280 for shapes of models of 2026 and inputs of two more published figures; and
+what questions by chance found, and by 290 for shapes of models of 2026 and inputs of two more published figures; and
 down by 840."""
 ADDED = {
     "applications/kernels": 720,
@@ -110,7 +110,6 @@ ADDED = {
     "estimators/serving": 800,
     "laws/kv_cache.py": 95,
     "mapping/serving_layout.py": 70,
-    "mapping/serving_products.py": 130,
     "workload/served_model.py": 95,
     "catalogue/engines.py": 120,
     "verbs/serve.py": 315,

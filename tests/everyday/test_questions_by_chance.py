@@ -94,3 +94,9 @@ def test_a_matrix_with_fewer_blocks_than_processes_is_refused(tmp_path: Path) ->
     reply = answered(tmp_path, "plan hpl --on=dgx-a100/99999989 --memory=1.5e-06 --method=layered --json")
     assert reply.status in (1, 2)
     assert "blocks a side is too small" in reply.last
+
+
+def test_a_load_is_read_before_what_does_not_fit_is_cured(tmp_path: Path) -> None:
+    reply = ask(tmp_path, "serve", "palm-540b", "--on=gb200-nvl72/4", "--load=poisson nan/s", "--input=1")
+    assert reply.status == 2
+    assert "nan" not in reply.out

@@ -53,7 +53,7 @@ def seconds(costs: StepCosts, chunks: list[tuple[int, int]], contexts: list[int]
     if contexts:
         device += line(costs.context_nodes, costs.decode[len(contexts)], sum(contexts) / len(contexts))
     if not math.isfinite(captured):
-        device = max(device, costs.launches)
+        device = max(device, costs.launches[tokens])
     step = max(device, costs.host) if costs.host_overlapped else device + costs.host
     return float(step + costs.per_sequence * (len(contexts) + len(chunks)) + costs.per_admission * admitted)
 

@@ -35,7 +35,7 @@ class EngineEntry(BaseModel):
     title: str
     rules: Literal["vllm", "sglang", "trtllm"]
     """Whose scheduler it has."""
-    kernels: str
+    kernels: Literal["vllm", "sglang", "trtllm"]
     """Whose measured kernels it runs."""
     version: str
     defaults: dict[str, Datum]

@@ -1,9 +1,11 @@
 """``volvelle serve MODEL --on SYSTEM …``."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
 from volvelle.cli.shared_options import together
 from volvelle.cli.words import BRIEF, Lower, Within
@@ -86,7 +88,9 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
     """
     from volvelle.verbs.serve import serve as verb  # noqa: PLC0415 - keeps completion of options short
 
-    answer = verb(model, **question)
+    told = "following requests; the first time, rules are compiled, which takes half a minute"
+    with nullcontext() if question["load"] is None else Console(stderr=True).status(told):
+        answer = verb(model, **question)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

@@ -23,13 +23,16 @@ from volvelle.domains import (
 from volvelle.economics.step_cost import TimedStep, step_costs
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Range, Violation
+from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
+from volvelle.verbs.request_lengths import request_lengths
 from volvelle.verbs.serving_cures import memory_of, ranks, violations
 from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
@@ -184,6 +187,7 @@ def serve(
         memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
         chunked_prefill=chunked_prefill,
     )
+    requested = None if load is None else read_load(load)
     instance = question.instance(known, shape, cluster)
     found = Serving(
         question=question,
@@ -194,7 +198,7 @@ def serve(
     )
     if not found.feasible:
         return found
-    answered = replace(found, static=_static(found)) if load is None else _with_load(found)
+    answered = replace(found, static=_static(found)) if requested is None else _with_load(found, requested)
     return replace(answered, cost=_cost(answered))
 
 
@@ -222,21 +226,17 @@ def _static(found: Serving) -> StaticAnswer:
     )
 
 
-def _with_load(found: Serving) -> Serving:
+def _with_load(found: Serving, requested: AbstractLoad) -> Serving:
     """The answer under load, its memory as full as the load made it."""
-    load = _under_load(found)
+    load = _under_load(found, requested)
     peak = load.occupancy.kv_peak * max(found.memory.room, 0.0)
     return replace(found, load=load, memory=replace(found.memory, cache_peak=peak))
 
 
-def _under_load(found: Serving) -> "LoadAnswer":
+def _under_load(found: Serving, load: AbstractLoad) -> "LoadAnswer":
     from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
-    from volvelle.interchange.load_words import read_load  # noqa: PLC0415 - only under load
-    from volvelle.verbs.request_lengths import request_lengths  # noqa: PLC0415 - only under load
 
     question = found.question
-    assert question.load is not None, "a load was asked about"
-    load = read_load(question.load)
     return answer_under_load(
         found.instance,
         load,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.runs import ServingRun
-from volvelle.estimators.serving.cache import cache_bytes
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.estimators.serving.static_batch import static_times
 from volvelle.estimators.serving.step_tables import captured_sizes
@@ -48,20 +48,22 @@ def _closed_loop(run: ServingRun) -> Mapping[str, float]:
 
 def _saturated(run: ServingRun) -> Mapping[str, float]:
     one = run.instance
-    held = float(cache_bytes(one.served, one.layout, run.sizes["isl"] + run.sizes["osl"], block=one.memory.block))
-    room = one.memory.room(one.served, one.layout)
     # As many micro-batches as stages are in flight, and share the cache.
-    most = int(max(1.0, min(one.engine.defaults["max_sequences"], room // held) // one.layout.pipeline))
+    most = int(max(1.0, min(one.engine.defaults["max_sequences"], _at_once(run)) // one.layout.pipeline))
     count = min(_WAVES * most, max(_MOST, most))
     found = _loaded(one, AllAtOnce(), run, count=count, most=most)
     return {"throughput": found.output_throughput * one.layout.pipeline * one.layout.data}
 
 
+def _at_once(run: ServingRun) -> int:
+    """Requests of the run that the cache holds."""
+    context = int(run.sizes["isl"] + run.sizes["osl"])
+    return held_memory(run.instance, sequences=1, context=context).most_sequences
+
+
 def _static(run: ServingRun) -> Mapping[str, float]:
     one, (prompt, answer) = run.instance, (run.sizes["isl"], run.sizes["osl"])
-    held = float(cache_bytes(one.served, one.layout, prompt + answer, block=one.memory.block))
-    fits = max(1.0, one.memory.room(one.served, one.layout) // held)
-    waves = np.ceil(run.sizes["batch"] / fits)
+    waves = np.ceil(run.sizes["batch"] / max(1, _at_once(run)))
     together = np.ceil(run.sizes["batch"] / waves)
     budget = float(one.rules().token_budget)
     times = static_times(one.iteration, np.array([together]), np.array([prompt]), np.array([answer]), budget=budget)

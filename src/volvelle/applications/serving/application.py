@@ -9,7 +9,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from volvelle.applications.contract import Application, Question
-from volvelle.applications.cross_validation import REACH
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow
@@ -17,16 +16,15 @@ from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
 from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.static_answer import interval, prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.estimators.contract import Estimator
-from volvelle.estimators.result import Contribution, Estimate, Range, RangedFigure
+from volvelle.estimators.result import Contribution, Estimate, RangedFigure
 from volvelle.quantities import percent
 from volvelle.system.cluster import Cluster
 
 MEASURES = ("ttft", "tpot", "latency", "throughput")
-UNFITTED = 1.3
-"""One standard deviation as a factor, of engines and chips that nothing was fitted to."""
 _SCORED = ("given", "heldout")
 
 ServingQuestion = Question[ServingRun, str, None]
@@ -50,7 +48,6 @@ class ServingTimes(Estimator[ServingRun, str]):
     def estimate(self, run: ServingRun, system: Cluster, measure: str) -> Estimate[ServingRun, str]:
         """One figure of a run, and between which values it lies four times in five."""
         value = _answers(run)[measure]
-        factor = run.instance.engine.error.get(measure, UNFITTED) ** REACH
         part = Contribution(
             name=measure,
             part="serving",
@@ -59,13 +56,12 @@ class ServingTimes(Estimator[ServingRun, str]):
             resource=run.instance.chip.name,
             law="smooth_maximum",
         )
-        ends = Range(low=value / factor, high=value * factor, level=0.8, varied=("constants of the engine",))
         return Estimate(
             workload=run,
             decision=measure,
             contributions=(part,),
             chips=run.instance.layout.chips,
-            ranges={"time": ends},
+            ranges={"time": interval(value, prediction_errors(run.instance)[measure])},
         )
 
 

@@ -194,8 +194,8 @@ def _constants(start: EngineConstants, at: Column) -> EngineConstants:
 def _judged(
     name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[ServingMeasurement, ServingRun]]
 ) -> EngineFit:
-    off = residuals(_sampled(asked), constants)
     sampled = _sampled(asked)
+    off = residuals(sampled, constants)
     error = {}
     for measure in WEIGHTS:
         own = np.abs([value for (row, _), value in zip(sampled, off, strict=True) if row.measure == measure])

@@ -77,13 +77,9 @@ def held_memory(instance: Instance, *, sequences: int, context: int) -> HeldMemo
     plan = instance.memory
     blocks = max(instance.kv_blocks, 0)
     weights = weight_bytes(instance.served, instance.layout)
-    rest = plan.capacity - weights - plan.working
-    allowed = plan.share * plan.capacity
-    if plan.of_rest:
-        allowed = plan.capacity - (1.0 - plan.share) * max(rest, 0.0)
     return HeldMemory(
         capacity=plan.capacity,
-        allowed=allowed,
+        allowed=plan.allowed(weights),
         weights=weights,
         working=plan.working,
         request_cache=float(cache_bytes(instance.served, instance.layout, float(context), block=plan.block)),

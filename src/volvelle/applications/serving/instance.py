@@ -80,7 +80,8 @@ class Instance:
     def why_not(self, context: float) -> str:
         """What does not fit, in words."""
         plan = self.memory
-        held, may = weight_bytes(self.served, self.layout), plan.share * plan.capacity
+        held = weight_bytes(self.served, self.layout)
+        may = plan.allowed(held)
         return (
             f"{self.served.shape.name} in {self.served.weights} takes {show(held, BYTES)} of {show(may, BYTES)} that "
             f"{self.engine.title} may use of each {self.chip.name}, which leaves no room for a request of "

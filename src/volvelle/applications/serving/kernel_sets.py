@@ -8,8 +8,6 @@ from volvelle.catalogue import Catalogue
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.engine_constants import Constants, KernelSet
 
-BACKENDS = ("vllm", "sglang", "trtllm")
-"""Engines whose kernels were measured."""
 _ELEMENTS = ("bfloat16", "fp8", "fp8_block", "nvfp4")
 _LIKE_CHIPS = {"gh200": "h200-sxm", "h100-pcie": "h100-sxm", "a100-sxm4-40gb": "a100-sxm4-80gb", "rtx-4090": "l40s"}
 """Chips that nobody measured kernels on, and those whose kernels they run."""
@@ -21,9 +19,8 @@ _PROMPT_KERNELS = {"vllm": "vllm_flashinfer_trtllmprefill", "sglang": "trtllm_mh
 
 
 @lru_cache(maxsize=256)
-def kernel_set(catalogue: Catalogue, engine: str, chip: str, cache: str, *, own_keys: bool = False) -> KernelSet:
+def kernel_set(catalogue: Catalogue, backend: str, chip: str, cache: str, *, own_keys: bool = False) -> KernelSet:
     """Constants of all kernels that an engine runs on a chip; where every head has keys of its own, another runs."""
-    backend = engine if engine in BACKENDS else "vllm"
     chips = {key.chip for key in kernel_constants()}
     families = {name: catalogue.chip_family(name) for name in chips}
     asked, known = _LIKE_CHIPS.get(chip, chip), set(families.values())
@@ -31,7 +28,6 @@ def kernel_set(catalogue: Catalogue, engine: str, chip: str, cache: str, *, own_
     if families[asked] not in known:
         asked = _STAND_IN
     kept = "fp8" if cache == "fp8" else "bfloat16"
-    errors: list[float] = []
     taken = [] if asked == chip else [f"all kernels: {asked}"]
 
     def near(family: str, element: str, cache_element: str = "", kernel: str = "") -> Constants | None:
@@ -39,7 +35,6 @@ def kernel_set(catalogue: Catalogue, engine: str, chip: str, cache: str, *, own_
             found = constants_for(KernelKey(family, asked, element, cache_element, backend, kernel), families)
         except OutsideDomainError:
             return None
-        errors.append(found.error)
         if found.taken_from:
             taken.append(f"{family} in {element}: {found.taken_from}")
         return found.values
@@ -86,16 +81,24 @@ def _experts(element: str, chip: str, families: Mapping[str, str], backend: str)
         for key, found in kernel_constants().items()
         if key.family == "experts" and key.element == element and "nongated" not in key.kernel
     }
-    kin = {key: values for key, values in known.items() if families.get(key.chip) == families.get(chip)}
-    on_chip = {key: values for key, values in known.items() if key.chip == chip}
-    own = [values for key, values in on_chip.items() if key.backend == backend]
-    return tuple(own or on_chip.values() or kin.values())
+    own = {key: values for key, values in known.items() if key.backend == backend and key.chip == chip}
+    return tuple(own.values()) or _nearest(known, chip, families)
 
 
 def _collectives(kind: str, chip: str, families: Mapping[str, str], backend: str) -> tuple[Constants, ...]:
     """NCCL's, and the engine's own where it has one; of another chip of the family where nobody measured."""
-    known = {key: found for key, found in kernel_constants().items() if key.family == f"collectives in a node/{kind}"}
-    own = {key: found for key, found in known.items() if key.backend in (backend, "nccl") and "eager" not in key.kernel}
-    on_chip = [found.values for key, found in own.items() if key.chip == chip]
-    kin = [found.values for key, found in own.items() if families.get(key.chip) == families.get(chip)]
+    own = {
+        key: found.values
+        for key, found in kernel_constants().items()
+        if key.family == f"collectives in a node/{kind}"
+        and key.backend in (backend, "nccl")
+        and "eager" not in key.kernel
+    }
+    return _nearest(own, chip, families)
+
+
+def _nearest(known: Mapping[KernelKey, Constants], chip: str, families: Mapping[str, str]) -> tuple[Constants, ...]:
+    """Those of the chip, or where there are none of its family."""
+    on_chip = [values for key, values in known.items() if key.chip == chip]
+    kin = (values for key, values in known.items() if families.get(key.chip) == families.get(chip))
     return tuple(on_chip or kin)

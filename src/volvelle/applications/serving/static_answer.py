@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import HOST, TimedPart, part_bounds
 from volvelle.estimators.result import Range
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.estimators.serving.static_batch import static_times
 
-LEVEL, _DEVIATIONS = 0.8, 1.2816
-"""Of intervals, and standard deviations of a normal distribution on either side."""
+LEVEL = 0.8
+"""Of intervals."""
 UNFITTED = 1.25
 """One standard deviation as a factor, where no run of the engine on such chips was there to fit."""
 
@@ -98,7 +99,7 @@ class StaticAnswer:
 
 def interval(value: float, error: float) -> Range:
     """Of a prediction whose error is log-normal."""
-    factor = error**_DEVIATIONS
+    factor = error**REACH
     return Range(low=value / factor, high=value * factor, level=LEVEL, varied=("model error",))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from volvelle.domains import NO_SIZE, SHARE, WIDTH, check_fields, number
+from volvelle.estimators.serving.products import expert_weights, head_product, layer_products
 from volvelle.laws.kernels.recurrence import STATE_BYTES
 from volvelle.laws.kv_cache import (
     attended_positions,
@@ -13,7 +14,6 @@ from volvelle.laws.kv_cache import (
     recurrent_state_bytes,
 )
 from volvelle.mapping.serving_layout import ServingLayout
-from volvelle.mapping.serving_products import expert_weights, head_product, layer_products
 from volvelle.quantities import Bytes, Count
 from volvelle.workload.served_model import ServedModel
 
@@ -104,9 +104,14 @@ class MemoryPlan:
     def room(self, served: ServedModel, layout: ServingLayout) -> float:
         """Bytes that are left for the cache."""
         weights = weight_bytes(served, layout)
-        if self.of_rest:
-            return self.share * float(cache_room(self.capacity, share=1.0, weights=weights, working=self.working))
-        return float(cache_room(self.capacity, share=self.share, weights=weights, working=self.working))
+        share = self.allowed(weights) / self.capacity
+        return float(cache_room(self.capacity, share=share, weights=weights, working=self.working))
+
+    def allowed(self, weights: float) -> float:
+        """Bytes that the engine may take, with so many of weights."""
+        if not self.of_rest:
+            return self.share * self.capacity
+        return self.capacity - (1.0 - self.share) * max(self.capacity - weights - self.working, 0.0)
 
     def blocks(self, served: ServedModel, layout: ServingLayout) -> int:
         """Blocks of tokens that fit, of a long request."""

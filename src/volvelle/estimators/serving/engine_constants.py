@@ -20,7 +20,6 @@ class KernelSet:
     latent_token: Constants = field(default_factory=dict)
     all_reduce: Sequence[Constants] = ()
     """Ways to do it under a graph; the fastest is taken."""
-    eager_all_reduce: Sequence[Constants] = ()
     all_to_all: Sequence[Constants] = ()
     error: float = 1.15
     """One standard deviation of a kernel's time, as a factor."""

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.kernel_families import CROSSINGS, FAMILY, Kernels
 from volvelle.estimators.serving.engine_constants import Constants, EngineConstants, KernelSet
+from volvelle.estimators.serving.products import ServedProduct, head_product, layer_products
 from volvelle.laws.kernels.recurrence import delta_rule_work, state_step_time
 from volvelle.laws.kv_cache import attended_positions, cached_heads
 from volvelle.mapping.serving_layout import ServingLayout
-from volvelle.mapping.serving_products import ServedProduct, head_product, layer_products
 from volvelle.system.chip import Chip
 from volvelle.workload.families.attention_forms import SparseIndex
 from volvelle.workload.families.layer_kind import LayerKind
@@ -87,8 +87,7 @@ class Iteration:
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
         engine = self.engine
-        left = np.where(batch.tokens > engine.captured_tokens, 1.0, engine.pieces)
-        launching = np.where(batch.prompt_tokens > 0, left * self.launching, 0.0)
+        launching = np.where(batch.prompt_tokens > 0, self.launching(batch.tokens), 0.0)
         device = np.maximum(self.seconds(batch), launching)
         whole = np.maximum(device, self.host) if engine.host_overlapped else device + self.host
         return np.asarray(whole + engine.per_sequence * (batch.decodes + batch.prompts))
@@ -98,12 +97,12 @@ class Iteration:
         """Seconds of the scheduler a step."""
         return self.engine.host + self.engine.host_rank * float(np.log2(self.layout.chips))
 
-    @property
-    def launching(self) -> float:
-        """Seconds that the host takes to launch all kernels of a step one by one."""
+    def launching(self, tokens: Column) -> Column:
+        """Seconds that the host takes to launch a step with prompts: all kernels, or those between captured pieces."""
         kinds = self.served.shape.kinds
         kernels = sum(LAUNCHES.get(kind.mixer, 0) + LAUNCHES.get(kind.feed, 0) for kind in kinds)
-        return kernels * self.engine.eager_launch
+        left = np.where(tokens > self.engine.captured_tokens, 1.0, self.engine.pieces)
+        return np.asarray(left * kernels * self.engine.eager_launch)
 
     # -- layers -----------------------------------------------------------------------------------------------------
 
@@ -114,7 +113,7 @@ class Iteration:
         for product in layer_products(self.served, self.layout, kind):
             time = self._product(rows[product.rows], product)
             found[product.part] = found.get(product.part, np.zeros(1)) + time
-        if kind.mixer in ("attention", "local attention"):
+        if kind.attends:
             found |= self._attention(batch, float(shape.window) if kind.mixer == "local attention" else np.inf)
         elif kind.mixer == "delta net":
             found["recurrence"] = self._recurrence(batch)
@@ -132,40 +131,52 @@ class Iteration:
         sizes = {"heads": np.asarray(shape.heads / split)}
         latent = "latent " if shape.latent is not None else ""
         if not latent:
-            sizes |= {
-                "kv_heads": np.asarray(cached_heads(shape.kv_heads, split)),
-                "head_dim": np.asarray(shape.head_dim),
-            }
-        return {
+            sizes |= {"kv_heads": np.asarray(self._kept_heads), "head_dim": np.asarray(shape.head_dim)}
+        found = {}
+        if shape.sparse is not None:
+            reach = float(shape.sparse.chosen)
+            found["index scores"] = self._index(batch, shape.sparse)
+        return found | {
             "attention over prompts": self._over_prompts(batch, sizes, reach, f"{latent}attention over a prompt"),
             "attention of decodes": self._of_decodes(batch, sizes, reach, f"{latent}attention of one token"),
         }
 
     def _index(self, batch: Batch, index: SparseIndex) -> Column:
         """Scores of all keys by the index, whose keys take a byte an element and a scale."""
-        rate = float(np.max(self.chip.memory.rate)) * self.kernels.token["memory_efficiency"]
+        rate = self._wide.memory_rate * self.kernels.token["memory_efficiency"]
         read = (batch.context + batch.past + batch.prompt_tokens) * (index.dim + 4.0) / rate
         prompts = np.maximum(batch.prompts, 1.0)
         pairs = batch.prompt_tokens * (batch.past + batch.prompt_tokens / 2.0) / prompts + batch.context
-        work = 2.0 * pairs * index.heads * index.dim / (self.kernels.prompt["matrix_efficiency"] * self._wide_peak)
+        work = 2.0 * pairs * index.heads * index.dim / (self.kernels.prompt["matrix_efficiency"] * self._wide.peak)
         return np.where(batch.tokens > 0, read + work + 3.0 * self.engine.launch, 0.0)
 
     def _recurrence(self, batch: Batch) -> Column:
         """Of a delta net: one step of every decode, and prompts chunk by chunk."""
         net = self.served.shape.delta_net
         assert net is not None, "a layer of a delta net has one"
-        heads, rate = net.value_heads / self.layout.tensor, float(np.max(self.chip.memory.rate))
-        by = {"key_dim": net.key_dim, "value_dim": net.value_dim, "memory_rate": rate * self.engine.state_reading}
-        step = state_step_time(batch.decodes, heads, start=self.engine.attention_start, **by)
-        work = delta_rule_work(
-            batch.prompt_tokens, heads, key_dim=net.key_dim, value_dim=net.value_dim, chunk=net.chunk
-        )
-        scan = work / (self._wide_peak * self.engine.scan_efficiency) + self.engine.attention_start
+        heads, start = net.value_heads / self.layout.tensor, self.engine.attention_start
+        state = {"key_dim": net.key_dim, "value_dim": net.value_dim}
+        rate = self._wide.memory_rate * self.engine.state_reading
+        step = state_step_time(batch.decodes, heads, **state, memory_rate=rate, start=start)
+        work = delta_rule_work(batch.prompt_tokens, heads, **state, chunk=net.chunk)
+        scan = work / (self._wide.peak * self.engine.scan_efficiency) + start
         return np.where(batch.decodes > 0, step, 0.0) + np.where(batch.prompt_tokens > 0, scan, 0.0)
 
     @property
-    def _wide_peak(self) -> float:
-        return float(np.max(self.chip.matrix_rate("bf16")))
+    def _wide(self) -> Kernels:
+        """What the chip does in 16 bits."""
+        return self._kernels(FORMATS["bf16"], None)
+
+    @property
+    def _kept_heads(self) -> float:
+        """Heads of keys, or latents, that a chip keeps."""
+        shape = self.served.shape
+        return 1.0 if shape.latent is not None else float(cached_heads(shape.kv_heads, self.layout.tensor))
+
+    @property
+    def paired(self) -> float:
+        """Seconds a sequence that attention of one layer takes more in a captured graph."""
+        return self._kept_heads * self.engine.pair_time
 
     def _experts(self, tokens: Column) -> dict[str, Column]:
         shape, layout = self.served.shape, self.layout
@@ -194,7 +205,7 @@ class Iteration:
 
     def _small(self, tokens: Column) -> Column:
         """Kernels that only go over the stream."""
-        moved = self.engine.passes * tokens * self.served.shape.hidden * 2.0 / float(np.max(self.chip.memory.rate))
+        moved = self.engine.passes * tokens * self.served.shape.hidden * 2.0 / self._wide.memory_rate
         return np.where(tokens > 0, self.engine.small_kernels * self.engine.launch + moved, 0.0)
 
     def _kernels(self, form: WeightFormat, burst: Column | None) -> Kernels:
@@ -253,8 +264,7 @@ class Iteration:
         by = {**by, "kernel_launch_time": self.engine.attention_start}
         given = {**sizes, "batch": sequences, "kv": keys}
         # A captured graph holds launches for the longest context there may be; beside prompts none is captured.
-        alone = np.where(batch.prompt_tokens > 0, 0.0, self.engine.pair_time)
-        pairs = sequences * sizes.get("kv_heads", np.asarray(1.0)) * alone
+        pairs = np.where(batch.prompt_tokens > 0, 0.0, sequences * self.paired)
         seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending
         return np.where(batch.decodes > 0, seconds + pairs, 0.0)
 

@@ -29,25 +29,25 @@ def step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: int) -
     tokens = _along(least, lambda rows: _beside(iteration, Batch(prompt_tokens=rows, **_none(rows, "prompt_tokens"))))
     sizes = captured_sizes(min(int(engine.captured_tokens), max(1, most_sequences)))
     graphs = _beside(iteration, Batch(decodes=sizes, context=sizes, **_none(sizes, "decodes", "context")))
-    graphs = graphs + _pairs(iteration) * sizes
+    attending = sum(kind.attends for kind in iteration.served.shape.kinds)
+    graphs = graphs + attending * iteration.paired * sizes
     captured = np.full(least + 1, np.inf)
     reached = int(sizes[-1])
     captured[1 : reached + 1] = graphs[np.searchsorted(sizes, np.arange(1, reached + 1))]
     captured[0] = tokens[0]
     head = _along(most_sequences, lambda rows: np.asarray(iteration.head(rows)))
-    kinds = iteration.served.shape.kinds
-    start = engine.attention_start * sum(kind.mixer in ("attention", "local attention") for kind in kinds)
+    start = engine.attention_start * attending
     return StepCosts(
         tokens=tokens,
         captured=captured,
-        launches=iteration.launching,
+        launches=iteration.launching(np.arange(least + 1.0)),
         head=head,
         chunk_nodes=_CHUNKS,
         past_nodes=_PASTS,
         chunk=np.maximum(_chunks(iteration) - start, 0.0),
         chunk_start=start,
         context_nodes=_CONTEXTS,
-        decode=_decodes(iteration, most_sequences),
+        decode=_decodes(iteration, most_sequences, attending * iteration.paired),
         host=iteration.host,
         host_overlapped=engine.host_overlapped,
         per_sequence=engine.per_sequence,
@@ -76,14 +76,6 @@ def _beside(iteration: Iteration, batch: Batch) -> Column:
     return np.asarray(sum(time for part, time in parts.items() if part not in (*ATTENTION, "head")))
 
 
-def _pairs(iteration: Iteration) -> float:
-    """Seconds a sequence that attention takes more in a captured graph, through all layers."""
-    shape = iteration.served.shape
-    layers = sum(kind.mixer in ("attention", "local attention") for kind in shape.kinds)
-    kept = 1.0 if shape.latent is not None else max(1.0, shape.kv_heads / iteration.layout.tensor)
-    return layers * kept * iteration.engine.pair_time
-
-
 def _attention(iteration: Iteration, batch: Batch) -> Column:
     parts = iteration.parts(batch)
     return np.asarray(sum(np.asarray(parts[part]) for part in ATTENTION if part in parts))
@@ -96,12 +88,12 @@ def _chunks(iteration: Iteration) -> Column:
     return _attention(iteration, batch).reshape(len(_CHUNKS), len(_PASTS))
 
 
-def _decodes(iteration: Iteration, most: int) -> Column:
+def _decodes(iteration: Iteration, most: int, paired: float) -> Column:
     some = np.unique(np.concatenate([np.arange(1, min(most, 32) + 1), np.geomspace(32, max(most, 32), 48).round()]))
     some = some[some <= max(most, 1)]
     sequences, context = (one.ravel() for one in np.meshgrid(some, _CONTEXTS, indexing="ij"))
     batch = Batch(decodes=sequences, context=sequences * context, **_none(sequences, "decodes", "context"))
-    found = (_attention(iteration, batch) - _pairs(iteration) * sequences).reshape(len(some), len(_CONTEXTS))
+    found = (_attention(iteration, batch) - paired * sequences).reshape(len(some), len(_CONTEXTS))
     whole = np.arange(most + 1)
     columns = [np.interp(whole, some, found[:, place]) for place in range(len(_CONTEXTS))]
     table: Column = np.maximum(np.stack(columns, axis=1), 0.0)

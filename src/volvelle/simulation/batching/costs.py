@@ -1,6 +1,6 @@
 """How long a step takes, as tables: the one value in which the time of a step meets the rules of engines."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ class CostTables(NamedTuple):
 
     tokens: Column
     captured: Column
+    launches: Column
     head: Column
     chunk_nodes: Column
     past_nodes: Column
@@ -25,11 +26,11 @@ class CostTables(NamedTuple):
     context_nodes: Column
     decode: Column
     numbers: Column
-    """Launches, chunk start, host, a sequence, an admission, whether prompts are captured, whether the host overlaps;
+    """Chunk start, host, a sequence, an admission, whether prompts are captured, whether the host overlaps;
     by the names below."""
 
 
-LAUNCHES, CHUNK_START, HOST, PER_SEQUENCE, PER_ADMISSION, CAPTURES_PROMPTS, OVERLAPPED = range(7)
+CHUNK_START, HOST, PER_SEQUENCE, PER_ADMISSION, CAPTURES_PROMPTS, OVERLAPPED = range(6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,9 +45,9 @@ class StepCosts:
         step   = (max(device, host) if host_overlapped else device + host)
                + per_sequence · sequences + per_admission · admitted
 
-    An uncaptured device time is at least `launches`. A context is what the cache of a sequence holds before the step.
-    Between nodes tables are linear; before the first node they are what they are there, after the last they go on as
-    they did.
+    An uncaptured device time is at least `launches[M]`. A context is what the cache of a sequence holds before the
+    step. Between nodes tables are linear; before the first node they are what they are there, after the last they go
+    on as they did.
     """
 
     tokens: Column
@@ -55,8 +56,8 @@ class StepCosts:
     """The same replayed from a captured graph, padded to the captured size; infinite where there is none."""
     captures_prompts: bool = False
     """Whether a step with prompt tokens may be replayed too, where `captured` is finite."""
-    launches: float = number(DELAY, 0.0)
-    """That the host needs to launch an uncaptured step."""
+    launches: Column = field(default_factory=lambda: np.zeros(1))
+    """That the host needs to launch an uncaptured step of so many tokens; one number is that of all."""
     head: Column
     """For the logits of so many sequences that yield a token."""
     chunk_nodes: Column
@@ -77,7 +78,9 @@ class StepCosts:
 
     def __post_init__(self) -> None:
         check_fields(self, _MIXED)
-        for name in ("tokens", "captured", "head", "chunk_nodes", "past_nodes", "context_nodes"):
+        if np.size(self.launches) == 1:
+            object.__setattr__(self, "launches", np.full(np.shape(self.tokens), float(np.max(self.launches))))
+        for name in ("tokens", "captured", "launches", "head", "chunk_nodes", "past_nodes", "context_nodes"):
             self._check(name, dimensions=1)
         for name in ("chunk", "decode"):
             self._check(name, dimensions=2)
@@ -86,6 +89,7 @@ class StepCosts:
                 raise DescriptionError(f"{_MIXED}: {name} must rise from each node to the next")
         wanted = {
             "captured": (self.captured.shape, self.tokens.shape),
+            "launches": (self.launches.shape, self.tokens.shape),
             "chunk": (self.chunk.shape, (self.chunk_nodes.size, self.past_nodes.size)),
             "decode": (self.decode.shape, (self.head.size, self.context_nodes.size)),
         }
@@ -117,11 +121,12 @@ class StepCosts:
     @property
     def tables(self) -> CostTables:
         """As compiled code reads it."""
-        numbers = (self.launches, self.chunk_start, self.host, self.per_sequence, self.per_admission)
+        numbers = (self.chunk_start, self.host, self.per_sequence, self.per_admission)
         flags = (float(self.captures_prompts), float(self.host_overlapped))
         return CostTables(
             self.tokens,
             self.captured,
+            self.launches,
             self.head,
             self.chunk_nodes,
             self.past_nodes,

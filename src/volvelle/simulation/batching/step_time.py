@@ -6,7 +6,6 @@ from volvelle.simulation.batching.costs import (
     CAPTURES_PROMPTS,
     CHUNK_START,
     HOST,
-    LAUNCHES,
     OVERLAPPED,
     PER_ADMISSION,
     PER_SEQUENCE,
@@ -83,7 +82,7 @@ def mixed_step(
     if decoding > 0:
         device += decode_piece(costs, decoding, context)[0]
     if not replayed:
-        device = max(device, numbers[LAUNCHES])
+        device = max(device, costs.launches[tokens])
     host = numbers[HOST]
     step = max(device, host) if numbers[OVERLAPPED] != 0.0 else device + host
     return float(step + numbers[PER_SEQUENCE] * sequences + numbers[PER_ADMISSION] * admitted)
@@ -96,7 +95,7 @@ def decode_steps(costs: CostTables, decoding: int, context: float) -> tuple[floa
     replayed = np.isfinite(costs.captured[decoding])
     device, slope, steps = decode_piece(costs, decoding, context)
     device += (costs.captured[decoding] if replayed else costs.tokens[decoding]) + costs.head[decoding]
-    least = 0.0 if replayed else numbers[LAUNCHES]
+    least = 0.0 if replayed else costs.launches[decoding]
     more = numbers[PER_SEQUENCE] * decoding
     if numbers[OVERLAPPED] != 0.0:
         least = max(least, numbers[HOST])

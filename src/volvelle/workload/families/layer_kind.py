@@ -24,6 +24,11 @@ class LayerKind:
         if self.mixer == self.feed == "none":
             raise DescriptionError("a layer has something that mixes positions, a feed-forward, or both")
 
+    @property
+    def attends(self) -> bool:
+        """Whether it has attention, over all positions or a window."""
+        return self.mixer in ("attention", "local attention")
+
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read ``"local attention + mlp"``, ``"mamba"`` or ``"experts"``."""

@@ -83,3 +83,20 @@ def test_a_chip_with_more_bandwidth_never_takes_longer() -> None:
     memory = replace(one.chip.memory, rate=2 * one.chip.memory.rate)
     faster = replace(one.iteration, chip=replace(one.chip, memories=(memory, *one.chip.memories[1:])))
     assert faster.seconds(decodes(8.0, 1024.0))[0] < one.iteration.seconds(decodes(8.0, 1024.0))[0]
+
+
+def test_an_index_chooses_the_keys_that_are_read_and_is_paid_for() -> None:
+    sparse = made("glm-5", "b200", 8).iteration
+    shape = replace(sparse.served.shape, sparse=None)
+    full = replace(sparse, served=replace(sparse.served, shape=shape))
+    few, many = decodes(16.0, 1024.0), decodes(16.0, 131_072.0)
+    assert sparse.parts(many)["attention of decodes"][0] < 0.1 * full.parts(many)["attention of decodes"][0]
+    assert sparse.parts(few)["attention of decodes"][0] == full.parts(few)["attention of decodes"][0]
+    assert sparse.parts(many)["index scores"][0] > sparse.parts(few)["index scores"][0] > 0.0
+
+
+def test_a_short_prompt_waits_for_as_many_launches_under_load_as_alone() -> None:
+    iteration = made("llama3-8b", "h100-sxm", 1).iteration
+    costs = step_costs(iteration, most_tokens=8192, most_sequences=64)
+    assert costs.launches[64] == iteration.engine.pieces * costs.launches[4096]
+    assert costs.launches[64] == iteration.launching(np.array([64.0]))[0]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from volvelle.laws.kv_cache import cached_heads
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.families.layer_kind import LayerKind
 from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
@@ -68,10 +69,10 @@ def _mixing(served: ServedModel, layout: ServingLayout, kind: LayerKind) -> Iter
         yield ServedProduct(part=part, columns=columns, depth=shape.hidden, form=form)
         yield ServedProduct(part=part, columns=shape.hidden, depth=valued / layout.tensor, form=form)
         return
-    if kind.mixer not in ("attention", "local attention"):
+    if not kind.attends:
         return
     if shape.latent is None:
-        kept = max(1.0, shape.kv_heads / layout.tensor)
+        kept = float(cached_heads(shape.kv_heads, layout.tensor))
         columns = ((2.0 if shape.attention_gate else 1.0) * heads + 2.0 * kept) * shape.head_dim
         yield ServedProduct(part=part, columns=columns, depth=shape.hidden, form=form)
         yield ServedProduct(part=part, columns=shape.hidden, depth=heads * shape.head_dim, form=form)
