@@ -88,7 +88,7 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
     """
     from volvelle.verbs.serve import serve as verb  # noqa: PLC0415 - keeps completion of options short
 
-    told = "following requests; the first time, rules are compiled, which takes half a minute"
+    told = "following requests"
     with nullcontext() if question["load"] is None else Console(stderr=True).status(told):
         answer = verb(model, **question)
     if as_json:
