@@ -100,3 +100,10 @@ def test_a_load_is_read_before_what_does_not_fit_is_cured(tmp_path: Path) -> Non
     reply = ask(tmp_path, "serve", "palm-540b", "--on=gb200-nvl72/4", "--load=poisson nan/s", "--input=1")
     assert reply.status == 2
     assert "nan" not in reply.out
+
+
+def test_a_matrix_with_more_panels_than_can_be_followed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(f"row_id,accel,n_accel,N,rmax_tflops\n1,P100-PCIe-16GB,4,{2**63},14\n")
+    reply = ask(tmp_path, "validate", "hpl", "--data", "rows.csv", "--json")
+    assert reply.status in (0, 1, 2)
+    assert "panels of" in reply.out + reply.err

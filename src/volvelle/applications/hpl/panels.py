@@ -60,6 +60,9 @@ class HplConstants:
     fitted: bool
     """Whether calibration runs were on this family."""
 
+MOST_PANELS = 10**7
+"""That are followed: a matrix of a billion rows in blocks of a hundred."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelGroups:
@@ -77,6 +80,11 @@ def panel_groups(problem: Hpl, grid: ProcessGrid) -> PanelGroups:
     million rows on a hundred thousand processes are some hundred groups.
     """
     panels = ceil(problem.order / problem.block)
+    if panels > MOST_PANELS:
+        raise OutsideDomainError(
+            f"a matrix of {problem.order:,} rows has {panels:,} panels of {problem.block} columns, and no more than "
+            f"{MOST_PANELS:,} are followed; check N, or take a larger NB"
+        )
     changes = np.unique(
         np.concatenate(
             [
