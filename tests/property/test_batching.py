@@ -21,7 +21,7 @@ from volvelle.workload.serving.requests import Requests
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine as long loads run it, however short these are."""
-    monkeypatch.setattr(serving, "_PLAIN_SPANS", 0)
+    monkeypatch.setitem(serving._PLAIN, "spans", 0)
 
 
 def some_costs(generator: np.random.Generator, tokens: int, sequences: int) -> StepCosts:

@@ -16,9 +16,9 @@ from tests.property.test_batching import case
 from volvelle.simulation import compiler
 from volvelle.simulation.batching import serving
 assert compiler.INSTALLED is not {hidden}
-serving._PLAIN_SPANS = {plainly}
+serving._PLAIN["spans"] = {plainly}
 if {plainly}:
-    serving.ready = lambda run: False
+    serving.ready, serving._PLAIN_PIECE = lambda run: False, 4
 for seed in (0, 1, 2, 3, 4, 5):
     print(" ".join(map(float.hex, serving.serve(*case(seed)).end.tolist())))
 """

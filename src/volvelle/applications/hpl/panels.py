@@ -60,6 +60,7 @@ class HplConstants:
     fitted: bool
     """Whether calibration runs were on this family."""
 
+
 MOST_PANELS = 10**7
 """That are followed: a matrix of a billion rows in blocks of a hundred."""
 

@@ -36,8 +36,9 @@ from volvelle.simulation.compiler import plain, ready
 
 _SPANS = 1 << 16
 """Spans of steps that the machine writes at a time."""
-_PLAIN_SPANS = 1 << 15
-"""Of them before the machine is compiled: some 10 000 requests, in a tenth of the time that a compiler takes."""
+_PLAIN = {"spans": 1 << 15}
+"""Of them that a process follows before the machine is compiled: some 10 000 requests, in a tenth of its time."""
+_PLAIN_PIECE = 1 << 12
 
 
 class OfferedRequests(Protocol):
@@ -108,13 +109,13 @@ def _whole_run(
     spans, counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, 4), np.int64)
     log = np.zeros((8 * int(state.tally[MOST]) + 64, 2))
     pieces: list[tuple[Real, Whole, Real]] = []
-    plainly, left = (run, 0) if ready(run) else (plain(run), _PLAIN_SPANS)
+    plainly = None if ready(run) else plain(run)
     while state.tally[DONE] < len(state.requests):
-        go_on, room = (plainly, _PLAIN_SPANS // 8) if left > 0 else (run, _SPANS)
+        go_on, room = (run, _SPANS) if plainly is None or _PLAIN["spans"] <= 0 else (plainly, _PLAIN_PIECE)
         used, logged = go_on(state, tables, jumping, spans[:room], counts[:room], log)
         assert used, "the scheduler admits nothing and runs nothing"
         pieces.append((spans[:used].copy(), counts[:used].copy(), log[:logged].copy()))
-        left -= used
+        _PLAIN["spans"] -= used if go_on is plainly else 0
     return (
         np.concatenate([piece[0] for piece in pieces]),
         np.concatenate([piece[1] for piece in pieces]),
