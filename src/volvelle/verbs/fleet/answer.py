@@ -172,7 +172,7 @@ def _ranges(fleet: Fleet) -> Mapping[str, Range]:
         name: Range(low=low, high=high, level=level, varied=("model error",)) for name, (low, high) in found.items()
     }
     total = fleet.total
-    paid = None if total is None else (total.rented if fleet.pay == "rented" else total.owned)
+    paid = None if total is None else total.paid(fleet.pay)
     if total is not None and paid is not None:
         # Chips that are owned are paid for whether or not they are on.
         name = "chip_hours" if fleet.pay == "rented" else "chips"

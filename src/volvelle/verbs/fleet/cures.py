@@ -17,26 +17,24 @@ from volvelle.verbs.serving_question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import PercentileLimit
-from volvelle.workload.serving.loads import ClosedLoop
+from volvelle.workload.serving.loads import Random
 
 _LOWER = (0.7, 0.6, 0.5, 0.4)
 """Shares of the capacity that are tried."""
-_ALONE = 60
-"""Requests one after the other by which a changed replica is tried."""
+_TRIED = 3000
+"""Requests by which a changed replica is tried."""
 _ROUNDED = 1.05
 """What a limit that can be kept is above what was found."""
 
 
-def missed_alone(capacity: ReplicaCapacity, limits: tuple[PercentileLimit, ...]) -> str:
+def missed_always(capacity: ReplicaCapacity, limits: tuple[PercentileLimit, ...]) -> str:
     """Why no rate keeps the limits."""
     told = [
         f"{limit.name} {show(found, SECONDS)} of {show(limit.seconds, SECONDS)}"
         for limit in limits
         if (found := limit.found_in(capacity.latencies)) is not None and found > limit.seconds
     ]
-    if not told:
-        return f"{capacity.binding} is missed at every rate that was tried, down to {capacity.sustained / 64:.3g}/s"
-    return f"a request that is alone misses its limits: {', '.join(told)}"
+    return f"even at {capacity.lowest:.2g} requests/s one replica misses its limits: {', '.join(told)}"
 
 
 def cures_of_limits(
@@ -48,13 +46,13 @@ def cures_of_limits(
     catalogue: Catalogue,
     model: Transformer,
 ) -> Iterator[str]:
-    """A wider instance, narrower weights, other limits: each keeps them where a request is alone."""
+    """A wider instance, narrower weights: each keeps them at that rate; and limits that are kept as it is."""
     tensor = question.layout(model, catalogue.cluster(question.on)).tensor
     for words, changed in (
         (f"tensor parallelism {2 * tensor} (--tp {2 * tensor})", question.changed(tensor=2 * tensor)),
         ("weights in fp8 (--weights fp8)", question.changed(weights="fp8")),
     ):
-        if changed != question and _kept_alone(changed, limits, shape, catalogue, model):
+        if changed != question and _kept_at(capacity.lowest, changed, limits, shape, catalogue, model):
             yield words
     found = [limit.found_in(capacity.latencies) for limit in limits]
     looser = [
@@ -64,7 +62,8 @@ def cures_of_limits(
     yield f'limits that can be kept, at a low rate: "{", ".join(looser)}"'
 
 
-def _kept_alone(
+def _kept_at(
+    rate: float,
     question: ServingQuestion,
     limits: tuple[PercentileLimit, ...],
     shape: AbstractShape,
@@ -75,8 +74,7 @@ def _kept_alone(
         instance, _ = one_replica(question, catalogue, model)
         if not instance.fits(question.input_tokens + question.output_tokens):
             return False
-        ranks = instance.layout.data
-        found = answer_under_load(instance, ClosedLoop(clients=ranks), shape, replicas=1, requests=_ALONE)
+        found = answer_under_load(instance, Random(rate=rate), shape, replicas=1, requests=_TRIED)
     except VolvelleError:
         return False  # there is no such layout, or no such kernel
     return all(limit.kept_by(found.latencies) for limit in limits)

@@ -47,7 +47,8 @@ def machine_kind(name: str, form: MachineForm, catalogue: Catalogue) -> MachineK
     whole = catalogue.cluster(name)
     if slash and form.chips is not None:
         raise DescriptionError(f"{name!r} has chips in its name and as a number ({form.chips}); give them once")
-    node = catalogue.cluster(f"{kind}/{whole.dimensions[0].size}")
+    size = catalogue.cluster(kind).dimensions[0].size
+    node = catalogue.cluster(f"{kind}/{min(size, whole.accelerators) if slash else size}")
     rent = rent_of(node.chip.name)
     given = None if form.rent is None else RENT.read(form.rent, f"machine {name!r}: rent")
     return MachineKind(

@@ -30,7 +30,7 @@ from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_f
 from volvelle.interchange.limits_words import read_limits
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.fleet.answer import Fleet, PlaceTried
-from volvelle.verbs.fleet.cures import cures_of_limits, missed_alone, missed_under_load
+from volvelle.verbs.fleet.cures import cures_of_limits, missed_always, missed_under_load
 from volvelle.verbs.fleet.described import (
     MachineKind,
     cold_start_of,
@@ -147,7 +147,6 @@ def _short_form(model: str, said: Mapping[str, Any]) -> FleetForm:
             "scaling": {key: said[name] for name, key in _POLICY.items() if name in said},
             "services": [
                 {
-                    "name": "service",
                     "model": model,
                     "load": {"words": said["load"], **{name: said[name] for name in _OF_LOAD if name in said}},
                     **{name: value for name, value in said.items() if name not in apart},
@@ -225,7 +224,7 @@ def _tried(
         return no(str(error))
     if capacity.rate <= 0.0:
         cures = cures_of_limits(question, capacity, limits, load.shape, catalogue=known, model=shape)
-        return no(missed_alone(capacity, limits), tuple(cures))
+        return no(missed_always(capacity, limits), tuple(cures))
     one = SizedService(
         name=service.called,
         machine=machine.name,
@@ -258,7 +257,7 @@ def _usual_pay(tried: Mapping[str, Sequence[tuple[PlaceTried, SizedService | Non
 def _priced(place: PlaceTried, one: SizedService | None, pay: str) -> tuple[PlaceTried, SizedService | None]:
     if one is None:
         return place, one
-    return replace(place, dollars=one.total.rented if pay == "rented" else one.total.owned), one
+    return replace(place, dollars=one.total.paid(pay)), one
 
 
 def _nowhere(name: str, places: Sequence[PlaceTried]) -> Violation:
@@ -279,7 +278,7 @@ def _with_places(fleet: Fleet, told: Mapping[str, Sequence[tuple[PlaceTried, Siz
             Place(
                 machine=machine,
                 chips=one.chips,
-                dollars=found if (found := cost[name, machine]) is not None else dearest + one.chip_hours,
+                dollars=paid if (paid := cost[name, machine]) is not None else dearest + one.chip_hours,
             )
             for machine, one in places.items()
         ]

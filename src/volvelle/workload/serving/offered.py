@@ -4,7 +4,7 @@ A trace is followed as it was recorded. Several times as many requests are copie
 that a day stays a day; fewer are some of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -110,7 +110,7 @@ class OfferedLoad:
     @cached_property
     def begins(self) -> Real:
         """When each slot begins."""
-        return SLOT * np.arange(self.slots)
+        return SLOT * np.arange(self.slots, dtype=np.float64)
 
     @cached_property
     def rates(self) -> Real:
@@ -121,6 +121,16 @@ class OfferedLoad:
     def hours(self) -> Whole:
         """The hour of each slot."""
         return (self.begins // HOUR).astype(np.int64)
+
+    def slots_of(self, hour: int) -> slice:
+        """The slots of an hour."""
+        each = round(HOUR / SLOT)
+        return slice(each * hour, min(each * (hour + 1), self.slots))
+
+    def thinned(self, times: int) -> Self:
+        """So many times fewer requests, at the same times of the day."""
+        counts, prompts, answers = (part / times for part in (self.counts, self.input_tokens, self.output_tokens))
+        return replace(self, counts=counts, input_tokens=prompts, output_tokens=answers, factor=self.factor / times)
 
     def between(self, first: int, last: int, *, seed: int = 0) -> Requests | None:
         """Requests of the slots from `first` up to `last`, at times of the whole load; None: there are none."""

@@ -15,12 +15,10 @@ from volvelle.estimators.result import Range
 from volvelle.simulation.batching.metrics import Latency
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import PercentileLimit
-from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Random
+from volvelle.workload.serving.loads import AllAtOnce, Random
 
 _ROUGH, _CLOSE = 3000, 12_000
 """Requests of one run: of twelve thousand, 120 lie above the 99th percentile."""
-_ALONE = 60
-"""Requests, one after the other, by which latencies of a replica that does nothing else are found."""
 _ROUGH_HALVINGS, _CLOSE_HALVINGS = 6, 4
 """Of the span from 0 to what is sustained, then of the span around what that found."""
 _AROUND = (0.8, 1.15)
@@ -29,13 +27,13 @@ _AROUND = (0.8, 1.15)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaCapacity:
-    """What one replica takes within its limits, in requests a second; 0: limits are missed by a lone request."""
+    """What one replica takes within its limits, in requests a second; 0: they are missed at the lowest rate tried."""
 
     rate: float
     sustained: float
     """What it serves where requests wait at all times: no limit counts."""
     latencies: Mapping[str, Latency]
-    """At that rate; where it is 0, of requests that come one after the other."""
+    """At that rate; where it is 0, at the lowest that was tried."""
     binding: str
     """The limit that is missed first above that rate, or ``throughput``."""
     running: float
@@ -44,6 +42,11 @@ class ReplicaCapacity:
     """Of the engine's time that prompts take, tokens after them the rest."""
     error: float
     """One standard deviation of its throughput, as a factor."""
+
+    @property
+    def lowest(self) -> float:
+        """The lowest rate that is tried."""
+        return float(self.sustained / 2**_ROUGH_HALVINGS)
 
     @property
     def range(self) -> Range:
@@ -75,11 +78,12 @@ def replica_capacity(
         rate = 0.5 * (low + high)
         _, missed = at(rate, _ROUGH)
         low, high, binding = (low, rate, missed) if missed else (rate, high, binding)
+    lowest = sustained / 2**_ROUGH_HALVINGS
     if low > 0.0:
-        low, found, binding = _closely(at, low, sustained)
+        low, found, binding = _closely(at, low, sustained, lowest)
     else:
-        found = answer_under_load(instance, ClosedLoop(clients=ranks), shape, replicas=1, requests=_ALONE, seed=seed)
-        binding = _missed(found, limits) or binding
+        found, missed = at(lowest, _CLOSE)
+        binding = missed or binding
     running = found.occupancy.mean_running
     return ReplicaCapacity(
         rate=low,
@@ -93,14 +97,16 @@ def replica_capacity(
 
 
 def _closely(
-    at: Callable[[float, int], tuple[LoadAnswer, str]], rough: float, sustained: float
+    at: Callable[[float, int], tuple[LoadAnswer, str]], rough: float, sustained: float, lowest: float
 ) -> tuple[float, LoadAnswer, str]:
-    """The rate near another that long runs keep, what came of it, and what is missed above."""
-    low, high = _AROUND[0] * rough, min(_AROUND[1] * rough, sustained)
+    """The rate near another that long runs keep, what came of it, and what is missed above; 0: none is kept."""
+    low, high = max(_AROUND[0] * rough, lowest), min(_AROUND[1] * rough, sustained)
     binding = "throughput"
     found, missed = at(low, _CLOSE)
     while missed:
-        low, high, binding = _AROUND[0] * low, low, missed
+        if low <= lowest:
+            return 0.0, found, missed
+        low, high, binding = max(_AROUND[0] * low, lowest), low, missed
         found, missed = at(low, _CLOSE)
     for _ in range(_CLOSE_HALVINGS):
         rate = 0.5 * (low + high)
@@ -122,7 +128,7 @@ def _missed(found: LoadAnswer, limits: tuple[PercentileLimit, ...]) -> str:
 def _prompt_share(instance: Instance, found: LoadAnswer, running: float) -> float:
     """Of the time of a batch as large as there is in the mean, from its first prompt to its last token."""
     metrics = found.metrics
-    assert metrics is not None, "a rate that is kept is stable"
+    assert metrics is not None, "a rate that is kept, or a 64th of what is sustained, is stable"
     batch = static_answer(
         instance,
         batch=max(round(running), 1) * instance.layout.data,

@@ -23,6 +23,8 @@ from volvelle.workload.serving.requests import Real, Requests, Whole
 
 MOST_FOLLOWED = 40_000
 """Requests of one hour at most."""
+_MOST_DRAWN = 4_000_000
+"""Requests of a part of a fleet, of which then some ranks are followed."""
 _WARM = 5
 """Minutes before the hour in which replicas fill."""
 
@@ -74,10 +76,13 @@ def replayed_hour(
     ranks = instance.layout.data
     first, last = _minutes(load, plan, hour, ranks)
     begin = max(first - _WARM, 0)
-    requests = load.between(begin, last, seed=seed)
+    # Of a huge fleet a part is looked at, with its part of the requests.
+    times = max(int(load.counts[begin:last].sum() / _MOST_DRAWN), 1)
+    requests = load.thinned(times).between(begin, last, seed=seed)
     if requests is None:
         return None
-    sent, server = _routed(requests, load, plan.ready * ranks)
+    servers = plan.ready * ranks
+    sent, server = _routed(requests, load, np.where(servers > 0, np.maximum(servers // times, 1), 0))
     since = float(load.begins[first])
     # Whole ranks are followed: all of them, or every so many.
     step = max(int(np.ceil(len(requests) / MOST_FOLLOWED)), 1)
@@ -107,8 +112,8 @@ def replayed_hour(
 
 def _minutes(load: OfferedLoad, plan: Schedule, hour: int, ranks: int) -> tuple[int, int]:
     """Slots of the hour, or those around the one with most to do for each rank where the hour has too many requests."""
-    slots = np.flatnonzero(load.hours == hour)
-    first, last = int(slots[0]), int(slots[-1]) + 1
+    slots = load.slots_of(hour)
+    first, last = slots.start, slots.stop
     each = load.counts[slots] / np.maximum(plan.ready[slots] * ranks, 1)
     if each.sum() <= MOST_FOLLOWED:
         return first, last

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from volvelle.domains import NO_DEGREE, SHARE, WAIT, check_fields, number
 from volvelle.workload.serving.offered import SLOT, OfferedLoad
@@ -64,14 +63,14 @@ def schedule(load: OfferedLoad, capacity: float, scaling: Scaling, *, cold_start
         ordered = np.full(load.slots, int(both.max()))
         return Schedule(ordered=ordered, ready=ordered)
     if scaling.kind == "ahead":
-        soon = _sliding(both, start, np.max, later=True)
-        ordered = _sliding(soon, kept, np.max)
+        soon = _sliding(both, start, np.maximum, later=True)
+        ordered = _sliding(soon, kept, np.maximum)
     else:
         # What is decided in a minute rests on those before it; the first begins as it needs.
         seen = _needed(np.concatenate(([coming[0]], past[:-1])), each, scaling.least)
-        ordered = _sliding(seen, kept, np.max)
+        ordered = _sliding(seen, kept, np.maximum)
     # So many replicas are ready as were ordered throughout the time that a start takes: the youngest go first.
-    return Schedule(ordered=ordered, ready=_sliding(ordered, start, np.min))
+    return Schedule(ordered=ordered, ready=_sliding(ordered, start, np.minimum))
 
 
 def _slots(seconds: float) -> int:
@@ -96,13 +95,14 @@ def _needed(rates: Real, each: float, least: int) -> Whole:
     return np.maximum(np.ceil(rates / each - _SLACK), least).astype(np.int64)
 
 
-def _sliding(values: Whole, slots: int, of: object, *, later: bool = False) -> Whole:
+def _sliding(values: Whole, slots: int, of: np.ufunc, *, later: bool = False) -> Whole:
     """The most or the least of each value and so many before it, or after it; beyond the ends all is as there."""
-    reach = min(slots, values.size)
-    if not reach:
-        return values
-    beyond = (0, reach) if later else (reach, 0)
-    windows = sliding_window_view(np.pad(values, beyond, mode="edge"), reach + 1)
-    assert callable(of)
-    found: Whole = of(windows, axis=1)
+    if later:
+        return _sliding(values[::-1], slots, of)[::-1]
+    found, reach, wanted = values, 1, min(slots, values.size) + 1
+    while reach < wanted:
+        # Of twice as many: those up to here, and as many that end before them.
+        step = min(reach, wanted - reach)
+        found = of(found, np.concatenate((np.full(step, found[0]), found[:-step])))
+        reach += step
     return found

@@ -49,15 +49,43 @@ class Spent:
         """At the meter, in the mean."""
         return None if self.kwh is None else self.kwh / self.hours
 
+    @property
+    def rented_input_price(self) -> float | None:
+        """Dollars a million tokens in; None, here and below: not known, or there are none."""
+        return _per_million(self.rented_for_input, self.input_tokens)
+
+    @property
+    def rented_output_price(self) -> float | None:
+        """Dollars a million tokens out."""
+        return _per_million(_less(self.rented, self.rented_for_input), self.output_tokens)
+
+    @property
+    def owned_input_price(self) -> float | None:
+        """Dollars a million tokens in."""
+        return _per_million(self.owned_for_input, self.input_tokens)
+
+    @property
+    def owned_output_price(self) -> float | None:
+        """Dollars a million tokens out."""
+        return _per_million(_less(self.owned, self.owned_for_input), self.output_tokens)
+
+    def paid(self, pay: str) -> float | None:
+        """Dollars, rented or owned."""
+        return self.rented if pay == "rented" else self.owned
+
     def per_million(self, pay: str) -> tuple[float | None, float | None]:
-        """Dollars a million tokens in, and out; None: not known, or there are none."""
-        whole, prompts = (self.rented, self.rented_for_input) if pay == "rented" else (self.owned, self.owned_for_input)
-        if whole is None or prompts is None:
-            return None, None
-        return (
-            MILLION * prompts / self.input_tokens if self.input_tokens else None,
-            MILLION * (whole - prompts) / self.output_tokens if self.output_tokens else None,
-        )
+        """Dollars a million tokens in, and out."""
+        if pay == "rented":
+            return self.rented_input_price, self.rented_output_price
+        return self.owned_input_price, self.owned_output_price
+
+
+def _less(whole: float | None, part: float | None) -> float | None:
+    return None if whole is None or part is None else whole - part
+
+
+def _per_million(dollars: float | None, tokens: float) -> float | None:
+    return None if dollars is None or not tokens else MILLION * dollars / tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +152,7 @@ class SizedService:
     @cached_property
     def total(self) -> Spent:
         """Of all of the time."""
-        return self._spent(np.arange(self.load.slots))
+        return self._spent(slice(None))
 
     @cached_property
     def hours(self) -> tuple[ServiceHour, ...]:
@@ -146,7 +174,7 @@ class SizedService:
     def _hours(self) -> Iterator[ServiceHour]:
         checks = {check.hour: check for check in self.checks}
         for hour in range(int(self.load.hours[-1]) + 1):
-            slots = np.flatnonzero(self.load.hours == hour)
+            slots = self.load.slots_of(hour)
             ready = self.plan.ready[slots]
             taken = float((ready * self.load.seconds[slots]).sum()) * self.capacity.rate
             yield ServiceHour(
@@ -158,7 +186,7 @@ class SizedService:
                 check=checks.get(hour),
             )
 
-    def _spent(self, slots: Whole) -> Spent:
+    def _spent(self, slots: slice) -> Spent:
         load, prices, share = self.load, self.prices, self.capacity.prompt_share
         hours = float(load.seconds[slots].sum()) / HOUR
         on = float((self.chips[slots] * load.seconds[slots]).sum()) / HOUR
