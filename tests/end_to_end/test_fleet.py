@@ -33,8 +33,8 @@ def test_json_follows_its_published_schema() -> None:
         assert done.returncode == (0 if found["feasible"] else 1)
         assert found["services"] or found["violations"]
         if found["total"] is not None:
-            hours = sum(hour["spent"]["rented_usd"] for hour in found["fleet_hours"])
-            assert hours == pytest.approx(found["total"]["rented_usd"])
+            hours = sum(hour["spent"]["usd_rented"] for hour in found["fleet_hours"])
+            assert hours == pytest.approx(found["total"]["usd_rented"])
 
 
 def test_a_brief_answer_fits_a_screen() -> None:

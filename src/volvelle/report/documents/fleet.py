@@ -10,7 +10,7 @@ class SpentEntry(Document):
 
     hours: float
     requests: float
-    rate: float
+    request_rate: float = at("rate")
     """Requests a second, in the mean."""
     input_tokens: float
     output_tokens: float
@@ -20,14 +20,14 @@ class SpentEntry(Document):
     kw: float | None
     """At the meter, in the mean."""
     kwh: float | None
-    rented_usd: float | None = at("rented")
-    owned_usd: float | None = at("owned")
-    rented_for_input_usd: float | None = at("rented_for_input")
-    owned_for_input_usd: float | None = at("owned_for_input")
-    rented_usd_per_million_input: float | None = at("rented_input_price")
-    rented_usd_per_million_output: float | None = at("rented_output_price")
-    owned_usd_per_million_input: float | None = at("owned_input_price")
-    owned_usd_per_million_output: float | None = at("owned_output_price")
+    usd_rented: float | None = at("rented")
+    usd_owned: float | None = at("owned")
+    usd_rented_for_input: float | None = at("rented_for_input")
+    usd_owned_for_input: float | None = at("owned_for_input")
+    usd_rented_per_million_input: float | None = at("rented_input_price")
+    usd_rented_per_million_output: float | None = at("rented_output_price")
+    usd_owned_per_million_input: float | None = at("owned_input_price")
+    usd_owned_per_million_output: float | None = at("owned_output_price")
 
 
 class LimitEntry(Document):
@@ -55,16 +55,16 @@ class ServiceHourEntry(Document):
     spent: SpentEntry
     replicas: int
     ready: int
-    use: float | None
+    used_share: float | None = at("use")
     check: HourCheckEntry | None
 
 
 class CapacityEntry(Document):
     """What one replica takes within its limits, in requests a second."""
 
-    rate: float
+    request_rate: float = at("rate")
     sustained: float
-    binding: str
+    binding_limit: str = at("binding")
     running: float
     prompt_share: float
     latencies: dict[str, LatencyEntry]
@@ -82,7 +82,7 @@ class FleetServiceEntry(Document):
     kv_cache: str = at("instance.served.cache")
     serving_layout: ServingLayoutEntry = at("instance.layout")
     limits: list[LimitEntry]
-    capacity: CapacityEntry
+    replica_capacity: CapacityEntry = at("capacity")
     cold_start: float
     spare: int
     replicas: int
@@ -111,7 +111,7 @@ class PlaceTriedEntry(Document):
 
     service: str
     machine: str
-    rate: float | None
+    request_rate: float | None = at("rate")
     chips: int | None
     usd: float | None = at("dollars")
     problem: str
