@@ -76,7 +76,7 @@ class FleetServiceEntry(Document):
 
     name: str
     model: str = at("instance.served.shape.name")
-    machine: str
+    served_on: str = at("machine")
     engine: str = at("instance.engine.name")
     weight_format: str = at("instance.served.weights")
     kv_cache: str = at("instance.served.cache")
@@ -110,7 +110,7 @@ class PlaceTriedEntry(Document):
     """A service on a machine that it might be on."""
 
     service: str
-    machine: str
+    served_on: str = at("machine")
     request_rate: float | None = at("rate")
     chips: int | None
     usd: float | None = at("dollars")

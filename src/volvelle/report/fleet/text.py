@@ -32,7 +32,7 @@ def print_fleet(answer: Fleet, *, brief: bool = False) -> None:
         console.print(_violations(answer))
     for sheet in sheets(answer):
         console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=("why not",)))
-    for index, note in enumerate(answer.notes):
+    for index, note in enumerate(note for note in answer.notes if note not in answer.warnings):
         console.print(Text(note if index else f"\n{note}", style="dim"))
 
 
@@ -57,13 +57,13 @@ def figure_lines(answer: Fleet) -> Iterator[str]:
         whom = ", ".join(use.services)
         yield f"{use.name}: {use.chips:,}{of} × {use.chip} ({numbered(use.nodes, 'node')}) for {whom}"
     yield (
-        f"{total.requests:,.0f} requests in {total.hours:,.3g} h: {total.input_tokens / 1e6:,.4g} M tokens in, "
-        f"{total.output_tokens / 1e6:,.4g} M out"
+        f"{total.requests:,.0f} requests in {_count(total.hours)} h: {_count(total.input_tokens / 1e6)} M tokens in, "
+        f"{_count(total.output_tokens / 1e6)} M out"
     )
     for pay in ("rented", "owned"):
         yield from _money(answer, total, pay)
     if total.kw is not None:
-        yield f"{total.kw:,.3g} kW in the mean, {total.kwh or 0.0:,.4g} kWh"
+        yield f"{_count(total.kw)} kW in the mean, {_count(total.kwh or 0.0)} kWh"
     yield _held(answer)
 
 
@@ -94,6 +94,7 @@ def _held(answer: Fleet) -> str:
 def brief_lines(answer: Fleet) -> Iterator[str]:
     """The answer in a few lines."""
     yield title_text(answer)
+    yield from (f"note: {warning}" for warning in answer.warnings)
     yield from figure_lines(answer)
     for one in answer.services:
         yield service_line(one)
@@ -115,6 +116,8 @@ def service_line(one: SizedService) -> str:
 def _headline(answer: Fleet) -> Panel:
     text = Text()
     text.append(f"{title_text(answer)}\n\n", style="bold")
+    for warning in answer.warnings:
+        text.append(f"note: {warning}\n", style="yellow")
     for index, line in enumerate(figure_lines(answer)):
         text.append(f"{line}\n", style="bold green" if index == 0 else "")
     for one in answer.services:
@@ -235,7 +238,9 @@ def _places(answer: Fleet) -> Sheet:
     return Sheet(title="Places that were tried", columns=columns, rows=tuple(rows), numbers=frozenset(columns[2:5]))
 
 
-def _dollars(value: float | None) -> str:
-    if value is None:
-        return _UNKNOWN
+def _count(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _dollars(value: float | None) -> str:
+    return _UNKNOWN if value is None else _count(value)

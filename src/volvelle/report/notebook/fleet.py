@@ -12,7 +12,7 @@ def _shown(answer: Fleet) -> Shown:
     return Shown(
         title=title_text(answer),
         figures=[*figure_lines(answer), *(service_line(one) for one in answer.services)],
-        warnings=problems,
+        warnings=[*answer.warnings, *problems],
         pictures=(_picture(answer),) if answer.services else (),
         sheets=tuple(sheets(answer)),
         details=(Sheet(title="Notes", columns=("note",), rows=tuple((note,) for note in answer.notes)),),

@@ -142,6 +142,11 @@ class Fleet(Presentable):
         return _ranges(self)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before the figures."""
+        return tuple(dict.fromkeys(told for one in self.services for told in one.instance.warnings))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed."""
         return tuple(_notes(self))
@@ -189,6 +194,7 @@ def _ranges(fleet: Fleet) -> Mapping[str, Range]:
 def _notes(fleet: Fleet) -> Iterator[str]:
     if not fleet.services:
         return
+    yield from fleet.warnings
     form = fleet.form
     if form.cold_start.seconds is None:
         yield (

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from volvelle.applications.serving.fleet.capacity import ReplicaCapacity
-from volvelle.applications.serving.fleet.replay import replayed_hour
 from volvelle.applications.serving.fleet.scaling import Scaling
 from volvelle.applications.serving.fleet.sized import SizedService
-from volvelle.applications.serving.under_load import answer_under_load
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.result import Violation
@@ -70,6 +68,8 @@ def _kept_at(
     catalogue: Catalogue,
     model: Transformer,
 ) -> bool:
+    from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
+
     try:
         instance, _ = one_replica(question, catalogue, model)
         if not instance.fits(question.input_tokens + question.output_tokens):
@@ -114,6 +114,8 @@ def _policies(one: SizedService, hours: list[int], seed: int) -> Iterator[str]:
 
 def _kept(one: SizedService, scaling: Scaling, hours: list[int], seed: int) -> int | None:
     """Chips at most with which the limits are kept in these hours; None: they are not."""
+    from volvelle.applications.serving.fleet.replay import replayed_hour  # noqa: PLC0415 - its compiler is slow
+
     other = replace(one, scaling=scaling, checks=())
     for hour in hours:
         check = replayed_hour(other.instance, other.load, other.plan, hour, other.limits, seed=seed)

@@ -9,7 +9,6 @@ import numpy as np
 
 from volvelle.applications.serving.fleet.capacity import replica_capacity
 from volvelle.applications.serving.fleet.placement import Place, placed
-from volvelle.applications.serving.fleet.replay import replayed_hour
 from volvelle.applications.serving.fleet.sized import SizedService
 from volvelle.catalogue import Catalogue
 from volvelle.domains import (
@@ -332,6 +331,8 @@ def _checked(one: SizedService, which: str, seed: int) -> SizedService:
     """The service with the hours that were followed: the busiest, and the one in which replicas have most to do."""
     if which == "none":
         return one
+    from volvelle.applications.serving.fleet.replay import replayed_hour  # noqa: PLC0415 - its compiler is slow
+
     last = int(one.load.hours[-1])
     busy = np.bincount(one.load.hours, one.load.counts)
     pressed = int(one.load.hours[int(np.argmax(one.strain))])

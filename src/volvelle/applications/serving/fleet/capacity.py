@@ -7,15 +7,18 @@ that is the highest that is looked at.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.static_answer import interval, prediction_errors, static_answer
-from volvelle.applications.serving.under_load import LoadAnswer, answer_under_load
 from volvelle.estimators.result import Range
-from volvelle.simulation.batching.metrics import Latency
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import PercentileLimit
 from volvelle.workload.serving.loads import AllAtOnce, Random
+
+if TYPE_CHECKING:
+    from volvelle.applications.serving.under_load import LoadAnswer
+    from volvelle.simulation.batching.metrics import Latency
 
 _ROUGH, _CLOSE = 3000, 12_000
 """Requests of one run: of twelve thousand, 120 lie above the 99th percentile."""
@@ -32,7 +35,7 @@ class ReplicaCapacity:
     rate: float
     sustained: float
     """What it serves where requests wait at all times: no limit counts."""
-    latencies: Mapping[str, Latency]
+    latencies: "Mapping[str, Latency]"
     """At that rate; where it is 0, at the lowest that was tried."""
     binding: str
     """The limit that is missed first above that rate, or ``throughput``."""
@@ -63,12 +66,14 @@ def replica_capacity(
     seed: int = 0,
 ) -> ReplicaCapacity:
     """The highest rate of one replica, all of its data-parallel ranks together."""
+    from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
+
     ranks = instance.layout.data
     flood = answer_under_load(instance, AllAtOnce(), shape, replicas=1, requests=_ROUGH * ranks, seed=seed)
     assert flood.request_throughput is not None, "what is there at once has no rate, so none that is too much"
     sustained = flood.request_throughput
 
-    def at(rate: float, requests: int) -> tuple[LoadAnswer, str]:
+    def at(rate: float, requests: int) -> "tuple[LoadAnswer, str]":
         load = Random(rate=rate, burstiness=burstiness)
         found = answer_under_load(instance, load, shape, replicas=1, requests=requests * ranks, seed=seed)
         return found, _missed(found, limits)
@@ -97,8 +102,8 @@ def replica_capacity(
 
 
 def _closely(
-    at: Callable[[float, int], tuple[LoadAnswer, str]], rough: float, sustained: float, lowest: float
-) -> tuple[float, LoadAnswer, str]:
+    at: "Callable[[float, int], tuple[LoadAnswer, str]]", rough: float, sustained: float, lowest: float
+) -> "tuple[float, LoadAnswer, str]":
     """The rate near another that long runs keep, what came of it, and what is missed above; 0: none is kept."""
     low, high = max(_AROUND[0] * rough, lowest), min(_AROUND[1] * rough, sustained)
     binding = "throughput"
@@ -118,14 +123,14 @@ def _closely(
     return low, found, binding
 
 
-def _missed(found: LoadAnswer, limits: tuple[PercentileLimit, ...]) -> str:
+def _missed(found: "LoadAnswer", limits: tuple[PercentileLimit, ...]) -> str:
     """The first limit that is missed; empty: none is."""
     if found.unstable is not None:
         return "throughput"
     return next((limit.name for limit in limits if not limit.kept_by(found.latencies)), "")
 
 
-def _prompt_share(instance: Instance, found: LoadAnswer, running: float) -> float:
+def _prompt_share(instance: Instance, found: "LoadAnswer", running: float) -> float:
     """Of the time of a batch as large as there is in the mean, from its first prompt to its last token."""
     metrics = found.metrics
     assert metrics is not None, "a rate that is kept, or a 64th of what is sustained, is stable"

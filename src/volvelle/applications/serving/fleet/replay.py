@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.serving.fleet.checked_hour import HourCheck
 from volvelle.applications.serving.fleet.scaling import Schedule
 from volvelle.applications.serving.instance import Instance
 from volvelle.simulation.batching.gaps import gaps
@@ -27,29 +28,6 @@ _MOST_DRAWN = 4_000_000
 """Requests of a part of a fleet, of which then some ranks are followed."""
 _WARM = 5
 """Minutes before the hour in which replicas fill."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HourCheck:
-    """What clients of an hour measure, in seconds, and whether that keeps the limits."""
-
-    hour: int
-    requests: int
-    """That were followed."""
-    ranks: int
-    """That were followed, of all replicas."""
-    minutes: int
-    """Of the hour that were followed."""
-    served_tokens: int
-    """Output tokens of the followed requests, those of the minutes before among them."""
-    latencies: Mapping[str, Latency]
-    missed: tuple[str, ...]
-    """Limits that were missed, like ``p99 ttft``."""
-
-    @property
-    def held(self) -> bool:
-        """Whether all limits were kept."""
-        return not self.missed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from volvelle.applications.serving.fleet.capacity import ReplicaCapacity
-from volvelle.applications.serving.fleet.replay import HourCheck
+from volvelle.applications.serving.fleet.checked_hour import HourCheck
 from volvelle.applications.serving.fleet.scaling import Scaling, Schedule, schedule
 from volvelle.applications.serving.instance import Instance
 from volvelle.economics.chip_hours import ChipHours
