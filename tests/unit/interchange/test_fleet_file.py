@@ -44,7 +44,7 @@ def test_short_forms_stand_for_the_long_ones() -> None:
         ({"load": {"rates": []}}, "give either rates"),
         ({"load": {"rates": [1.0, float("nan")]}}, "rates.1"),
         ({"load": {"rates": [1.0, -2.0]}}, "rates.1"),
-        ({"load": {"rates": [1.0], "days": 9000}}, "hours in all"),
+        ({"load": {"rates": [1.0], "days": 9000}}, "load.days"),
         ({"load": {"rates": [1.0] * 24, "days": 370}}, "hours in all"),
         ({"load": {"words": "poisson 4/s", "times": 2}}, "times"),
         ({"load": {"rates": [1.0], "lengths_of": "a.csv", "input": 5}}, "not both"),
