@@ -73,6 +73,9 @@ DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hie
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
 SERVED = "serve llama3-70b --on dgx-h100/8 --weights fp8 --input 1024 --output 256"
+FLEET = "fleet examples/fleets/chat-and-summaries.yaml"
+EVENING = "fleet llama3-8b --on dgx-h100 --tp 1 --load 'trace examples/fleets/evening.csv ×200'"
+EVENING_LIMITS = f"{EVENING} --slo 'p99 ttft 500 ms, p95 tpot 20 ms'"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
     "first": FIRST,
@@ -135,6 +138,10 @@ OTHERS = {
     "serve-load": f"{SERVED} --load 'closed 64'",
     "serve-unstable": f"{SERVED} --load 'poisson 100/s' --brief",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
+    "fleet": FLEET,
+    "fleet-trace": EVENING_LIMITS,
+    "fleet-missed": f"{EVENING_LIMITS} --cold-start '20 min' --brief",
+    "fleet-too-tight": f"{EVENING} --slo 'p99 ttft 5 ms' --brief",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }
 SECTIONS = {
@@ -461,6 +468,14 @@ def mapped() -> dict[str, str]:
         "map-state-space-roofline.svg": roofline,
         "map-refused.txt": refused,
     }
+
+
+def sized() -> dict[str, str]:
+    """The picture of the fleet that the how-to sizes."""
+    with TemporaryDirectory() as folder:
+        drawn = Path(folder) / "fleet.svg"
+        asked(f"{FLEET} --plot {drawn}")
+        return {"fleet-chat-and-summaries.svg": drawn.read_text("utf-8")}
 
 
 def worked() -> dict[str, str]:
@@ -888,7 +903,7 @@ def pages() -> dict[Path, str]:
         answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
         schema = asked("schema estimate")
         linpack, quoted_of_linpack = hpl_page()
-        files |= mapped() | linpack | benchmark_pages() | explore_pages() | kernel_pages() | reference_pages()
+        files |= mapped() | sized() | linpack | benchmark_pages() | explore_pages() | kernel_pages() | reference_pages()
         files["fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
         training = json.loads(validated.result())
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}

@@ -23,6 +23,7 @@ from volvelle.quantities import (
     DAY,
     DOLLARS,
     DOLLARS_PER_BYTE,
+    DOLLARS_PER_HOUR,
     DOLLARS_PER_JOULE,
     DOLLARS_PER_RATE,
     DOLLARS_PER_WATT,
@@ -213,6 +214,8 @@ STEP_BUDGET = _whole(1, 2**20)
 """Tokens of one step of an engine."""
 SERVED_REQUESTS = _whole(1, 10**6)
 """Of one run of a load."""
+SPARES = _whole(0, 10**6)
+"""Replicas that may fail without anybody noticing."""
 SWITCH = _whole(0, 1)
 ZERO_STAGE = _whole(0, 3)
 NO_DEGREE = _whole(0, 10**8)
@@ -236,6 +239,8 @@ SIZE = NumberDomain(1.0, 1e18, BYTES)
 NO_SIZE = NumberDomain(0.0, 1e18, BYTES)
 DELAY = NumberDomain(0.0, 3600.0, SECONDS)
 """A latency, or what starting something takes."""
+WAIT = NumberDomain(0.0, 7 * DAY, SECONDS)
+"""That a policy looks back or waits, or that starting a replica takes."""
 STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
 LIMIT = NumberDomain(0.0, 1e7)
 """Seconds that a search may take."""
@@ -244,6 +249,8 @@ LIFE = NumberDomain(DAY, 100 * JULIAN_YEAR, SECONDS)
 POWER = NumberDomain(1e-3, 1e9, WATTS)
 NO_POWER = NumberDomain(0.0, 1e9, WATTS)
 PRICE = NumberDomain(0.01, 1e12, DOLLARS)
+RENT = NumberDomain(0.0, 1e6, DOLLARS_PER_HOUR)
+"""Of one accelerator."""
 ENERGY_PRICE = NumberDomain(0.0, 1e3 / 3.6e6, DOLLARS_PER_JOULE)
 CAPACITY_PRICE = NumberDomain(0.0, 1.0, DOLLARS_PER_BYTE)
 RATE_PRICE = NumberDomain(0.0, 1.0, DOLLARS_PER_RATE)

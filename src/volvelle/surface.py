@@ -48,6 +48,8 @@ from volvelle.verbs.cost import Account, cost
 from volvelle.verbs.differences import Difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.explore import explore
+from volvelle.verbs.fleet.answer import Fleet
+from volvelle.verbs.fleet.size import fleet
 from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
@@ -105,6 +107,7 @@ __all__ = [
     "FatTree",
     "Figure",
     "FittedConstants",
+    "Fleet",
     "FullyConnected",
     "GraphError",
     "Interval",
@@ -167,6 +170,7 @@ __all__ = [
     "estimate",
     "explore",
     "fitted_constants",
+    "fleet",
     "how_many",
     "launch",
     "map",

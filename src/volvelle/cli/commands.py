@@ -8,6 +8,7 @@ VERBS = {
     "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",
     "explore": "A design space from a file: every point, the best, the Pareto front, and why.",
+    "fleet": "How many chips serve a load of days within limits, by the hour, and for what money.",
     "map": "The best mapping of any graph of kernels, with a proof.",
     "plan": "The best layout for a model on a machine, or the best run of a benchmark.",
     "reproduce": "Compute a published study again, and hold it against what was logged.",
@@ -27,6 +28,7 @@ MEANT = {
     **dict.fromkeys(("optimise", "optimize", "layout", "tune", "best"), "plan"),
     **dict.fromkeys(("price", "tco", "buy"), "cost"),
     **dict.fromkeys(("sweep", "study", "dse"), "explore"),
+    **dict.fromkeys(("capacity", "autoscale", "replicas", "sizing"), "fleet"),
     **dict.fromkeys(("serving", "infer", "inference", "deploy", "generate"), "serve"),
 }
 """Words for which people look, and the command that they mean."""

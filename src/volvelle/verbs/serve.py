@@ -105,14 +105,7 @@ class Serving(Presentable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
-        kinds = (taken.partition(": ") for taken in self.instance.iteration.kernels.taken_from)
-        stand_ins = [whose for kind, _, whose in kinds if kind == "all kernels"]
-        told = (
-            f"no serving kernel was measured on {self.instance.chip.name}: shares of peak of {whose} stand in, and "
-            "intervals do not cover what that may be off"
-            for whose in stand_ins
-        )
-        return (*self.cluster.notes, *told)
+        return (*self.cluster.notes, *self.instance.warnings)
 
     @property
     def notes(self) -> tuple[str, ...]:

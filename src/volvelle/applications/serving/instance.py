@@ -66,6 +66,17 @@ class Instance:
         )
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before its figures."""
+        kinds = (taken.partition(": ") for taken in self.iteration.kernels.taken_from)
+        return tuple(
+            f"no serving kernel was measured on {self.chip.name}: shares of peak of {whose} stand in, and "
+            "intervals do not cover what that may be off"
+            for kind, _, whose in kinds
+            if kind == "all kernels"
+        )
+
+    @property
     def kv_blocks(self) -> int:
         """Blocks that the cache of one chip holds, of requests that share it."""
         if self.settings.kv_tokens is not None:

@@ -36,6 +36,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.explore:InversionDocument",
         "volvelle.report.documents.explore:OutlookDocument",
     ),
+    "fleet": ("volvelle.report.documents.fleet:FleetDocument",),
     "map": ("volvelle.report.documents.map:MapDocument",),
     "plan": (
         "volvelle.report.documents.plan:PlanDocument",

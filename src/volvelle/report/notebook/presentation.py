@@ -17,6 +17,7 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.compare.Comparison": "compare:COMPARISON",
     "volvelle.verbs.cost.Account": "cost:ACCOUNT",
     "volvelle.verbs.estimate.Answer": "estimate:ESTIMATE",
+    "volvelle.verbs.fleet.answer.Fleet": "fleet:FLEET",
     "volvelle.verbs.how_many.Sizing": "plan:SIZING",
     "volvelle.verbs.map.MapAnswer": "map:MAP",
     "volvelle.verbs.plan.Plan": "plan:PLAN",

@@ -1,0 +1,144 @@
+"""What one replica takes: the highest rate of requests at which its latencies keep their limits.
+
+Found by halving over the rate, with the same draws of gaps and lengths at every rate: roughly with short runs, then
+closely with long ones. A rate above what the engine gets through where everything is there at once would not last, so
+that is the highest that is looked at.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.static_answer import interval, prediction_errors, static_answer
+from volvelle.estimators.result import Range
+from volvelle.workload.serving.lengths import AbstractShape
+from volvelle.workload.serving.limits import PercentileLimit
+from volvelle.workload.serving.loads import AllAtOnce, Random
+
+if TYPE_CHECKING:
+    from volvelle.applications.serving.under_load import LoadAnswer
+    from volvelle.simulation.batching.metrics import Latency
+
+_ROUGH, _CLOSE = 3000, 12_000
+"""Requests of one run: of twelve thousand, 120 lie above the 99th percentile."""
+_ROUGH_HALVINGS, _CLOSE_HALVINGS = 6, 4
+"""Of the span from 0 to what is sustained, then of the span around what that found."""
+_AROUND = (0.8, 1.15)
+"""Where the close look begins and ends, in parts of what the rough one found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaCapacity:
+    """What one replica takes within its limits, in requests a second; 0: they are missed at the lowest rate tried."""
+
+    rate: float
+    sustained: float
+    """What it serves where requests wait at all times: no limit counts."""
+    latencies: "Mapping[str, Latency]"
+    """At that rate; where it is 0, at the lowest that was tried."""
+    binding: str
+    """The limit that is missed first above that rate, or ``throughput``."""
+    running: float
+    """Requests that run at once in the mean, at that rate."""
+    prompt_share: float
+    """Of the engine's time that prompts take, tokens after them the rest."""
+    error: float
+    """One standard deviation of its throughput, as a factor."""
+
+    @property
+    def lowest(self) -> float:
+        """The lowest rate that is tried."""
+        return float(self.sustained / 2**_ROUGH_HALVINGS)
+
+    @property
+    def range(self) -> Range:
+        """Where the rate is to be expected in four of five cases."""
+        return interval(self.rate, self.error)
+
+
+def replica_capacity(
+    instance: Instance,
+    shape: AbstractShape,
+    limits: tuple[PercentileLimit, ...],
+    *,
+    burstiness: float = 1.0,
+    seed: int = 0,
+) -> ReplicaCapacity:
+    """The highest rate of one replica, all of its data-parallel ranks together."""
+    from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
+
+    ranks = instance.layout.data
+    flood = answer_under_load(instance, AllAtOnce(), shape, replicas=1, requests=_ROUGH * ranks, seed=seed)
+    assert flood.request_throughput is not None, "what is there at once has no rate, so none that is too much"
+    sustained = flood.request_throughput
+
+    def at(rate: float, requests: int) -> "tuple[LoadAnswer, str]":
+        load = Random(rate=rate, burstiness=burstiness)
+        found = answer_under_load(instance, load, shape, replicas=1, requests=requests * ranks, seed=seed)
+        return found, _missed(found, limits)
+
+    low, high, binding = 0.0, sustained, "throughput"
+    for _ in range(_ROUGH_HALVINGS):
+        rate = 0.5 * (low + high)
+        _, missed = at(rate, _ROUGH)
+        low, high, binding = (low, rate, missed) if missed else (rate, high, binding)
+    lowest = sustained / 2**_ROUGH_HALVINGS
+    if low > 0.0:
+        low, found, binding = _closely(at, low, sustained, lowest)
+    else:
+        found, missed = at(lowest, _CLOSE)
+        binding = missed or binding
+    running = found.occupancy.mean_running
+    return ReplicaCapacity(
+        rate=low,
+        sustained=sustained,
+        latencies=found.latencies,
+        binding=binding,
+        running=running * ranks,
+        prompt_share=_prompt_share(instance, found, running),
+        error=prediction_errors(instance)["throughput"],
+    )
+
+
+def _closely(
+    at: "Callable[[float, int], tuple[LoadAnswer, str]]", rough: float, sustained: float, lowest: float
+) -> "tuple[float, LoadAnswer, str]":
+    """The rate near another that long runs keep, what came of it, and what is missed above; 0: none is kept."""
+    low, high = max(_AROUND[0] * rough, lowest), min(_AROUND[1] * rough, sustained)
+    binding = "throughput"
+    found, missed = at(low, _CLOSE)
+    while missed:
+        if low <= lowest:
+            return 0.0, found, missed
+        low, high, binding = max(_AROUND[0] * low, lowest), low, missed
+        found, missed = at(low, _CLOSE)
+    for _ in range(_CLOSE_HALVINGS):
+        rate = 0.5 * (low + high)
+        tried, missed = at(rate, _CLOSE)
+        if missed:
+            high, binding = rate, missed
+        else:
+            low, found = rate, tried
+    return low, found, binding
+
+
+def _missed(found: "LoadAnswer", limits: tuple[PercentileLimit, ...]) -> str:
+    """The first limit that is missed; empty: none is."""
+    if found.unstable is not None:
+        return "throughput"
+    return next((limit.name for limit in limits if not limit.kept_by(found.latencies)), "")
+
+
+def _prompt_share(instance: Instance, found: "LoadAnswer", running: float) -> float:
+    """Of the time of a batch as large as there is in the mean, from its first prompt to its last token."""
+    metrics = found.metrics
+    assert metrics is not None, "a rate that is kept, or a 64th of what is sustained, is stable"
+    batch = static_answer(
+        instance,
+        batch=max(round(running), 1) * instance.layout.data,
+        input_tokens=max(round(metrics.total_input_tokens / metrics.completed), 1),
+        output_tokens=max(round(metrics.total_output_tokens / metrics.completed), 1),
+        replicas=1,
+    )
+    return batch.ttft / batch.latency

@@ -1,0 +1,1 @@
+"""How many chips serve a load of days within limits, by the hour, and for what money."""

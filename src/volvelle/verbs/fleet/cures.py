@@ -1,0 +1,124 @@
+"""Where a service cannot be served as asked, or missed its limits: changes that were tried, and that are enough."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from volvelle.applications.serving.fleet.capacity import ReplicaCapacity
+from volvelle.applications.serving.fleet.scaling import Scaling
+from volvelle.applications.serving.fleet.sized import SizedService
+from volvelle.catalogue import Catalogue
+from volvelle.errors import VolvelleError
+from volvelle.estimators.result import Violation
+from volvelle.quantities import SECONDS, numbered, percent, show
+from volvelle.verbs.fleet.described import one_replica
+from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.lengths import AbstractShape
+from volvelle.workload.serving.limits import PercentileLimit
+from volvelle.workload.serving.loads import Random
+
+_LOWER = (0.7, 0.6, 0.5, 0.4)
+"""Shares of the capacity that are tried."""
+_TRIED = 3000
+"""Requests by which a changed replica is tried."""
+_ROUNDED = 1.05
+"""What a limit that can be kept is above what was found."""
+
+
+def missed_always(capacity: ReplicaCapacity, limits: tuple[PercentileLimit, ...]) -> str:
+    """Why no rate keeps the limits."""
+    told = [
+        f"{limit.name} {show(found, SECONDS)} of {show(limit.seconds, SECONDS)}"
+        for limit in limits
+        if (found := limit.found_in(capacity.latencies)) is not None and found > limit.seconds
+    ]
+    return f"even at {capacity.lowest:.2g} requests/s one replica misses its limits: {', '.join(told)}"
+
+
+def cures_of_limits(
+    question: ServingQuestion,
+    capacity: ReplicaCapacity,
+    limits: tuple[PercentileLimit, ...],
+    shape: AbstractShape,
+    *,
+    catalogue: Catalogue,
+    model: Transformer,
+) -> Iterator[str]:
+    """A wider instance, narrower weights: each keeps them at that rate; and limits that are kept as it is."""
+    tensor = question.layout(model, catalogue.cluster(question.on)).tensor
+    for words, changed in (
+        (f"tensor parallelism {2 * tensor} (--tp {2 * tensor})", question.changed(tensor=2 * tensor)),
+        ("weights in fp8 (--weights fp8)", question.changed(weights="fp8")),
+    ):
+        if changed != question and _kept_at(capacity.lowest, changed, limits, shape, catalogue, model):
+            yield words
+    found = [limit.found_in(capacity.latencies) for limit in limits]
+    looser = [
+        f"{limit.name} {show(max(limit.seconds, (value or 0.0) * _ROUNDED), SECONDS)}"
+        for limit, value in zip(limits, found, strict=True)
+    ]
+    yield f'limits that can be kept, at a low rate: "{", ".join(looser)}"'
+
+
+def _kept_at(
+    rate: float,
+    question: ServingQuestion,
+    limits: tuple[PercentileLimit, ...],
+    shape: AbstractShape,
+    catalogue: Catalogue,
+    model: Transformer,
+) -> bool:
+    from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
+
+    try:
+        instance, _ = one_replica(question, catalogue, model)
+        if not instance.fits(question.input_tokens + question.output_tokens):
+            return False
+        found = answer_under_load(instance, Random(rate=rate), shape, replicas=1, requests=_TRIED)
+    except VolvelleError:
+        return False  # there is no such layout, or no such kernel
+    return all(limit.kept_by(found.latencies) for limit in limits)
+
+
+def missed_under_load(one: SizedService, *, seed: int) -> Violation | None:
+    """Limits that were missed in hours that were followed, and policies with which they are kept in them."""
+    missed = [check for check in one.checks if not check.held]
+    if not missed:
+        return None
+    told = []
+    for check in missed:
+        for limit in one.limits:
+            found = limit.found_in(check.latencies)
+            if found is not None and found > limit.seconds:
+                told.append(f"hour {check.hour}: {limit.name} {show(found, SECONDS)} of {show(limit.seconds, SECONDS)}")
+    hours = [check.hour for check in missed]
+    return Violation(
+        name="limits",
+        problem=f"{one.name} misses its limits: {'; '.join(told)}",
+        cures=tuple(_policies(one, hours, seed)),
+    )
+
+
+def _policies(one: SizedService, hours: list[int], seed: int) -> Iterator[str]:
+    """One policy that knows what comes, and one that leaves more room."""
+    if one.scaling.kind == "reactive":
+        ahead = replace(one.scaling, kind="ahead")
+        if (found := _kept(one, ahead, hours, seed)) is not None:
+            yield f"order replicas ahead of the load (--scaling ahead): {numbered(found, 'chip')} at most"
+    for target in (target for target in _LOWER if target < one.scaling.target):
+        roomier = replace(one.scaling, target=target)
+        if (found := _kept(one, roomier, hours, seed)) is not None:
+            yield f"use less of each replica (--target {percent(target, 0)}): {numbered(found, 'chip')} at most"
+            return
+
+
+def _kept(one: SizedService, scaling: Scaling, hours: list[int], seed: int) -> int | None:
+    """Chips at most with which the limits are kept in these hours; None: they are not."""
+    from volvelle.applications.serving.fleet.replay import replayed_hour  # noqa: PLC0415 - its compiler is slow
+
+    other = replace(one, scaling=scaling, checks=())
+    for hour in hours:
+        check = replayed_hour(other.instance, other.load, other.plan, hour, other.limits, seed=seed)
+        if check is not None and not check.held:
+            return None
+    return int(other.chips.max())

@@ -1,0 +1,341 @@
+"""How many chips serve a load of days within limits: the verb."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from volvelle.applications.serving.fleet.capacity import replica_capacity
+from volvelle.applications.serving.fleet.placement import Place, placed
+from volvelle.applications.serving.fleet.sized import SizedService
+from volvelle.catalogue import Catalogue
+from volvelle.domains import (
+    DEGREE,
+    ENGINE_SEQUENCES,
+    NO_DEGREE,
+    REQUEST_LENGTH,
+    SEED,
+    SHARE,
+    SPARES,
+    STEP_BUDGET,
+    WAIT,
+    within_domains,
+)
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
+from volvelle.estimators.result import Violation
+from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_form
+from volvelle.interchange.limits_words import read_limits
+from volvelle.verbs.command_words import in_command_words
+from volvelle.verbs.fleet.answer import Fleet, PlaceTried
+from volvelle.verbs.fleet.cures import cures_of_limits, missed_always, missed_under_load
+from volvelle.verbs.fleet.described import (
+    MachineKind,
+    cold_start_of,
+    kinds_of,
+    offered_load,
+    one_replica,
+    scaling_of,
+    service_question,
+)
+from volvelle.verbs.named import Folder, Model, catalogue_of, model_of
+from volvelle.verbs.serving_cures import violations
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.offered import OfferedLoad
+
+
+@in_command_words
+@within_domains
+def fleet(
+    model: Model | Mapping[str, object],
+    *,
+    on: str | Sequence[str] = (),
+    load: str | None = None,
+    slo: str | None = None,
+    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
+    output: Annotated[int | None, REQUEST_LENGTH] = None,
+    lengths: str | None = None,
+    engine: str | None = None,
+    weights: str | None = None,
+    kv: str | None = None,
+    tensor: Annotated[int | None, DEGREE] = None,
+    pipeline: Annotated[int | None, DEGREE] = None,
+    expert: Annotated[int | None, DEGREE] = None,
+    data: Annotated[int | None, DEGREE] = None,
+    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
+    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
+    memory_share: Annotated[str | float | None, SHARE] = None,
+    chunked_prefill: bool | None = None,
+    scaling: str | None = None,
+    target: Annotated[str | float | None, SHARE] = None,
+    look_back: Annotated[str | float | None, WAIT] = None,
+    cool_down: Annotated[str | float | None, WAIT] = None,
+    least: Annotated[int | None, NO_DEGREE] = None,
+    cold_start: Annotated[str | float | None, WAIT] = None,
+    spare: Annotated[int | None, SPARES] = None,
+    pay: str | None = None,
+    check: str | None = None,
+    seed: Annotated[int | None, SEED] = None,
+    catalogue: Folder = None,
+) -> Fleet:
+    """How many chips serve a load of hours or days within limits, by the hour, and for what money.
+
+    `model` is a model with `on`, `load` and `slo`, or a described fleet alone: a YAML file or its fields. `on` are
+    machines, like ``"dgx-h100"`` or ``"dgx-h100/64"`` where there are so many chips; the cheapest that keeps the limits
+    is taken. `load` is ``"trace FILE ×1.5"`` or ``"poisson 12/s"`` for a day, `slo` is like ``"p99 ttft 2 s, p95 tpot
+    50 ms"``. One replica is laid out as `serve` does.
+
+    What a replica takes within its limits is found by following requests at one rate after the other. `scaling` then
+    says how many there are: ``"reactive"`` orders what the last `look_back` needed, ``"ahead"`` what will be needed
+    when a replica that is ordered now is ready, ``"fixed"`` what the busiest time needs. Each is used to `target`;
+    replicas are let go after `cool_down`, down to `least`. A start takes `cold_start`, or as long as weights are read.
+    `spare` replicas may fail. Hours are then followed request by request: the ``"busiest"`` ones, ``"every"`` or
+    ``"none"``, as `check` says. Machines are chosen by what is paid: ``"rented"`` or ``"owned"``.
+    """
+    known = catalogue_of(catalogue)
+    said = {
+        name: value
+        for name, value in locals().items()
+        if name not in ("model", "catalogue", "known") and value not in (None, ())
+    }
+    if isinstance(model, Mapping) or _is_file(model):
+        if said:
+            raise DescriptionError(
+                f"a described fleet says all of it; leave {', '.join(_option(name) for name in said)} away, or write "
+                "it into the file"
+            )
+        source = model if isinstance(model, Mapping) else Path(str(model))
+        form, folder = read_fleet_form(source), None if isinstance(model, Mapping) else Path(str(model)).parent
+        shapes = {service.called: model_of(service.model, known) for service in form.services}
+    else:
+        shape = model_of(model, known)
+        form, folder = _short_form(shape.name if isinstance(model, Transformer) else str(model), said), None
+        shapes = {form.services[0].called: shape}
+    return _sized(form, folder, shapes, known)
+
+
+def _is_file(model: object) -> bool:
+    return isinstance(model, str | Path) and Path(str(model)).suffix.lower() in (".yaml", ".yml")
+
+
+def _option(name: str) -> str:
+    flags = {"tensor": "tp", "pipeline": "pp", "expert": "ep", "data": "dp"}
+    return f"--{flags.get(name, name).replace('_', '-')}"
+
+
+_POLICY = {"scaling": "kind", "target": "target", "look_back": "look_back", "cool_down": "cool_down", "least": "least"}
+_OF_LOAD = ("input", "output", "lengths")
+_OF_FLEET = ("spare", "pay", "check", "seed", "cold_start")
+
+
+def _short_form(model: str, said: Mapping[str, Any]) -> FleetForm:
+    """The fleet of one model that options describe."""
+    missing = [_option(name) for name in ("on", "load", "slo") if name not in said]
+    if missing:
+        raise DescriptionError(
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; say --on MACHINE --load LOAD --slo "
+            "LIMITS, or give a YAML file that describes a fleet"
+        )
+    machines = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
+    apart = {*_POLICY, *_OF_LOAD, *_OF_FLEET, "on", "load"}
+    return read_fleet_form(
+        {
+            "name": "fleet",
+            "machines": {name: {} for name in machines},
+            "scaling": {key: said[name] for name, key in _POLICY.items() if name in said},
+            "services": [
+                {
+                    "model": model,
+                    "load": {"words": said["load"], **{name: said[name] for name in _OF_LOAD if name in said}},
+                    **{name: value for name, value in said.items() if name not in apart},
+                }
+            ],
+            **{name: said[name] for name in _OF_FLEET if name in said},
+        }
+    )
+
+
+# -- sizing ------------------------------------------------------------------------------------------------------------
+
+
+def _sized(form: FleetForm, folder: Path | None, shapes: Mapping[str, Transformer], known: Catalogue) -> Fleet:
+    kinds = kinds_of(form.machines, known)
+    tried: dict[str, list[tuple[PlaceTried, SizedService | None]]] = {}
+    for service in form.services:
+        load = offered_load(service, folder)
+        names = service.on or tuple(form.machines)
+        tried[service.called] = [
+            _tried(form, service, load, kinds[name], shapes[service.called], known, alone=len(names) == 1)
+            for name in names
+        ]
+    pay = form.pay or _usual_pay(tried)
+    told = {name: [_priced(place, one, pay) for place, one in places] for name, places in tried.items()}
+    found = Fleet(
+        form=form,
+        kinds=kinds,
+        services=(),
+        tried=tuple(place for places in told.values() for place, _ in places),
+        pay=pay,
+        violations=tuple(
+            _nowhere(name, [place for place, _ in places])
+            for name, places in told.items()
+            if all(one is None for _, one in places)
+        ),
+    )
+    return found if found.violations else _with_places(found, told)
+
+
+def _tried(
+    form: FleetForm,
+    service: ServiceForm,
+    load: OfferedLoad,
+    machine: MachineKind,
+    shape: Transformer,
+    known: Catalogue,
+    *,
+    alone: bool,
+) -> tuple[PlaceTried, SizedService | None]:
+    """A service on a machine, or why it cannot be there; where there is no other, what is not known is an error."""
+    limits = read_limits(service.slo)
+    question = service_question(service, machine)
+
+    def no(problem: str, cures: tuple[str, ...] = ()) -> tuple[PlaceTried, None]:
+        return PlaceTried(
+            service=service.called,
+            machine=machine.name,
+            rate=None,
+            chips=None,
+            dollars=None,
+            problem=problem,
+            cures=cures,
+        ), None
+
+    try:
+        instance, cluster = one_replica(question, known, shape)
+        unfit = violations(question, instance, cluster, catalogue=known, shape=shape)
+        if unfit:
+            return no(unfit[0].problem, unfit[0].cures)
+        capacity = replica_capacity(instance, load.shape, limits, burstiness=load.burstiness, seed=form.seed)
+    except (OutsideDomainError, MappingError) as error:
+        if alone:
+            raise
+        return no(str(error))
+    if capacity.rate <= 0.0:
+        cures = cures_of_limits(question, capacity, limits, load.shape, catalogue=known, model=shape)
+        return no(missed_always(capacity, limits), tuple(cures))
+    one = SizedService(
+        name=service.called,
+        machine=machine.name,
+        instance=instance,
+        limits=limits,
+        load=load,
+        capacity=capacity,
+        scaling=scaling_of(service.scaling or form.scaling),
+        cold_start=cold_start_of(form.cold_start, instance),
+        spare=form.spare if service.spare is None else service.spare,
+        prices=machine.prices,
+    )
+    one = replace(one, owned_chips=float(one.chips.max()))
+    return PlaceTried(
+        service=one.name,
+        machine=machine.name,
+        rate=capacity.rate,
+        chips=int(one.chips.max()),
+        dollars=None,
+    ), one
+
+
+def _usual_pay(tried: Mapping[str, Sequence[tuple[PlaceTried, SizedService | None]]]) -> str:
+    """Rented where all rents are known, or where no price of a chip is either; else owned."""
+    sized = [one for places in tried.values() for _, one in places if one is not None]
+    rented = all(one.total.rented is not None for one in sized)
+    return "rented" if rented or all(one.total.owned is None for one in sized) else "owned"
+
+
+def _priced(place: PlaceTried, one: SizedService | None, pay: str) -> tuple[PlaceTried, SizedService | None]:
+    if one is None:
+        return place, one
+    return replace(place, dollars=one.total.paid(pay)), one
+
+
+def _nowhere(name: str, places: Sequence[PlaceTried]) -> Violation:
+    """Why a service can be on no machine."""
+    told = "; ".join(f"on {place.machine}: {place.problem}" for place in places)
+    cures = tuple(dict.fromkeys(cure for place in places for cure in place.cures))
+    return Violation(name="no machine", problem=f"{name} can be served on no machine of the fleet: {told}", cures=cures)
+
+
+def _with_places(fleet: Fleet, told: Mapping[str, Sequence[tuple[PlaceTried, SizedService | None]]]) -> Fleet:
+    """The fleet with every service on the machine that makes all of it cheapest."""
+    sized = {name: {one.machine: one for _, one in places if one is not None} for name, places in told.items()}
+    cost = {(place.service, place.machine): place.dollars for places in told.values() for place, _ in places}
+    # Where no price is known, or not all are, places with one come first, then those that take fewer hours of a chip.
+    dearest = sum(dollars for dollars in cost.values() if dollars is not None) + 1.0
+    options = {
+        name: [
+            Place(
+                machine=machine,
+                chips=one.chips,
+                dollars=paid if (paid := cost[name, machine]) is not None else dearest + one.chip_hours,
+            )
+            for machine, one in places.items()
+        ]
+        for name, places in sized.items()
+    }
+    available = {kind.name: kind.chips for kind in fleet.kinds.values()}
+    chosen = placed(options, available)
+    if chosen is None:
+        return replace(fleet, violations=(_too_few(options, available),))
+    services = _owning([sized[name][place.machine] for name, place in chosen.items()])
+    seed = fleet.form.seed
+    checked = tuple(_checked(one, fleet.form.check, seed) for one in services)
+    missed = tuple(found for one in checked if (found := missed_under_load(one, seed=seed)) is not None)
+    order = [service.called for service in fleet.form.services]
+    return replace(fleet, services=tuple(sorted(checked, key=lambda one: order.index(one.name))), violations=missed)
+
+
+def _too_few(options: Mapping[str, Sequence[Place]], available: Mapping[str, int | None]) -> Violation:
+    """What the cheapest places would take of each machine."""
+    unbound = placed(options, dict.fromkeys(available))
+    assert unbound is not None, "every service has a place where there are chips without end"
+    needed: dict[str, int] = {}
+    for machine in available:
+        columns = [place.chips for place in unbound.values() if place.machine == machine]
+        slots = max((column.size for column in columns), default=0)
+        whole = sum((np.pad(column, (0, slots - column.size)) for column in columns), np.zeros(slots, np.int64))
+        needed[machine] = int(whole.max(initial=0))
+    short = {name: most for name, most in available.items() if most is not None and needed[name] > most}
+    told = ", ".join(f"{needed[name]:,} of {name}, which has {most:,}" for name, most in short.items())
+    return Violation(
+        name="chips",
+        problem=f"there are too few chips, however services are placed: the cheapest way takes {told}",
+        cures=tuple(f"{name} with {needed[name]:,} chips (--on {name}/{needed[name]})" for name in short),
+    )
+
+
+def _owning(services: Sequence[SizedService]) -> list[SizedService]:
+    """Services that each own a share of their machine's most chips, by the hours that theirs are on."""
+    found = []
+    for one in services:
+        beside = [other for other in services if other.machine == one.machine]
+        slots = max(other.chips.size for other in beside)
+        whole = sum((np.pad(other.chips, (0, slots - other.chips.size)) for other in beside), np.zeros(slots, np.int64))
+        hours = sum(other.chip_hours for other in beside)
+        share = one.chip_hours / hours if hours else 1.0 / len(beside)
+        found.append(replace(one, owned_chips=float(whole.max()) * share))
+    return found
+
+
+def _checked(one: SizedService, which: str, seed: int) -> SizedService:
+    """The service with the hours that were followed: the busiest, and the one in which replicas have most to do."""
+    if which == "none":
+        return one
+    from volvelle.applications.serving.fleet.replay import replayed_hour  # noqa: PLC0415 - its compiler is slow
+
+    last = int(one.load.hours[-1])
+    busy = np.bincount(one.load.hours, one.load.counts)
+    pressed = int(one.load.hours[int(np.argmax(one.strain))])
+    hours = sorted({int(np.argmax(busy)), pressed}) if which == "busiest" else range(last + 1)
+    found = (replayed_hour(one.instance, one.load, one.plan, hour, one.limits, seed=seed) for hour in hours)
+    return replace(one, checks=tuple(check for check in found if check is not None))
