@@ -47,6 +47,8 @@ class Rules:
     """That run at once: ``max_num_seqs``, ``max-running-requests``, ``max_batch_size``."""
     block_tokens: int = number(BLOCK_TOKENS, 16)
     kv_blocks: int = number(KV_BLOCKS)
+    verified: int = number(INTERVAL, 1)
+    """Tokens of a step that each decoding sequence takes: one, or all that are verified of its drafts."""
     chunks: bool = True
     """Whether a prompt may be cut where the budget of a step ends."""
     chunk_tokens: int = number(FEW_STEPS, 0)
@@ -75,9 +77,10 @@ class Rules:
 
     def __post_init__(self) -> None:
         check_fields(self, "rules")
-        if self.token_budget < self.max_sequences and self.engine is not Engine.SGLANG:
+        if self.token_budget < self.max_sequences * self.verified and self.engine is not Engine.SGLANG:
+            each = f" that verify {self.verified} each" if self.verified > 1 else ""
             raise DescriptionError(
-                f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences; raise "
+                f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences{each}; raise "
                 f"token_budget or lower max_sequences"
             )
         if min(self.token_budget, self.chunk) < self.block_tokens and self.engine is not Engine.VLLM:
@@ -104,7 +107,7 @@ class Rules:
     @property
     def most_tokens(self) -> int:
         """Of any step."""
-        return max(self.token_budget, self.chunk, self.max_sequences)
+        return max(self.token_budget, self.chunk, self.max_sequences * self.verified)
 
 
 def vllm(
