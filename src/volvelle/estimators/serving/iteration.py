@@ -100,7 +100,9 @@ class Iteration:
 
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
-        return whole_steps(self.engine, self.host, batch, chips=self.seconds(batch), launches=self.launching(batch.tokens))
+        return whole_steps(
+            self.engine, self.host, batch, chips=self.seconds(batch), launches=self.launching(batch.tokens)
+        )
 
     @property
     def host(self) -> float:

@@ -27,7 +27,9 @@ class StaticTimes:
     """Of one step, in the mean."""
 
 
-def static_times(iteration: TimedSteps, sequences: Column, given: Column, made: Column, *, budget: float) -> StaticTimes:
+def static_times(
+    iteration: TimedSteps, sequences: Column, given: Column, made: Column, *, budget: float
+) -> StaticTimes:
     """Batches of so many sequences, tokens that each is given, and tokens that are made of each.
 
     Prompts are read by whole prompts, as many at a time as the token budget holds; a longer one in parts.
