@@ -1,4 +1,4 @@
-"""Speculation in words: ``eagle 3``, ``draft llama3-8b 4 tp1``, ``eagle 3 tree 4x2``, ``mtp 1 acceptance 0.8 decay 0.9``.
+"""Speculation in words: ``eagle 3``, ``draft llama3-8b 4 tp1``, ``eagle 3 tree 4x2``, ``mtp 1 acceptance 0.8``.
 
 First who drafts (a draft model with its name), then how many tokens one after another (or ``best``), then in any order:
 
@@ -131,10 +131,10 @@ def _curve(file: Path) -> Windows:
             raise DescriptionError(f"{where}: a window and tokens of a step are numbers, like 3,2.7") from None
         WINDOW.check(window, f"{where}: window")
         CURVE_TOKENS.check(tokens, f"{where}: tokens_per_step")
-        if not 1 <= window or tokens > window + 1:
+        if not window >= 1 or tokens > window + 1:
             raise DescriptionError(
-                f"{where}: {tokens:g} tokens of a step with {window} drafted; there are 1 to {window + 1}, the one that "
-                "the target adds included"
+                f"{where}: {tokens:g} tokens of a step with {window} drafted; there are 1 to {window + 1}, the one "
+                "that the target adds included"
             )
         found.append((window, tokens))
     if not found:

@@ -112,7 +112,7 @@ def _residual(found: FoundAcceptance, points: Windows) -> float:
 @cache
 def _shape_error() -> float:
     """How far two numbers are off whole calibration curves that they were found from."""
-    long = [points for points in _curves(None).values() if len(points) > 2]  # noqa: PLR2004 - two numbers fit two points
+    long = [points for points in _curves(None).values() if len(points) > 2]
     return sqrt(sum(_residual(acceptance_of(points), points) ** 2 for points in long) / len(long))
 
 

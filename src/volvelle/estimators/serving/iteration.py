@@ -37,7 +37,7 @@ class Batch:
     """Tokens that these have already, together."""
     yielding: Column | None = None
     """Sequences that yield a token in the step; None: decodes, and every prompt."""
-    queries: float = 1.0
+    queries: Column | float = 1.0
     """Tokens that each decode computes: one, or all that are verified of its drafts and the one before them."""
 
     @property

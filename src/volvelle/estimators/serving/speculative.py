@@ -133,7 +133,7 @@ class SpeculativeIteration:
         """Seconds on the chips by part: those of the target, and the draft's."""
         cycle = replace(batch, queries=float(self.verified))
         found = dict(self.target.parts(cycle))
-        return found if self.draft is None else found | self.draft.parts(cycle)
+        return found if self.draft is None else found | dict(self.draft.parts(cycle))
 
     def seconds(self, batch: Batch) -> Column:
         """Of the chips."""

@@ -37,7 +37,7 @@ def cycles_until(tokens: NDArray[np.int64], chances: Real) -> tuple[Number, Numb
     cycles.
     """
     wanted = np.asarray(tokens, dtype=np.int64)
-    most = int(min(np.max(wanted, initial=0), _EXACT))
+    most = min(int(np.max(wanted, initial=0)), _EXACT)
     width = len(chances)
     mean, squares = np.zeros(most + width), np.zeros(most + width)  # the first entries are of nothing left to come
     backwards = chances[::-1]

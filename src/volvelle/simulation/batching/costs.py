@@ -98,8 +98,8 @@ class StepCosts:
                 raise DescriptionError(f"{_MIXED}: {name} has the shape {found}; by its neighbours it must be {needed}")
         if self.head.size < self.decode.shape[0]:
             raise DescriptionError(
-                f"{_MIXED}: head ends at {self.head.size - 1} rows, and decode at {self.most_sequences} sequences, each "
-                "of which yields one; make it as long"
+                f"{_MIXED}: head ends at {self.head.size - 1} rows, and decode at {self.most_sequences} sequences, "
+                "each of which yields one; make it as long"
             )
         if np.any(self.tokens[1:] <= 0) or np.any(self.captured[1:] <= 0):
             raise DescriptionError(f"{_MIXED}: a step of one token or more must take some time")
@@ -121,7 +121,7 @@ class StepCosts:
     @property
     def most_sequences(self) -> int:
         """Of a step, that these costs know."""
-        return self.decode.shape[0] - 1
+        return int(self.decode.shape[0]) - 1
 
     @property
     def most_rows(self) -> int:

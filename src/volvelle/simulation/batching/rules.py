@@ -80,8 +80,8 @@ class Rules:
         if self.token_budget < self.max_sequences * self.verified and self.engine is not Engine.SGLANG:
             each = f" that verify {self.verified} each" if self.verified > 1 else ""
             raise DescriptionError(
-                f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences{each}; raise "
-                f"token_budget or lower max_sequences"
+                f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences{each}; "
+                f"raise token_budget or lower max_sequences"
             )
         if min(self.token_budget, self.chunk) < self.block_tokens and self.engine is not Engine.VLLM:
             raise DescriptionError(
@@ -120,6 +120,7 @@ def vllm(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    verified: int = 1,
 ) -> Rules:
     """Rules of vLLM V1: one budget of tokens, running requests first, prompts in chunks."""
     return Rules(
@@ -132,6 +133,7 @@ def vllm(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        verified=verified,
     )
 
 
@@ -148,6 +150,7 @@ def sglang(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    verified: int = 1,
 ) -> Rules:
     """Rules of SGLang: prompts first and alone, and memory kept for tokens to come; a chunk of 0 cuts no prompt."""
     return Rules(
@@ -164,6 +167,7 @@ def sglang(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        verified=verified,
     )
 
 
@@ -180,6 +184,7 @@ def tensorrt_llm(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    verified: int = 1,
 ) -> Rules:
     """Rules of TensorRT-LLM: whole prompts beside decoding sequences, started only if their maximum length fits."""
     return Rules(
@@ -195,4 +200,5 @@ def tensorrt_llm(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        verified=verified,
     )

@@ -83,7 +83,7 @@ class OfferedRequests(Protocol):
 def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping: bool = True) -> Served:
     """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token."""
     _check_costs(costs, rules)
-    _check_requests(requests, rules)
+    check_requests(requests, rules)
     hash_ids, hash_starts = _whole_hashes(requests, rules)
     state = initial_state(
         rules=rules,
@@ -191,7 +191,7 @@ def _check_costs(costs: StepCosts, rules: Rules) -> None:
         )
 
 
-def _check_requests(requests: OfferedRequests, rules: Rules) -> None:
+def check_requests(requests: OfferedRequests, rules: Rules) -> None:
     """Refuse what could never be served, and say why."""
     prompts, answers = requests.input_tokens, _yields(requests)
     if not prompts.size:

@@ -1,4 +1,4 @@
-"""Who drafts tokens that a served model verifies, how many, as a sequence or a tree, and how many are to be accepted."""
+"""Who drafts tokens that a served model verifies, how many, as a sequence or a tree, and how many are accepted."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -72,7 +72,8 @@ class Drafting:
         if self.window is not None:
             if len(self.branching) > self.window:
                 raise DescriptionError(
-                    f"speculation: the tree has {len(self.branching)} levels and {self.window} are drafted; draft as many"
+                    f"speculation: the tree has {len(self.branching)} levels and {self.window} are drafted; draft "
+                    "as many"
                 )
             POSITIONS.check(self.positions, "speculation: tokens of a sequence that a step verifies")
 

@@ -54,8 +54,8 @@ class Requests:
             self.decode_steps.shape == (count,) and np.all(self.decode_steps >= (self.output_tokens > 1))
         ):
             raise DescriptionError(
-                f"requests: decode_steps has {self.decode_steps.size:,} entries for {count:,} arrivals, or an answer of "
-                "several tokens takes no step after its first"
+                f"requests: decode_steps has {self.decode_steps.size:,} entries for {count:,} arrivals, or an answer "
+                "of several tokens takes no step after its first"
             )
         if np.any(np.diff(self.arrival) < 0):
             raise DescriptionError("requests: arrivals are not in the order of time; sort the requests")
