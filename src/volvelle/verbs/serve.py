@@ -32,7 +32,16 @@ from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
 from volvelle.verbs.request_lengths import request_lengths
 from volvelle.verbs.serving_cures import memory_of, ranks, violations
 from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
-from volvelle.verbs.speculated import best_window, speculation_gain, windows_for, without_drafts
+from volvelle.verbs.speculated import (
+    TimedRequest,
+    best_window,
+    draft_notes,
+    loaded_request,
+    speculation_gain,
+    static_request,
+    windows_for,
+    without_drafts,
+)
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.loads import AbstractLoad
 
@@ -224,11 +233,12 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
     """The answer with drafts, of the best window where that is asked for, and what drafts change."""
     question, cluster, drafting = found.question, found.cluster, found.question.drafting
 
-    def timed(instance: Instance) -> "StaticAnswer | LoadAnswer":
-        answer = _answered(replace(found, instance=instance), requested).timed
-        assert answer is not None, "a batch or a load is answered"
-        return answer
+    def timed(instance: Instance) -> TimedRequest | None:
+        if requested is not None:
+            return loaded_request(_under_load(replace(found, instance=instance), requested))
+        return static_request(question, instance, cluster, reading=reading)
 
+    reading = _static(found).ttft if requested is None else 0.0  # a first token needs no draft
     windows: tuple[WindowGain, ...] = ()
     if drafting is not None and not drafting.branching and (drafting.window is None or requested is None):
         windows = windows_for(question, catalogue, shape, cluster, timed)
@@ -242,7 +252,7 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
         found.instance,
         plain=plain,
         replicas=found.replicas,
-        answers=(answered.timed, timed(plain)),
+        answers=(answered.timed, _answered(replace(found, instance=plain), requested).timed),
         windows=windows,
     )
     return replace(answered, speculation=gain)
@@ -336,24 +346,10 @@ def _notes(found: Serving) -> Iterator[str]:
         yield "activations handed from node to node are timed as within one"
     if ranks(layout, found.cluster) > 1:
         yield "replicas and data-parallel ranks get even shares; the fullest is timed"
-    yield from _draft_notes(instance)
+    yield from draft_notes(instance)
     elsewhere = _taken_from(instance)
     if elsewhere:
         yield f"constants of kernels taken from elsewhere: {'; '.join(elsewhere)}"
-
-
-def _draft_notes(instance: Instance) -> Iterator[str]:
-    """Whose acceptance was taken."""
-    drafts = instance.speculation
-    if drafts is None:
-        return
-    found = drafts.acceptance
-    yield (
-        f"acceptance {found.found.first:g} at the first position, {found.found.decay:g} of it left at each further one "
-        f"({found.source}); intervals are wider by a factor of {found.error:.2f} a standard deviation for it"
-    )
-    if found.stands_in:
-        yield "say the acceptance of your drafter: acceptance 0.7 decay 0.95, or curve FILE, behind --speculate"
 
 
 def _taken_from(instance: Instance) -> list[str]:

@@ -1,8 +1,10 @@
-"""The same question with and without drafts, and with each window: what `serve` adds where speculation is asked about."""
+"""The same question with and without drafts, and with each window: what `serve` adds where it is asked to draft."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.speculation_gain import (
@@ -13,15 +15,18 @@ from volvelle.applications.serving.speculation_gain import (
     figures,
     tree_times,
 )
-from volvelle.applications.serving.static_answer import StaticAnswer
+from volvelle.applications.serving.static_answer import StaticAnswer, decode_tpot
 from volvelle.catalogue import Catalogue
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.serving_cures import memory_of
+from volvelle.verbs.serving_cures import memory_of, ranks
 from volvelle.verbs.serving_question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
+
+TimedRequest = tuple[float, float]
+"""TPOT and latency of a request, in the mean."""
 
 
 def windows_for(
@@ -29,7 +34,7 @@ def windows_for(
     catalogue: Catalogue,
     shape: Transformer,
     cluster: Cluster,
-    answered: "Callable[[Instance], StaticAnswer | LoadAnswer]",
+    timed: Callable[[Instance], TimedRequest | None],
 ) -> tuple[WindowGain, ...]:
     """What was asked with each window that fits; those past what a load sustains are left out."""
     found = []
@@ -38,11 +43,10 @@ def windows_for(
         speculation = instance.speculation
         if speculation is None or not memory_of(question, instance, cluster).fits:
             continue
-        answer = answered(instance)
-        known = figures(answer)
-        latency = answer.latency if isinstance(answer, StaticAnswer) else _latency(answer)
-        if known["tpot"] is not None and latency is not None:
-            found.append(WindowGain(window=window, tokens=speculation.tokens, tpot=known["tpot"], latency=latency))
+        known = timed(instance)
+        if known is not None:
+            tpot, latency = known
+            found.append(WindowGain(window=window, tokens=speculation.tokens, tpot=tpot, latency=latency))
     return tuple(found)
 
 
@@ -87,6 +91,29 @@ def without_drafts(question: ServingQuestion) -> ServingQuestion:
     return replace(question, speculate=None)
 
 
-def _latency(answer: "LoadAnswer") -> float | None:
-    found = answer.latencies.get("e2el")
-    return None if found is None else found.mean
+def static_request(question: ServingQuestion, instance: Instance, cluster: Cluster, *, reading: float) -> TimedRequest:
+    """TPOT and latency of a batch whose prompts take `reading` seconds."""
+    sequences = np.array([-(-(question.batch or 1) // ranks(instance.layout, cluster))], dtype=float)
+    made = question.output_tokens
+    tpot = float(decode_tpot(instance, sequences, input_tokens=question.input_tokens, output_tokens=made)[0])
+    return tpot, reading + (made - 1) * tpot
+
+
+def loaded_request(answer: "LoadAnswer") -> TimedRequest | None:
+    """TPOT and latency under load; None: it is more than is sustained, or answers are of one token."""
+    known = answer.latencies
+    return (known["tpot"].mean, known["e2el"].mean) if {"tpot", "e2el"} <= set(known) else None
+
+
+def draft_notes(instance: Instance) -> Iterator[str]:
+    """Whose acceptance was taken."""
+    drafts = instance.speculation
+    if drafts is None:
+        return
+    found = drafts.acceptance
+    yield (
+        f"acceptance {found.found.first:g} at the first position, {found.found.decay:g} of it left at each further one "
+        f"({found.source}); intervals are wider by a factor of {found.error:.2f} a standard deviation for it"
+    )
+    if found.stands_in:
+        yield "say the acceptance of your drafter: acceptance 0.7 decay 0.95, or curve FILE, behind --speculate"

@@ -1,14 +1,15 @@
-"""Whether speculation is worth it: with and without drafts, against the batch, by the window, and where it is a loss."""
+"""Whether speculation is worth it: with and without drafts, against the batch, by the window, where it is a loss."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.speculation import Speculation, branch_by_branch
-from volvelle.applications.serving.static_answer import StaticAnswer, static_answer
+from volvelle.applications.serving.static_answer import StaticAnswer, decode_tpot, static_answer
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
@@ -17,6 +18,9 @@ WINDOWS = (1, 2, 3, 4, 5, 6, 7, 8)
 """Windows among which the best is looked for."""
 _BATCHES = tuple(2**power for power in range(13))
 """Sequences of one rank at which gains are shown."""
+
+
+_AT_A_TIME = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,36 +110,30 @@ def batch_gains(
     held = held_memory(drafting, sequences=1, context=input_tokens + output_tokens)
     most = min(held.most_sequences, drafting.rules().max_sequences)
 
-    @lru_cache(maxsize=64)
-    def at(sequences: int) -> BatchGain:
-        asked = {
-            "batch": sequences * ranks,
-            "input_tokens": input_tokens,
-            "output_tokens": max(output_tokens, 2),
-            "replicas": replicas,
-        }
-        tpot, without = (static_answer(one, **asked).tpot for one in (drafting, plain))
-        return BatchGain(batch=sequences * ranks, tpot=tpot, tpot_without=without)
+    def gains(sequences: list[int]) -> list[BatchGain]:
+        with_drafts, without = (
+            decode_tpot(one, np.array(sequences, float), input_tokens=input_tokens, output_tokens=max(output_tokens, 2))
+            for one in (drafting, plain)
+        )
+        rows = zip(sequences, with_drafts.tolist(), without.tolist(), strict=True)
+        return [BatchGain(batch=size * ranks, tpot=tpot, tpot_without=other) for size, tpot, other in rows]
 
-    sizes = [batch for batch in _BATCHES if batch <= most]
-    found = tuple(at(batch) for batch in sizes)
-    return found, _loss_from(at, sizes, most)
+    sizes = sorted({batch for batch in _BATCHES if batch <= most} | {most} - {0})
+    found = dict(zip(sizes, gains(sizes), strict=True)) if sizes else {}
+    return tuple(found.values()), _loss_from(gains, found)
 
 
-def _loss_from(at: Callable[[int], BatchGain], sizes: list[int], most: int) -> int | None:
-    """The least batch after which all that were tried lose; between two of them it is looked for by halves."""
-    tried = sorted({*sizes, most} - {0})
-    losing = [batch for batch in tried if at(batch).gain < 1.0]
-    gaining = [batch for batch in tried if at(batch).gain >= 1.0]
-    last = max(gaining, default=0)
-    after = [batch for batch in losing if batch > last]
-    if not after:
-        return None
-    low, high = last, min(after)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if at(middle).gain < 1.0 else (middle, high)
-    return at(high).batch
+def _loss_from(gains: Callable[[list[int]], list[BatchGain]], found: Mapping[int, BatchGain]) -> int | None:
+    """The least batch after which all that were tried lose; between two of them, many are tried at a time."""
+    tried = dict(found)
+    while True:
+        low = max((batch for batch, gain in tried.items() if gain.gain >= 1.0), default=0)
+        high = min((batch for batch in tried if batch > low), default=None)
+        if high is None or high - low <= 1:
+            return None if high is None else tried[high].batch
+        step = max((high - low) // _AT_A_TIME, 1)
+        between = list(range(low + step, high, step))
+        tried |= dict(zip(between, gains(between), strict=True))
 
 
 def tree_times(drafting: Instance, static: StaticAnswer) -> TreeTimes | None:

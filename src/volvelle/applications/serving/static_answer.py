@@ -10,7 +10,7 @@ from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import HOST, TimedPart, part_bounds
 from volvelle.estimators.result import Range
-from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.iteration import Batch, Column
 from volvelle.estimators.serving.static_batch import static_times
 
 LEVEL = 0.8
@@ -154,6 +154,14 @@ def static_answer(
         ),
         errors=prediction_errors(instance),
     )
+
+
+def decode_tpot(instance: Instance, sequences: Column, *, input_tokens: int, output_tokens: int) -> Column:
+    """Seconds for each token after the first, of so many sequences on one rank; a column, because it is asked often."""
+    given, made = np.full(len(sequences), float(input_tokens)), np.full(len(sequences), float(output_tokens))
+    step = static_times(instance.iteration, sequences, given, made, budget=float(instance.rules().token_budget)).token
+    drafts = instance.speculation
+    return step if drafts is None else step * drafts.token_cycles(output_tokens - 1)
 
 
 def _parts(

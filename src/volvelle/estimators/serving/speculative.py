@@ -4,6 +4,7 @@ The drafter's first pass goes over all tokens of the step, prompts among them, b
 reads what the target made of them); each further pass goes over what the pass before it drafted.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -45,7 +46,7 @@ class DraftPasses:
             wider = replace(batch, queries=batch.queries + self.masked)
             beside = np.where(batch.prompt_tokens > 0, beside, beside + self._more(wider, batch))
         further = np.zeros(np.shape(batch.decodes))
-        for tokens in self.further:
+        for tokens, passes in Counter(self.further).items():
             decoding = Batch(
                 prompt_tokens=np.zeros(np.shape(batch.decodes)),
                 prompts=np.zeros(np.shape(batch.decodes)),
@@ -54,7 +55,7 @@ class DraftPasses:
                 context=batch.context,
                 queries=tokens,
             )
-            further = further + np.where(batch.decodes > 0, own.seconds(decoding), 0.0)
+            further = further + passes * np.where(batch.decodes > 0, own.seconds(decoding), 0.0)
         return {DRAFT: beside, DRAFT_ATTENTION: attention, FURTHER: further, DRAFT_HEAD: heads}
 
     def _more(self, wider: Batch, batch: Batch) -> Column:
