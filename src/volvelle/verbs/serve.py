@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from volvelle.applications.serving.held_memory import HeldMemory
 from volvelle.applications.serving.instance import Instance
-from volvelle.applications.serving.speculation_gain import SpeculationGain, WindowGain
+from volvelle.applications.serving.speculation.gain import SpeculationGain, WindowGain
 from volvelle.applications.serving.static_answer import UNFITTED, StaticAnswer, static_answer
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.rents import rent_of

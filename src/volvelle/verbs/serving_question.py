@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
-from volvelle.applications.serving.speculation import speculated
+from volvelle.applications.serving.speculation.drafter import speculated
 from volvelle.catalogue import Catalogue
 from volvelle.errors import MappingError, OutsideDomainError, UnknownNameError, plainly
 from volvelle.interchange.speculation_words import read_speculation

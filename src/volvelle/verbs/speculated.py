@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from volvelle.applications.serving.instance import Instance
-from volvelle.applications.serving.speculation_gain import (
+from volvelle.applications.serving.speculation.gain import (
     WINDOWS,
     SpeculationGain,
     WindowGain,
@@ -115,5 +115,7 @@ def draft_notes(instance: Instance) -> Iterator[str]:
         f"acceptance {found.found.first:g} at the first position, {found.found.decay:g} of it left at each further one "
         f"({found.source}); intervals are wider by a factor of {found.error:.2f} a standard deviation for it"
     )
+    if drafts.drafting.branching:
+        yield "candidates for the same position are taken to be accepted independently, each like the first"
     if found.stands_in:
         yield "say the acceptance of your drafter: acceptance 0.7 decay 0.95, or curve FILE, behind --speculate"

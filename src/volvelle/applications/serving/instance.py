@@ -22,7 +22,7 @@ from volvelle.system.chip import Chip
 from volvelle.workload.served_model import ServedModel
 
 if TYPE_CHECKING:
-    from volvelle.applications.serving.speculation import Speculation
+    from volvelle.applications.serving.speculation.drafter import Speculation
 
 MIXERS = ("attention", "local attention", "delta net", "none")
 """Kinds of layers that can be timed."""
