@@ -28,12 +28,12 @@ def step_costs(iteration: TimedSteps, *, most_tokens: int, most_sequences: int) 
     engine, verified = iteration.engine, iteration.verified
     least = max(most_tokens, most_sequences * verified)
     tokens = _along(least, lambda rows: _beside(iteration, Batch(prompt_tokens=rows, **_none(rows, "prompt_tokens"))))
-    sizes = captured_sizes(min(int(engine.captured_tokens), max(1, most_sequences * verified)))
+    sizes = _graphs(int(engine.captured_tokens), max(1, most_sequences * verified), verified)
     decoding = sizes / verified
     graphs = _beside(iteration, Batch(decodes=decoding, context=decoding, **_none(sizes, "decodes", "context")))
     graphs = graphs + iteration.pairing * decoding
     captured = np.full(least + 1, np.inf)
-    reached = int(sizes[-1])
+    reached = min(int(sizes[-1]), least)
     captured[1 : reached + 1] = graphs[np.searchsorted(sizes, np.arange(1, reached + 1))]
     captured[0] = tokens[0]
     head = _along(most_sequences * verified, lambda rows: np.asarray(iteration.head(rows)))
@@ -54,6 +54,13 @@ def step_costs(iteration: TimedSteps, *, most_tokens: int, most_sequences: int) 
         per_sequence=engine.per_sequence,
         per_admission=engine.per_admission,
     )
+
+
+def _graphs(most: int, needed: int, verified: int) -> Column:
+    """Tokens of graphs, up to the one that the largest step is padded to; whole sequences where drafts are verified."""
+    sizes = np.unique(np.ceil(captured_sizes(most) / verified) * verified)
+    sizes = sizes[sizes <= max(most, verified)]
+    return np.asarray(sizes[: int(np.searchsorted(sizes, needed)) + 1])
 
 
 def _none(rows: Column, *given: str) -> dict[str, Column]:
