@@ -28,6 +28,6 @@ def gains_picture(found: Mapping[str, SpeculationGain], *, width: float = WIDE) 
         about="; ".join(f"{name}: {loss_text(gain)}" for name, gain in found.items()),
         x_title="sequences at once",
         y_title="times as fast for each user",
-        limits=((1.0, "as fast as without drafts"),),
+        limits=((1.0, "no gain"),),
         width=width,
     )
