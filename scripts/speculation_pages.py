@@ -17,8 +17,12 @@ DRAFTERS = {
 
 def speculation_pages() -> dict[str, str]:
     """By file: gains of some drafters against the batch."""
-    asked = {"on": "dgx-h100/8", "weights": "fp8", "input": 1024, "output": 256, "batch": 16}
-    answers = {name: volvelle.serve("llama3-70b", speculate=words, **asked) for name, words in DRAFTERS.items()}
+    answers = {
+        name: volvelle.serve(
+            "llama3-70b", on="dgx-h100/8", weights="fp8", input=1024, output=256, batch=16, speculate=words
+        )
+        for name, words in DRAFTERS.items()
+    }
     gains = {name: answer.speculation for name, answer in answers.items() if answer.speculation is not None}
     picture = gains_picture(gains, width=WIDE)
     return {} if picture is None else {"speculation-gain.svg": svg(picture)}
