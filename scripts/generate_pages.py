@@ -31,6 +31,7 @@ from explore_pages import explore_pages
 from in_place import Stale, filled, pages_with_marks
 from kernel_pages import kernel_pages
 from reference_pages import reference_pages
+from speculation_pages import speculation_pages
 
 import volvelle
 import volvelle.errors
@@ -137,6 +138,10 @@ OTHERS = {
     "serve": f"{SERVED} --batch 16",
     "serve-load": f"{SERVED} --load 'closed 64'",
     "serve-unstable": f"{SERVED} --load 'poisson 100/s' --brief",
+    "speculate": f"{SERVED} --batch 16 --speculate 'eagle 3'",
+    "speculate-load": f"{SERVED} --load 'closed 64' --speculate 'eagle best' --brief",
+    "speculate-draft": f"{SERVED} --batch 16 --speculate 'draft llama3-8b 4 tp1 acceptance 0.75 decay 0.97' --brief",
+    "speculate-tree": f"{SERVED} --batch 1 --speculate 'eagle 3 tree 4x2' --brief",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
     "fleet": FLEET,
     "fleet-trace": EVENING_LIMITS,
@@ -904,6 +909,7 @@ def pages() -> dict[Path, str]:
         schema = asked("schema estimate")
         linpack, quoted_of_linpack = hpl_page()
         files |= mapped() | sized() | linpack | benchmark_pages() | explore_pages() | kernel_pages() | reference_pages()
+        files |= speculation_pages()
         files["fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
         training = json.loads(validated.result())
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}

@@ -66,6 +66,12 @@ _engine = together(
     click.option(
         "--memory-share", type=Within(SHARE), help="Of memory that it may take, like 92%. [default: the engine's]"
     ),
+    click.option(
+        "--speculate",
+        metavar="DRAFTS",
+        help="Draft tokens and verify them: 'eagle 3', 'mtp 1', 'parallel 5', 'ngram 4', 'draft llama3-8b 4 tp1', "
+        "'eagle 3 tree 4x2', 'eagle best'; then 'acceptance 0.8 decay 0.9' or 'curve FILE'.",
+    ),
     click.option("--chunked-prefill", is_flag=True, default=None, help="Let TensorRT-LLM cut prompts."),
 )
 

@@ -12,6 +12,7 @@ from volvelle.applications.serving.part_bounds import TimedPart
 from volvelle.applications.serving.static_answer import StaticAnswer
 from volvelle.estimators.result import Range
 from volvelle.quantities import BYTES, DOLLARS, SECONDS, numbered, percent, show
+from volvelle.report.speculation.text import gain_lines, gain_sheets
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.serve import Serving
 
@@ -42,6 +43,9 @@ def print_serving(answer: Serving, *, brief: bool = False) -> None:
         static = answer.static
         console.print(_time("Where the time to the first token goes", static.prefill, static.ttft))
         console.print(_time("Where the time of each further token goes", static.decode, static.tpot))
+    if answer.speculation is not None:
+        for sheet in gain_sheets(answer.speculation):
+            console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers))
     console.print(_memory(answer))
     told = [note for note in answer.notes if note not in answer.warnings]
     for index, note in enumerate(told):
@@ -83,6 +87,8 @@ def figure_lines(answer: Serving) -> Iterator[str]:
         yield from _static_lines(answer.static)
     if answer.load is not None:
         yield from _load_lines(answer.load)
+    if answer.speculation is not None:
+        yield from gain_lines(answer.speculation)
     if answer.cost is not None:
         prices = {"on owned hardware": answer.cost.owned, "rented": answer.cost.rented}
         told = [f"{show(dollars, DOLLARS)} {how}" for how, dollars in prices.items() if dollars is not None]

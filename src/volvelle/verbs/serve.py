@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from volvelle.applications.serving.held_memory import HeldMemory
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.speculation.gain import SpeculationGain, WindowGain
 from volvelle.applications.serving.static_answer import UNFITTED, StaticAnswer, static_answer
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.rents import rent_of
@@ -31,6 +32,16 @@ from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
 from volvelle.verbs.request_lengths import request_lengths
 from volvelle.verbs.serving_cures import memory_of, ranks, violations
 from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
+from volvelle.verbs.speculated import (
+    TimedRequest,
+    best_window,
+    draft_notes,
+    loaded_request,
+    speculation_gain,
+    static_request,
+    windows_for,
+    without_drafts,
+)
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.loads import AbstractLoad
 
@@ -66,6 +77,8 @@ class Serving(Presentable):
     load: "LoadAnswer | None" = None
     """Under load; None: that was not asked, or it cannot be served."""
     cost: ServingCost | None = None
+    speculation: SpeculationGain | None = None
+    """What drafts change; None: nothing is drafted, or it cannot be served."""
 
     @property
     def model(self) -> str:
@@ -137,6 +150,7 @@ def serve(
     max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
     memory_share: Annotated[str | float | None, SHARE] = None,
     chunked_prefill: bool | None = None,
+    speculate: str | None = None,
     catalogue: Folder = None,
 ) -> Serving:
     """How fast a model is served: a batch alone, or under load, with memory, money and what binds.
@@ -150,6 +164,10 @@ def serve(
     takes ``tensor × data × pipeline`` chips; the machine holds as many replicas as there is room for, and they share
     the batch or the load evenly. `max_batched_tokens`, `max_seqs`, `memory_share` and `chunked_prefill` are what the
     engine is told, its own defaults otherwise.
+
+    With `speculate`, tokens are drafted and verified: ``"eagle 3"``, ``"mtp 1"``, ``"parallel 5"``, ``"ngram 4"``,
+    ``"draft llama3-8b 4 tp1"``, ``"eagle 3 tree 4x2"``, ``"eagle best"``; behind it ``"acceptance 0.8 decay 0.9"`` or
+    ``"curve FILE"``, published curves of such drafters otherwise. The answer has the same without drafts beside it.
     """
     known = catalogue_of(catalogue)
     cluster = _machine(on, known)
@@ -179,6 +197,7 @@ def serve(
         max_seqs=max_seqs,
         memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
         chunked_prefill=chunked_prefill,
+        speculate=speculate,
     )
     requested = None if load is None else read_load(load)
     instance = question.instance(known, shape, cluster)
@@ -191,8 +210,45 @@ def serve(
     )
     if not found.feasible:
         return found
-    answered = replace(found, static=_static(found)) if requested is None else _with_load(found, requested)
+    if question.drafting is None:
+        answered = _answered(found, requested)
+    else:
+        answered = _with_drafts(found, requested, known, shape)
     return replace(answered, cost=_cost(answered))
+
+
+def _answered(found: Serving, requested: AbstractLoad | None) -> Serving:
+    """What was asked, of a batch or under load."""
+    return replace(found, static=_static(found)) if requested is None else _with_load(found, requested)
+
+
+def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Catalogue, shape: Transformer) -> Serving:
+    """The answer with drafts, of the best window where that is asked for, and what drafts change."""
+    question, cluster, drafting = found.question, found.cluster, found.question.drafting
+
+    def timed(instance: Instance) -> TimedRequest | None:
+        if requested is not None:
+            return loaded_request(_under_load(replace(found, instance=instance), requested))
+        return static_request(question, instance, cluster, reading=reading)
+
+    reading = _static(found).ttft if requested is None else 0.0  # a first token needs no draft
+    windows: tuple[WindowGain, ...] = ()
+    if drafting is not None and not drafting.branching and (drafting.window is None or requested is None):
+        windows = windows_for(question, catalogue, shape, cluster, timed)
+    if drafting is not None and drafting.window is None:
+        instance = question.instance(catalogue, shape, cluster, window=best_window(windows))
+        found = replace(found, instance=instance, memory=memory_of(question, instance, cluster))
+    plain = without_drafts(question).instance(catalogue, shape, cluster)
+    answered = _answered(found, requested)
+    gain = speculation_gain(
+        question,
+        found.instance,
+        plain=plain,
+        replicas=found.replicas,
+        answers=(answered.timed, _answered(replace(found, instance=plain), requested).timed),
+        windows=windows,
+    )
+    return replace(answered, speculation=gain)
 
 
 def _machine(on: Machine, catalogue: Catalogue) -> Cluster:
@@ -283,6 +339,7 @@ def _notes(found: Serving) -> Iterator[str]:
         yield "activations handed from node to node are timed as within one"
     if ranks(layout, found.cluster) > 1:
         yield "replicas and data-parallel ranks get even shares; the fullest is timed"
+    yield from draft_notes(instance)
     elsewhere = _taken_from(instance)
     if elsewhere:
         yield f"constants of kernels taken from elsewhere: {'; '.join(elsewhere)}"

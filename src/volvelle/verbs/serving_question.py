@@ -5,12 +5,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
+from volvelle.applications.serving.speculation.drafter import speculated
 from volvelle.catalogue import Catalogue
 from volvelle.errors import MappingError, OutsideDomainError, UnknownNameError, plainly
+from volvelle.interchange.speculation_words import read_speculation
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import CACHES, FORMATS, ServedModel
+from volvelle.workload.serving.drafting import Drafting
 
 _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
@@ -44,6 +48,12 @@ class ServingQuestion:
     max_seqs: int | None = None
     memory_share: float | None = None
     chunked_prefill: bool | None = None
+    speculate: str | None = None
+
+    @property
+    def drafting(self) -> Drafting | None:
+        """How tokens are drafted; None: they are not."""
+        return None if self.speculate is None else read_speculation(self.speculate)
 
     @property
     def traced(self) -> bool:
@@ -100,8 +110,10 @@ class ServingQuestion:
                 return layout
         return ServingLayout(tensor=1, **rest)
 
-    def instance(self, catalogue: Catalogue, shape: Transformer, cluster: Cluster) -> Instance:
-        """What is to be served, laid out on chips of the machine."""
+    def instance(
+        self, catalogue: Catalogue, shape: Transformer, cluster: Cluster, *, window: int | None = None
+    ) -> Instance:
+        """What is to be served, laid out on chips of the machine; it drafts `window` tokens where that is not said."""
         served = ServedModel(
             shape=shape,
             weights=_known("format of weights", self.weights, FORMATS),
@@ -110,7 +122,13 @@ class ServingQuestion:
         layout = self.layout(shape, cluster)
         found = instance(catalogue, served, cluster.chip.name, layout, self.engine, self.settings)
         _check_place(layout, cluster)
-        return found
+        drafting = self.drafting
+        if drafting is None:
+            return found
+        if drafting.window is None or window is not None:
+            drafting = drafting.with_window(1 if window is None else window)
+        draft = model_of(drafting.model, catalogue) if drafting.model else None
+        return speculated(found, drafting, catalogue, draft)
 
 
 def _possible(layout: ServingLayout, shape: Transformer) -> bool:

@@ -5,55 +5,26 @@ position and its decay are found from windows of at most three tokens of the sam
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 
+from volvelle.applications.acceptance.curves import USUAL_DECAY, acceptance_of
+from volvelle.applications.acceptance.measurements import SHORT, AcceptanceMeasurement, acceptance_measurements
 from volvelle.applications.contract import Application, Question
-from volvelle.applications.measured_table import MeasuredTable, RowHead, read_table
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow
-from volvelle.applications.table_cells import number, whole
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Estimate, RangedFigure
-from volvelle.laws.serving.speculation import accepted_tokens, decayed_acceptance
-from volvelle.quantities import Number, Quantity, percent
+from volvelle.quantities import Quantity, percent
 from volvelle.system.cluster import Cluster
+from volvelle.workload.serving.drafting import Windows
 
-SHORT = 3
-"""Windows from which a curve is found."""
-USUAL_DECAY = 0.951
-"""Decay where a curve has a single short window: the geometric mean over whole calibration curves."""
 TARGET = 0.04
 """Mean absolute error on held-out rows that was asked for."""
-_GRID = np.arange(1, 1001) / 1000.0
-_LEAST_DECAY = 0.3
 _ANY = "dgx-h100/8"
 """Acceptance has nothing to do with the machine; a question has one."""
-
-Windows = tuple[tuple[int, float], ...]
-"""Drafted tokens, and tokens that a step of the target yields."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceMeasurement:
-    """One point of a curve, and the short windows of that curve."""
-
-    head: RowHead
-    method: str
-    model: str
-    dataset: str
-    window: int | None
-    tokens: float | None
-    short: Windows = ()
-
-    @property
-    def curve(self) -> tuple[str, str, str, str]:
-        """Which points belong together."""
-        return (self.head.group, self.method, self.model, self.dataset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,37 +33,6 @@ class AskedWindow:
 
     window: int
     short: Windows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundAcceptance:
-    """Acceptance of a curve: at the first position, and what is left of it at each one behind."""
-
-    first: float
-    decay: float
-
-    def tokens(self, window: int) -> float:
-        """Tokens of a cycle."""
-        return float(_tokens(self.first, self.decay, window))
-
-
-def _tokens(first: Number, decay: Number, window: int) -> Number:
-    places = range(1, window + 1)
-    return accepted_tokens([decayed_acceptance(float(place), first=first, decay=decay) for place in places])
-
-
-@cache
-def acceptance_of(short: Windows, *, even: bool = False) -> FoundAcceptance:
-    """The two numbers that leave the least squares of relative errors; `even`: no decay, one acceptance everywhere.
-
-    One window cannot tell two numbers apart: then the decay is the usual one.
-    """
-    decays = _GRID[_GRID >= _LEAST_DECAY] if len(short) > 1 else np.array([USUAL_DECAY])
-    decays = np.ones(1) if even else decays
-    first, decay = _GRID[:, None], decays[None, :]
-    off = sum((np.asarray(_tokens(first, decay, window)) / tokens - 1.0) ** 2 for window, tokens in short)
-    row, place = np.unravel_index(np.argmin(off), np.shape(off))
-    return FoundAcceptance(first=float(_GRID[row]), decay=float(decays[place]))
 
 
 @final
@@ -104,34 +44,6 @@ class TokensOfCycle(Estimator[AskedWindow, str]):
         found = acceptance_of(asked.short)
         facts = {"tokens": found.tokens(asked.window), "first": found.first, "decay": found.decay}
         return Estimate(workload=asked, decision=decision, contributions=(), facts=facts)
-
-
-def acceptance_measurements(file: Path | None = None) -> MeasuredTable[AcceptanceMeasurement]:
-    """All rows, each with the short windows of its curve."""
-    table = read_table(
-        "serving_acceptance",
-        _measurement,
-        needed=("row_id", "model", "window"),
-        measured=("tokens_per_step",),
-        file=file,
-    )
-    short: dict[tuple[str, str, str, str], list[tuple[int, float]]] = {}
-    for row in table.rows:
-        if row.window is not None and row.tokens is not None and row.window <= SHORT:
-            short.setdefault(row.curve, []).append((row.window, row.tokens))
-    rows = (replace(row, short=tuple(sorted(short.get(row.curve, ())))) for row in table.rows)
-    return MeasuredTable(rows=tuple(rows), unread=table.unread)
-
-
-def _measurement(head: RowHead, row: Mapping[str, str]) -> AcceptanceMeasurement:
-    return AcceptanceMeasurement(
-        head=head,
-        method=row.get("method", ""),
-        model=row["model"],
-        dataset=row.get("dataset", ""),
-        window=whole(row, "window"),
-        tokens=number(row, "tokens_per_step"),
-    )
 
 
 class Acceptance(Application[AcceptanceMeasurement, AskedWindow, str, None]):

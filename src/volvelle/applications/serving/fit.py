@@ -16,6 +16,7 @@ from volvelle.applications.serving.runs import ServingRun, serving_run
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
+from volvelle.estimators.serving.iteration import Iteration
 
 FITTED = (
     *(
@@ -152,6 +153,7 @@ def residuals(asked: Sequence[tuple[ServingMeasurement, ServingRun]], constants:
 
 def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float]:
     one = run.instance
+    assert isinstance(one.iteration, Iteration), "measured runs do not draft"
     changed = replace(
         one,
         iteration=replace(one.iteration, engine=constants),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from volvelle.applications.serving.instance import Instance
-from volvelle.estimators.serving.cache import cache_bytes, weight_bytes
+from volvelle.estimators.serving.cache import weight_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,8 @@ class HeldMemory:
     allowed: float
     """What the engine may take."""
     weights: float
+    draft_weights: float = 0.0
+    """Of what drafts tokens."""
     working: float
     """Activations, captured graphs, buffers of collectives."""
     request_cache: float
@@ -42,7 +44,7 @@ class HeldMemory:
     @property
     def room(self) -> float:
         """For the cache; nothing is left where it is negative."""
-        return self.allowed - self.weights - self.working
+        return self.allowed - self.weights - self.draft_weights - self.working
 
     @property
     def most_sequences(self) -> int:
@@ -57,13 +59,14 @@ class HeldMemory:
     @property
     def used(self) -> float:
         """All that the instance holds."""
-        return self.weights + self.working + self.cache
+        return self.weights + self.draft_weights + self.working + self.cache
 
     @property
     def parts(self) -> tuple[HeldPart, ...]:
         """The parts, the largest first; of what does not fit nothing is left free."""
         held = [
             HeldPart(name="weights", bytes=self.weights),
+            HeldPart(name="weights of the drafter", bytes=self.draft_weights),
             HeldPart(name="KV cache in use", bytes=self.cache),
             HeldPart(name="activations, graphs and buffers", bytes=self.working),
             HeldPart(name="KV cache left free", bytes=max(self.room - self.cache, 0.0)),
@@ -79,10 +82,11 @@ def held_memory(instance: Instance, *, sequences: int, context: int) -> HeldMemo
     weights = weight_bytes(instance.served, instance.layout)
     return HeldMemory(
         capacity=plan.capacity,
-        allowed=plan.allowed(weights),
+        allowed=plan.allowed(weights + instance.draft_weights),
         weights=weights,
+        draft_weights=instance.draft_weights,
         working=plan.working,
-        request_cache=float(cache_bytes(instance.served, instance.layout, float(context), block=plan.block)),
+        request_cache=instance.request_cache(float(context)),
         sequences=sequences,
         cache_blocks=blocks,
         cache_tokens=blocks * plan.block,

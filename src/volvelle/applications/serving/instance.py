@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from volvelle.applications.serving.kernel_sets import kernel_set
 from volvelle.catalogue import Catalogue
@@ -12,6 +12,7 @@ from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.cache import MemoryPlan, cache_bytes, weight_bytes
 from volvelle.estimators.serving.engine_constants import KernelSet
 from volvelle.estimators.serving.iteration import Iteration
+from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.estimators.serving.step_tables import step_costs
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.quantities import BYTES, show
@@ -19,6 +20,9 @@ from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.rules import Rules, sglang, tensorrt_llm, vllm
 from volvelle.system.chip import Chip
 from volvelle.workload.served_model import ServedModel
+
+if TYPE_CHECKING:
+    from volvelle.applications.serving.speculation.drafter import Speculation
 
 MIXERS = ("attention", "local attention", "delta net", "none")
 """Kinds of layers that can be timed."""
@@ -50,8 +54,10 @@ class Instance:
     chip: Chip
     layout: ServingLayout
     engine: ServingEngine
-    iteration: Iteration
+    iteration: TimedSteps
     settings: Settings = field(default_factory=Settings)
+    speculation: "Speculation | None" = None
+    """How tokens are drafted; None: they are not."""
 
     @property
     def memory(self) -> MemoryPlan:
@@ -81,12 +87,31 @@ class Instance:
         """Blocks that the cache of one chip holds, of requests that share it."""
         if self.settings.kv_tokens is not None:
             return self.settings.kv_tokens // self.memory.block
-        return self.memory.blocks(self.served, self.layout)
+        drafts = self.speculation
+        return self.memory.blocks(
+            self.served,
+            self.layout,
+            beside=self.draft_weights,
+            growing_beside=0.0 if drafts is None else drafts.growing,
+        )
+
+    @property
+    def draft_weights(self) -> float:
+        """Bytes of what drafts, on a chip."""
+        return 0.0 if self.speculation is None else self.speculation.weights
+
+    def request_cache(self, context: float) -> float:
+        """Bytes that a request of so many tokens keeps on a chip: its own, slots for drafts, and the drafter's."""
+        block, drafts = self.memory.block, self.speculation
+        if drafts is None:
+            return float(cache_bytes(self.served, self.layout, context, block=block))
+        ahead = context + drafts.lookahead
+        own = float(cache_bytes(self.served, self.layout, ahead, block=block))
+        return own + drafts.cache(ahead, block=block)
 
     def fits(self, context: float) -> bool:
         """Whether weights and one request of so many tokens fit."""
-        needed = float(cache_bytes(self.served, self.layout, context, block=self.memory.block))
-        return self.memory.room(self.served, self.layout) >= needed
+        return self.memory.room(self.served, self.layout, beside=self.draft_weights) >= self.request_cache(context)
 
     def why_not(self, context: float) -> str:
         """What does not fit, in words."""
@@ -113,15 +138,17 @@ class Instance:
             "prefix_caching": given.prefix_caching,
             "stream_interval": given.stream_interval,
             "api_seconds": self.engine.constants.first_token,
+            "verified": self.iteration.verified,
         }
+        least = most * self.iteration.verified
         if self.engine.rules == "vllm":
-            return vllm(token_budget=max(budget, most), **shared)
+            return vllm(token_budget=max(budget, least), **shared)
         if self.engine.rules == "sglang":
             chunk = int(defaults.get("chunk", budget)) if given.chunk is None else given.chunk
             shared["receive_interval"] = given.receive_interval
             return sglang(token_budget=max(budget, chunk), chunk_tokens=chunk, **shared)
         return tensorrt_llm(
-            token_budget=max(budget, most),
+            token_budget=max(budget, least),
             chunks=bool(given.chunks),
             batch_wait_steps=given.batch_wait_steps,
             batch_wait_ratio=given.batch_wait_ratio,

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from volvelle.estimators.serving.iteration import Batch, Iteration
+from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.system.chip import Chip
 
 MEMORY, ARITHMETIC, NETWORK, LAUNCHES, HOST = (
@@ -30,11 +31,11 @@ class TimedPart:
     bound: str
 
 
-def part_bounds(iteration: Iteration, batch: Batch) -> Mapping[str, str]:
+def part_bounds(iteration: TimedSteps, batch: Batch) -> Mapping[str, str]:
     """What bounds each part of one step: the resource that shortens it most where there is a tenth more of it."""
     plain = _seconds(iteration, batch)
-    read = _seconds(replace(iteration, chip=_with_faster_memory(iteration.chip)), batch)
-    worked = _seconds(replace(iteration, chip=_with_faster_arithmetic(iteration.chip)), batch)
+    read = _seconds(iteration.on(_with_faster_memory(iteration.chip)), batch)
+    worked = _seconds(iteration.on(_with_faster_arithmetic(iteration.chip)), batch)
     found = {}
     for part, time in plain.items():
         if part in _BETWEEN_CHIPS:
@@ -51,7 +52,7 @@ def _share(time: float, faster: float) -> float:
     return (time - faster) / time / (1.0 - 1.0 / _FASTER)
 
 
-def _seconds(iteration: Iteration, batch: Batch) -> Mapping[str, float]:
+def _seconds(iteration: TimedSteps, batch: Batch) -> Mapping[str, float]:
     return {part: float(np.max(time)) for part, time in iteration.parts(batch).items()}
 
 

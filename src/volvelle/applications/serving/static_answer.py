@@ -1,7 +1,8 @@
 """A batch that is given to an instance at once: time to the first token, time of each after it, and where both go."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp, hypot, log
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import HOST, TimedPart, part_bounds
 from volvelle.estimators.result import Range
-from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.iteration import Batch, Column
 from volvelle.estimators.serving.static_batch import static_times
 
 LEVEL = 0.8
@@ -34,7 +35,7 @@ class StaticAnswer:
     prefill: tuple[TimedPart, ...]
     """Until every sequence has its first token, the longest part first."""
     decode: tuple[TimedPart, ...]
-    """Of one further step, in the mean."""
+    """Of each further token, in the mean."""
     errors: Mapping[str, float]
     """One standard deviation, as a factor, by what is predicted."""
 
@@ -104,9 +105,19 @@ def interval(value: float, error: float) -> Range:
 
 
 def prediction_errors(instance: Instance) -> Mapping[str, float]:
-    """One standard deviation as a factor: what runs of the engine showed, else a quarter, or the kernels' if larger."""
+    """One standard deviation as a factor: what runs of the engine showed, else a quarter, or the kernels' if larger.
+
+    With drafts, wider by the doubt about their acceptance.
+    """
     unfitted = max(UNFITTED, instance.iteration.kernels.error)
-    return {name: instance.engine.error.get(name, unfitted) for name in ("ttft", "tpot", "latency", "throughput")}
+    found = {name: instance.engine.error.get(name, unfitted) for name in ("ttft", "tpot", "latency", "throughput")}
+    drafts = instance.speculation
+    if drafts is None:
+        return found
+    # Doubt about what drafts yield is apart from that about steps; a first token needs no draft.
+    return found | {
+        name: exp(hypot(log(found[name]), log(drafts.acceptance.error))) for name in found if name != "ttft"
+    }
 
 
 def static_answer(
@@ -123,6 +134,8 @@ def static_answer(
     together = np.minimum(many * given, max(float(budget), input_tokens if not rules.chunks else 0.0))
     reading = Batch(prompt_tokens=together, prompts=np.maximum(together / given, 1.0))
     making = Batch(decodes=many, context=many * (given + made / 2.0))
+    drafts = instance.speculation
+    cycles = 1.0 if drafts is None else drafts.token_cycles(output_tokens - 1)
     front = {
         "client and front end": engine.first_token,
         "admission of requests": engine.per_admission * sequences,
@@ -135,9 +148,20 @@ def static_answer(
         chips=instance.layout.chips * replicas,
         replicas=replicas,
         prefill=_parts(times.prompt_parts, float(times.prompts[0]), part_bounds(iteration, reading), front),
-        decode=_parts(times.token_parts, float(times.token[0]), part_bounds(iteration, making), {}),
+        decode=tuple(
+            replace(part, seconds=part.seconds * cycles)
+            for part in _parts(times.token_parts, float(times.token[0]), part_bounds(iteration, making), {})
+        ),
         errors=prediction_errors(instance),
     )
+
+
+def decode_tpot(instance: Instance, sequences: Column, *, input_tokens: int, output_tokens: int) -> Column:
+    """Seconds for each token after the first, of so many sequences on one rank; a column, because it is asked often."""
+    given, made = np.full(len(sequences), float(input_tokens)), np.full(len(sequences), float(output_tokens))
+    step = static_times(instance.iteration, sequences, given, made, budget=float(instance.rules().token_budget)).token
+    drafts = instance.speculation
+    return step if drafts is None else step * drafts.token_cycles(output_tokens - 1)
 
 
 def _parts(

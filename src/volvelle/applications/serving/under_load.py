@@ -11,10 +11,11 @@ from volvelle.applications.serving.static_answer import interval, prediction_err
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Range
+from volvelle.simulation.batching.cycles import in_cycles
 from volvelle.simulation.batching.metrics import Latency, Metrics
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
-from volvelle.simulation.batching.serving import serve
+from volvelle.simulation.batching.serving import check_requests, serve
 from volvelle.simulation.batching.stability import Unstable, answer, settled_answer
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
@@ -128,18 +129,28 @@ def answer_under_load(
         FOLLOWED_CLIENTS.check(concurrency, "load: clients of one rank")
     rules = instance.rules(concurrency=concurrency)
     costs = instance.costs(rules)
+    drafts = instance.speculation
+
+    def drawn(count: int) -> Requests:
+        found = own.requests(shape, count=count, seed=seed)
+        return found if drafts is None else drafts.drawn(found, seed)
+
+    if drafts is not None:
+        first = drawn(_count(own, requests, ranks))
+        check_requests(replace(first, decode_steps=np.zeros(0, np.int64)), rules)
+        costs, rules = in_cycles(costs, rules, first, lookahead=drafts.lookahead)
     outcome: Metrics | Unstable
     if requests is None and isinstance(own, Random):
         asked: list[Requests] = []
 
         def longer(count: int) -> Requests:
-            asked.append(own.requests(shape, count=count, seed=seed))
+            asked.append(drawn(count))
             return asked[-1]
 
         outcome = settled_answer(longer, costs, rules, count=_SETTLING, most=_MOST)
         served = serve(asked[-1], costs, rules)
     else:
-        served = serve(own.requests(shape, count=_count(own, requests, ranks), seed=seed), costs, rules)
+        served = serve(drawn(_count(own, requests, ranks)), costs, rules)
         outcome = answer(served)
     return LoadAnswer(
         requests=int(served.sent.size),

@@ -101,9 +101,9 @@ class MemoryPlan:
     def __post_init__(self) -> None:
         check_fields(self, "memory of a serving engine")
 
-    def room(self, served: ServedModel, layout: ServingLayout) -> float:
-        """Bytes that are left for the cache."""
-        weights = weight_bytes(served, layout)
+    def room(self, served: ServedModel, layout: ServingLayout, *, beside: float = 0.0) -> float:
+        """Bytes that are left for the cache, where so many are of weights beside the model's."""
+        weights = weight_bytes(served, layout) + beside
         share = self.allowed(weights) / self.capacity
         return float(cache_room(self.capacity, share=share, weights=weights, working=self.working))
 
@@ -113,7 +113,9 @@ class MemoryPlan:
             return self.share * self.capacity
         return self.capacity - (1.0 - self.share) * max(self.capacity - weights - self.working, 0.0)
 
-    def blocks(self, served: ServedModel, layout: ServingLayout) -> int:
-        """Blocks of tokens that fit, of a long request."""
-        growing = growing_bytes(served, layout) or 1.0
-        return int(self.room(served, layout) // (growing * self.block))
+    def blocks(
+        self, served: ServedModel, layout: ServingLayout, *, beside: float = 0.0, growing_beside: float = 0.0
+    ) -> int:
+        """Blocks of tokens that fit, of a long request, beside weights and cache of another model that goes with it."""
+        growing = growing_bytes(served, layout) + growing_beside or 1.0
+        return int(self.room(served, layout, beside=beside) // (growing * self.block))

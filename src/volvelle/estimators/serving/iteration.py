@@ -1,7 +1,7 @@
 """One step of a serving engine: what a batch of prompts and decodes takes on the chips of one instance."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,16 +37,30 @@ class Batch:
     """Tokens that these have already, together."""
     yielding: Column | None = None
     """Sequences that yield a token in the step; None: decodes, and every prompt."""
+    queries: Column | float = 1.0
+    """Tokens that each decode computes: one, or all that are verified of its drafts and the one before them."""
+
+    @property
+    def decoded(self) -> Column:
+        """Tokens of all decodes."""
+        return self.decodes * self.queries
 
     @property
     def tokens(self) -> Column:
         """All that go through the products."""
-        return self.prompt_tokens + self.decodes
+        return self.prompt_tokens + self.decoded
 
     @property
     def yields(self) -> Column:
         """Rows of logits."""
-        return self.prompts + self.decodes if self.yielding is None else self.yielding
+        return self.prompts + self.decoded if self.yielding is None else self.yielding
+
+
+def whole_steps(engine: EngineConstants, host: float, batch: Batch, *, chips: Column, launches: Column) -> Column:
+    """Seconds of steps from those of the chips, of the launches of what is not captured, and of the scheduler."""
+    device = np.maximum(chips, np.where(batch.prompt_tokens > 0, launches, 0.0))
+    whole = np.maximum(device, host) if engine.host_overlapped else device + host
+    return np.asarray(whole + engine.per_sequence * (batch.decodes + batch.prompts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +100,9 @@ class Iteration:
 
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
-        engine = self.engine
-        launching = np.where(batch.prompt_tokens > 0, self.launching(batch.tokens), 0.0)
-        device = np.maximum(self.seconds(batch), launching)
-        whole = np.maximum(device, self.host) if engine.host_overlapped else device + self.host
-        return np.asarray(whole + engine.per_sequence * (batch.decodes + batch.prompts))
+        return whole_steps(
+            self.engine, self.host, batch, chips=self.seconds(batch), launches=self.launching(batch.tokens)
+        )
 
     @property
     def host(self) -> float:
@@ -108,7 +120,7 @@ class Iteration:
 
     def _layer(self, kind: LayerKind, batch: Batch) -> dict[str, Column]:
         shape = self.served.shape
-        rows = {"tokens": batch.tokens, "prompts": batch.prompt_tokens, "decodes": batch.decodes}
+        rows = {"tokens": batch.tokens, "prompts": batch.prompt_tokens, "decodes": batch.decoded}
         found: dict[str, Column] = {}
         for product in layer_products(self.served, self.layout, kind):
             time = self._product(rows[product.rows], product)
@@ -146,7 +158,7 @@ class Iteration:
         rate = self._wide.memory_rate * self.kernels.token["memory_efficiency"]
         read = (batch.context + batch.past + batch.prompt_tokens) * (index.dim + 4.0) / rate
         prompts = np.maximum(batch.prompts, 1.0)
-        pairs = batch.prompt_tokens * (batch.past + batch.prompt_tokens / 2.0) / prompts + batch.context
+        pairs = batch.prompt_tokens * (batch.past + batch.prompt_tokens / 2.0) / prompts + batch.context * batch.queries
         work = 2.0 * pairs * index.heads * index.dim / (self.kernels.prompt["matrix_efficiency"] * self._wide.peak)
         return np.where(batch.tokens > 0, read + work + 3.0 * self.engine.launch, 0.0)
 
@@ -157,7 +169,9 @@ class Iteration:
         heads, start = net.value_heads / self.layout.tensor, self.engine.attention_start
         state = {"key_dim": net.key_dim, "value_dim": net.value_dim}
         rate = self._wide.memory_rate * self.engine.state_reading
-        step = state_step_time(batch.decodes, heads, **state, memory_rate=rate, start=start)
+        # A state is read once, and one is written for every token that may be the last to be accepted.
+        moved = batch.decodes * (1.0 + batch.queries) / 2.0
+        step = state_step_time(moved, heads, **state, memory_rate=rate, start=start)
         work = delta_rule_work(batch.prompt_tokens, heads, **state, chunk=net.chunk)
         scan = work / (self._wide.peak * self.engine.scan_efficiency) + start
         return np.where(batch.decodes > 0, step, 0.0) + np.where(batch.prompt_tokens > 0, scan, 0.0)
@@ -177,6 +191,29 @@ class Iteration:
     def paired(self) -> float:
         """Seconds a sequence that attention of one layer takes more in a captured graph."""
         return self._kept_heads * self.engine.pair_time
+
+    @property
+    def verified(self) -> int:
+        """Tokens that a decode takes in a step."""
+        return 1
+
+    @property
+    def _attending(self) -> int:
+        return sum(kind.attends for kind in self.served.shape.kinds)
+
+    @property
+    def pairing(self) -> float:
+        """Seconds a sequence that attention of all layers takes more in a captured graph."""
+        return self._attending * self.paired
+
+    @property
+    def starting(self) -> float:
+        """Seconds that attention of all layers takes to start."""
+        return self._attending * self.engine.attention_start
+
+    def on(self, chip: Chip) -> "Iteration":
+        """The same on another chip."""
+        return replace(self, chip=chip)
 
     def _experts(self, tokens: Column) -> dict[str, Column]:
         shape, layout = self.served.shape, self.layout
@@ -259,10 +296,12 @@ class Iteration:
 
     def _of_decodes(self, batch: Batch, sizes: Mapping[str, Column], reach: float, family: str) -> Column:
         sequences = np.maximum(batch.decodes, 1.0)
-        keys = np.asarray(attended_positions(np.maximum(batch.context / sequences, 1.0), reach=reach))
+        past = np.maximum(batch.context / sequences, 1.0) + batch.queries - 1.0
+        keys = np.asarray(attended_positions(past, reach=reach))
         by = self.kernels.latent_token if family.startswith("latent") else self.kernels.token
         by = {**by, "kernel_launch_time": self.engine.attention_start}
-        given = {**sizes, "batch": sequences, "kv": keys}
+        # Queries of one sequence see the same keys, as heads that share them do.
+        given = {**sizes, "heads": sizes["heads"] * batch.queries, "batch": sequences, "kv": keys}
         # A captured graph holds launches for the longest context there may be; beside prompts none is captured.
         pairs = np.where(batch.prompt_tokens > 0, 0.0, sequences * self.paired)
         seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from volvelle.estimators.serving.iteration import Batch, Column, Iteration
+from volvelle.estimators.serving.iteration import Batch, Column
+from volvelle.estimators.serving.speculative import TimedSteps
 
 _PLACES = 9
 """Steps that stand for all steps of a run; between them a step grows nearly evenly with the context."""
@@ -18,7 +19,7 @@ class StaticTimes:
     prompts: Column
     """Seconds until the prompts of all have been read, and every sequence has its first token."""
     token: Column
-    """Seconds a further token of each, in the mean."""
+    """Seconds a further step, in the mean: a token of each sequence, or a cycle of drafts."""
     total: Column
     """Seconds to the last token."""
     prompt_parts: Mapping[str, Column]
@@ -26,7 +27,9 @@ class StaticTimes:
     """Of one step, in the mean."""
 
 
-def static_times(iteration: Iteration, sequences: Column, given: Column, made: Column, *, budget: float) -> StaticTimes:
+def static_times(
+    iteration: TimedSteps, sequences: Column, given: Column, made: Column, *, budget: float
+) -> StaticTimes:
     """Batches of so many sequences, tokens that each is given, and tokens that are made of each.
 
     Prompts are read by whole prompts, as many at a time as the token budget holds; a longer one in parts.

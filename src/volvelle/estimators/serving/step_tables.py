@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from volvelle.estimators.serving.iteration import Batch, Column, Iteration
+from volvelle.estimators.serving.iteration import Batch, Column
+from volvelle.estimators.serving.speculative import DRAFT_ATTENTION, DRAFT_HEAD, FURTHER, TimedSteps
 from volvelle.simulation.batching.costs import StepCosts
 
-ATTENTION = ("attention over prompts", "attention of decodes", "index scores")
-"""Parts that depend on what was read before, and not on the tokens of the step alone."""
+ATTENTION = ("attention over prompts", "attention of decodes", "index scores", DRAFT_ATTENTION, DRAFT_HEAD, FURTHER)
+"""Parts that depend on what was read before, or on sequences, and not on the tokens of the step alone."""
 _ALL = 512
 """Numbers of tokens below which every one has its own entry; above, entries lie between those of a geometric row."""
 _CONTEXTS = np.array([1, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072], dtype=float)
@@ -22,21 +23,21 @@ def captured_sizes(most: int) -> Column:
     return np.array([size for size in sizes if size <= max(most, 1)] or [1], dtype=float)
 
 
-def step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: int) -> StepCosts:
-    """Costs of all steps of at most so many tokens and sequences."""
-    engine = iteration.engine
-    least = max(most_tokens, most_sequences)
+def step_costs(iteration: TimedSteps, *, most_tokens: int, most_sequences: int) -> StepCosts:
+    """Costs of all steps of at most so many tokens and sequences; where drafts are verified, a step is a cycle."""
+    engine, verified = iteration.engine, iteration.verified
+    least = max(most_tokens, most_sequences * verified)
     tokens = _along(least, lambda rows: _beside(iteration, Batch(prompt_tokens=rows, **_none(rows, "prompt_tokens"))))
-    sizes = captured_sizes(min(int(engine.captured_tokens), max(1, most_sequences)))
-    graphs = _beside(iteration, Batch(decodes=sizes, context=sizes, **_none(sizes, "decodes", "context")))
-    attending = sum(kind.attends for kind in iteration.served.shape.kinds)
-    graphs = graphs + attending * iteration.paired * sizes
+    sizes = _graphs(int(engine.captured_tokens), max(1, most_sequences * verified), verified)
+    decoding = sizes / verified
+    graphs = _beside(iteration, Batch(decodes=decoding, context=decoding, **_none(sizes, "decodes", "context")))
+    graphs = graphs + iteration.pairing * decoding
     captured = np.full(least + 1, np.inf)
-    reached = int(sizes[-1])
+    reached = min(int(sizes[-1]), least)
     captured[1 : reached + 1] = graphs[np.searchsorted(sizes, np.arange(1, reached + 1))]
     captured[0] = tokens[0]
-    head = _along(most_sequences, lambda rows: np.asarray(iteration.head(rows)))
-    start = engine.attention_start * attending
+    head = _along(most_sequences * verified, lambda rows: np.asarray(iteration.head(rows)))
+    start = iteration.starting
     return StepCosts(
         tokens=tokens,
         captured=captured,
@@ -47,12 +48,19 @@ def step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: int) -
         chunk=np.maximum(_chunks(iteration) - start, 0.0),
         chunk_start=start,
         context_nodes=_CONTEXTS,
-        decode=_decodes(iteration, most_sequences, attending * iteration.paired),
+        decode=_decodes(iteration, most_sequences, iteration.pairing),
         host=iteration.host,
         host_overlapped=engine.host_overlapped,
         per_sequence=engine.per_sequence,
         per_admission=engine.per_admission,
     )
+
+
+def _graphs(most: int, needed: int, verified: int) -> Column:
+    """Tokens of graphs, up to the one that the largest step is padded to; whole sequences where drafts are verified."""
+    sizes = np.unique(np.ceil(captured_sizes(most) / verified) * verified)
+    sizes = sizes[sizes <= max(most, verified)]
+    return np.asarray(sizes[: int(np.searchsorted(sizes, needed)) + 1])
 
 
 def _none(rows: Column, *given: str) -> dict[str, Column]:
@@ -70,25 +78,25 @@ def _along(most: int, timed: Callable[[Column], Column]) -> Column:
     return np.interp(np.arange(most + 1), rows, found)
 
 
-def _beside(iteration: Iteration, batch: Batch) -> Column:
+def _beside(iteration: TimedSteps, batch: Batch) -> Column:
     """Seconds of all parts but attention and head."""
     parts = iteration.parts(batch)
     return np.asarray(sum(time for part, time in parts.items() if part not in (*ATTENTION, "head")))
 
 
-def _attention(iteration: Iteration, batch: Batch) -> Column:
+def _attention(iteration: TimedSteps, batch: Batch) -> Column:
     parts = iteration.parts(batch)
     return np.asarray(sum(np.asarray(parts[part]) for part in ATTENTION if part in parts))
 
 
-def _chunks(iteration: Iteration) -> Column:
+def _chunks(iteration: TimedSteps) -> Column:
     tokens, past = (one.ravel() for one in np.meshgrid(_CHUNKS, _PASTS, indexing="ij"))
     one = np.ones(len(tokens))
     batch = Batch(prompt_tokens=tokens, prompts=one, past=past, **_none(tokens, "prompt_tokens", "prompts", "past"))
     return _attention(iteration, batch).reshape(len(_CHUNKS), len(_PASTS))
 
 
-def _decodes(iteration: Iteration, most: int, paired: float) -> Column:
+def _decodes(iteration: TimedSteps, most: int, paired: float) -> Column:
     some = np.unique(np.concatenate([np.arange(1, min(most, 32) + 1), np.geomspace(32, max(most, 32), 48).round()]))
     some = some[some <= max(most, 1)]
     sequences, context = (one.ravel() for one in np.meshgrid(some, _CONTEXTS, indexing="ij"))

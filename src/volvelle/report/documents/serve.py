@@ -118,6 +118,67 @@ class ServingCostEntry(Document):
     rented_usd: float | None = at("rented")
 
 
+class BatchGainEntry(Document):
+    """One batch, with drafts and without."""
+
+    batch: int
+    tpot: float
+    tpot_without: float
+    speedup: float = at("gain")
+
+
+class WindowGainEntry(Document):
+    """One window, for what was asked."""
+
+    window: int
+    cycle_tokens: float = at("tokens")
+    tpot: float
+    latency: float
+    """Mean, of a request."""
+
+
+class TreeEntry(Document):
+    """A tree both ways: drafted a level at a time, or a branch at a time."""
+
+    positions: int
+    leaves: int
+    level_tpot: float
+    branch_tpot: float
+
+
+class SpeculationEntry(Document):
+    """What drafts change."""
+
+    drafter: str = at("speculation.drafting.drafter")
+    draft_model: str = at("speculation.drafting.model")
+    """Empty: no model of its own."""
+    window: int = at("speculation.drafting.window")
+    """Tokens that are drafted one after another, or levels of a tree."""
+    branching: list[int] = at("speculation.drafting.levels")
+    """Candidates below each token, by level; all one where drafts are a sequence."""
+    verified: int = at("speculation.drafting.positions")
+    first_acceptance: float = at("speculation.acceptance.found.first")
+    acceptance_decay: float = at("speculation.acceptance.found.decay")
+    acceptance_error: float = at("speculation.acceptance.error")
+    """One standard deviation of the tokens of a cycle, as a factor."""
+    acceptance_source: str = at("speculation.acceptance.source")
+    cycle_tokens: float = at("speculation.tokens")
+    ttft: float | None
+    tpot: float | None
+    output_throughput: float | None = at("throughput")
+    ttft_without: float | None
+    tpot_without: float | None
+    throughput_without: float | None
+    speedup: float | None = at("gain")
+    """Times as fast a user gets tokens."""
+    throughput_gain: float | None
+    loss_from: int | None
+    """The batch from which on drafts make it slower; none: at none that fits."""
+    batches: list[BatchGainEntry]
+    windows: list[WindowGainEntry]
+    tree: TreeEntry | None
+
+
 class ServeDocument(Document):
     """How a model is served. Times in seconds, memory in bytes, rates a second, money in USD."""
 
@@ -144,5 +205,7 @@ class ServeDocument(Document):
     """Of ttft, tpot, latency and throughput, as far as they are known."""
     serving_memory: ServingMemoryEntry = at("memory")
     serving_cost: ServingCostEntry | None = at("cost")
+    speculation: SpeculationEntry | None
+    """None: nothing is drafted, or it cannot be served."""
     violations: list[Violation]
     notes: list[str]

@@ -5,7 +5,7 @@ from typing import Any
 
 from volvelle.applications.serving.part_bounds import TimedPart
 from volvelle.quantities import BYTES, SECONDS, percent, show
-from volvelle.report.notebook.shown import Presentation, Row, Shown, itself
+from volvelle.report.notebook.shown import Drawing, Presentation, Row, Shown, itself
 from volvelle.report.serve_text import (
     figure_lines,
     instance_text,
@@ -15,6 +15,8 @@ from volvelle.report.serve_text import (
     title_text,
 )
 from volvelle.report.sheet import Sheet
+from volvelle.report.speculation.pictures import gain_picture
+from volvelle.report.speculation.text import gain_sheets
 from volvelle.verbs.serve import Serving
 
 
@@ -33,9 +35,15 @@ def _shown(answer: Serving) -> Shown:
         title=f"{title_text(answer)}: {question_text(answer)}",
         figures=[instance_text(answer), *figure_lines(answer), memory_line(answer)],
         warnings=[*answer.warnings, *_problems(answer)],
-        sheets=(*sheets, _memory(answer)),
+        pictures=_pictures(answer),
+        sheets=(*sheets, *(() if answer.speculation is None else gain_sheets(answer.speculation)), _memory(answer)),
         details=(Sheet(title="Notes", columns=("note",), rows=tuple((note,) for note in answer.notes)),),
     )
+
+
+def _pictures(answer: Serving) -> tuple[Drawing, ...]:
+    gain = answer.speculation
+    return () if gain is None else (lambda width: gain_picture(gain, width=width),)
 
 
 def _problems(answer: Serving) -> list[str]:

@@ -91,11 +91,16 @@ class StepCosts:
             "captured": (self.captured.shape, self.tokens.shape),
             "launches": (self.launches.shape, self.tokens.shape),
             "chunk": (self.chunk.shape, (self.chunk_nodes.size, self.past_nodes.size)),
-            "decode": (self.decode.shape, (self.head.size, self.context_nodes.size)),
+            "decode": (self.decode.shape[1:], (self.context_nodes.size,)),
         }
         for name, (found, needed) in wanted.items():
             if found != needed:
                 raise DescriptionError(f"{_MIXED}: {name} has the shape {found}; by its neighbours it must be {needed}")
+        if self.head.size < self.decode.shape[0]:
+            raise DescriptionError(
+                f"{_MIXED}: head ends at {self.head.size - 1} rows, and decode at {self.most_sequences} sequences, "
+                "each of which yields one; make it as long"
+            )
         if np.any(self.tokens[1:] <= 0) or np.any(self.captured[1:] <= 0):
             raise DescriptionError(f"{_MIXED}: a step of one token or more must take some time")
 
@@ -116,6 +121,11 @@ class StepCosts:
     @property
     def most_sequences(self) -> int:
         """Of a step, that these costs know."""
+        return int(self.decode.shape[0]) - 1
+
+    @property
+    def most_rows(self) -> int:
+        """Of logits of a step, that these costs know."""
         return self.head.size - 1
 
     @property

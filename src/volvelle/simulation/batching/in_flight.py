@@ -40,6 +40,7 @@ from volvelle.simulation.batching.state import (
     UNTIL_END,
     UNTIL_FULLER,
     UNTIL_NEXT_STEP,
+    VERIFIED,
     VLLM,
     WAIT_STEPS,
     WAIT_TOKENS,
@@ -129,7 +130,7 @@ def _waits_for_more(state: State, budget: int) -> bool:
         place += 1
     if place == 0:
         return False
-    if count[WAITED] < rule[WAIT_STEPS] and count[DECODING] + budget - left < rule[WAIT_TOKENS]:
+    if count[WAITED] < rule[WAIT_STEPS] and rule[BUDGET] - left < rule[WAIT_TOKENS]:
         return True
     count[WAITED] = 0
     return False
@@ -140,7 +141,7 @@ def _fill(state: State) -> None:
     """Choose what this step computes: running requests first, then those that wait, in order."""
     count, rule, block = state.tally, state.tally, state.tally[BLOCK]
     preempted = _blocks_to_decode(state)
-    budget = rule[BUDGET] - count[DECODING]
+    budget = rule[BUDGET] - count[DECODING] * rule[VERIFIED]
     count[PICKED] = count[STARTED] = 0
     count[PAUSE] = UNTIL_END
     partial = count[PARTIAL]

@@ -51,6 +51,7 @@ from volvelle.simulation.batching.state import (
     UNTIL_ARRIVAL,
     UNTIL_FULLER,
     UNTIL_NEXT_STEP,
+    VERIFIED,
     WAITED,
     Real,
     State,
@@ -148,7 +149,8 @@ def _after_decoding(state: State, steps: int) -> None:
 def _step_with_prompts(state: State, costs: CostTables, decoding: int) -> float:
     """Seconds of a step with prompts, by what was chosen for it."""
     count = state.tally
-    tokens, rows, chunks = decoding, decoding, 0.0
+    verified = decoding * count[VERIFIED]
+    tokens, rows, chunks = verified, verified, 0.0
     for place in range(count[PICKED]):
         request, length = state.requests[place, PICK], state.requests[place, PICK_TOKENS]
         computed = state.requests[request, COMPUTED]
@@ -156,7 +158,7 @@ def _step_with_prompts(state: State, costs: CostTables, decoding: int) -> float:
         rows += computed + length == state.requests[request, TARGET]
         chunks += chunk_seconds(costs, float(length), float(computed))
     context = count[CONTEXT] / count[DECODING] if decoding > 0 else 0.0
-    count[PREFILLED] += tokens - decoding
+    count[PREFILLED] += tokens - verified
     return mixed_step(costs, tokens, rows, decoding, context, chunks, decoding + count[PICKED], count[STARTED])
 
 
@@ -188,7 +190,7 @@ def _decode(state: State, costs: CostTables, jumping: bool, spans: Real, counts:
         stop = np.inf
     done = used = 0
     while done < allowed and used < spans.shape[0]:
-        first, more, steps = decode_steps(costs, decoding, count[CONTEXT] / decoding + done)
+        first, more, steps = decode_steps(costs, decoding, count[VERIFIED], count[CONTEXT] / decoding + done)
         steps = min(steps, allowed - done)
         reached = steps_until(clock[NOW], first, more, steps, stop)
         if reached <= steps:

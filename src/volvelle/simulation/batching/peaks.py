@@ -28,6 +28,6 @@ def most_tokens(served: Served) -> int:
     came = spans.begin[row] + done * spans.first[row] + spans.more[row] * (0.5 * done * (done - 1.0))
     alone = np.concatenate((served.start_tokens, served.interrupted_start_tokens, served.lone_tokens))
     seconds = np.floor(np.concatenate((came, alone)) - served.sent.min())
-    tokens = np.concatenate(((done - before) * spans.decoding[row], np.ones(alone.size)))
+    tokens = np.concatenate(((done - before) * spans.decoding[row] * served.step_tokens, np.ones(alone.size)))
     place = np.unique(seconds, return_inverse=True)[1].reshape(-1)
-    return int(np.bincount(place, tokens).max())
+    return round(float(np.bincount(place, tokens).max()))

@@ -41,6 +41,7 @@ from volvelle.simulation.batching.state import (
     UNTIL_ARRIVAL,
     UNTIL_END,
     UNTIL_NEXT_STEP,
+    VERIFIED,
     State,
 )
 from volvelle.simulation.compiler import compiled
@@ -69,8 +70,8 @@ def _to_come(state: State) -> float:
 def _fill_with_prompts(state: State, beside: int) -> None:
     """Choose prompts for this step, beside so many sequences that decode in it."""
     count, rule, block = state.tally, state.tally, state.tally[BLOCK]
-    budget = rule[BUDGET] - beside
-    chunk = (rule[CHUNK] if rule[CHUNKS] else rule[BUDGET]) - beside
+    budget = rule[BUDGET] - beside * rule[VERIFIED]
+    chunk = (rule[CHUNK] if rule[CHUNKS] else rule[BUDGET]) - beside * rule[VERIFIED]
     room = count[FREE] * block - _to_come(state)
     partial = count[PARTIAL]
     if partial >= 0:

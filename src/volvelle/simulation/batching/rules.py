@@ -47,6 +47,8 @@ class Rules:
     """That run at once: ``max_num_seqs``, ``max-running-requests``, ``max_batch_size``."""
     block_tokens: int = number(BLOCK_TOKENS, 16)
     kv_blocks: int = number(KV_BLOCKS)
+    verified: int = number(INTERVAL, 1)
+    """Tokens of a step that each decoding sequence takes: one, or all that are verified of its drafts."""
     chunks: bool = True
     """Whether a prompt may be cut where the budget of a step ends."""
     chunk_tokens: int = number(FEW_STEPS, 0)
@@ -75,10 +77,11 @@ class Rules:
 
     def __post_init__(self) -> None:
         check_fields(self, "rules")
-        if self.token_budget < self.max_sequences and self.engine is not Engine.SGLANG:
+        if self.token_budget < self.max_sequences * self.verified and self.engine is not Engine.SGLANG:
+            each = f" that verify {self.verified} each" if self.verified > 1 else ""
             raise DescriptionError(
-                f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences; raise "
-                f"token_budget or lower max_sequences"
+                f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences{each}; "
+                f"raise token_budget or lower max_sequences"
             )
         if min(self.token_budget, self.chunk) < self.block_tokens and self.engine is not Engine.VLLM:
             raise DescriptionError(
@@ -104,7 +107,7 @@ class Rules:
     @property
     def most_tokens(self) -> int:
         """Of any step."""
-        return max(self.token_budget, self.chunk, self.max_sequences)
+        return max(self.token_budget, self.chunk, self.max_sequences * self.verified)
 
 
 def vllm(
@@ -117,6 +120,7 @@ def vllm(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    verified: int = 1,
 ) -> Rules:
     """Rules of vLLM V1: one budget of tokens, running requests first, prompts in chunks."""
     return Rules(
@@ -129,6 +133,7 @@ def vllm(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        verified=verified,
     )
 
 
@@ -145,6 +150,7 @@ def sglang(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    verified: int = 1,
 ) -> Rules:
     """Rules of SGLang: prompts first and alone, and memory kept for tokens to come; a chunk of 0 cuts no prompt."""
     return Rules(
@@ -161,6 +167,7 @@ def sglang(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        verified=verified,
     )
 
 
@@ -177,6 +184,7 @@ def tensorrt_llm(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    verified: int = 1,
 ) -> Rules:
     """Rules of TensorRT-LLM: whole prompts beside decoding sequences, started only if their maximum length fits."""
     return Rules(
@@ -192,4 +200,5 @@ def tensorrt_llm(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        verified=verified,
     )

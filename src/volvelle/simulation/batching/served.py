@@ -89,6 +89,8 @@ class Served:
     """That share the load; 0: requests come whether or not others have ended."""
     stationary: bool
     """Whether requests came at one rate throughout."""
+    step_tokens: float = 1.0
+    """That a decoding step yields of a sequence, in the mean."""
 
     @property
     def duration(self) -> float:

@@ -57,6 +57,10 @@ class OfferedRequests(Protocol):
         """Of each answer."""
 
     @property
+    def decode_steps(self) -> Whole:
+        """Steps that each answer takes after its first token, where those are not one a token; else empty."""
+
+    @property
     def clients(self) -> int:
         """That send the requests, each one at a time; 0: as many as it takes."""
 
@@ -80,13 +84,13 @@ class OfferedRequests(Protocol):
 def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping: bool = True) -> Served:
     """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token."""
     _check_costs(costs, rules)
-    _check_requests(requests, rules)
+    check_requests(requests, rules)
     hash_ids, hash_starts = _whole_hashes(requests, rules)
     state = initial_state(
         rules=rules,
         offered=np.ascontiguousarray(requests.arrival, np.float64),
         inputs=np.ascontiguousarray(requests.input_tokens, np.int64),
-        outputs=np.ascontiguousarray(requests.output_tokens, np.int64),
+        outputs=np.ascontiguousarray(_yields(requests), np.int64),
         hash_ids=hash_ids,
         hash_starts=hash_starts,
         hash_tokens=requests.hash_tokens,
@@ -95,6 +99,13 @@ def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping:
     run = run_prefill_first if rules.engine is Engine.SGLANG else run_in_flight
     times, counts, log = _whole_run(run, state, costs, jumping=jumping)
     return _served(state, rules, requests, times, counts, log)
+
+
+def _yields(requests: OfferedRequests) -> Whole:
+    """How often each request yields: once with its prompt, and once a decoding step."""
+    steps = requests.decode_steps
+    yields: Whole = steps + 1 if steps.size else requests.output_tokens
+    return yields
 
 
 def _whole_run(
@@ -152,7 +163,14 @@ def _served(state: State, rules: Rules, requests: OfferedRequests, times: Real, 
         stream_interval=rules.stream_interval,
         clients=requests.clients,
         stationary=requests.stationary,
+        step_tokens=_step_tokens(requests),
     )
+
+
+def _step_tokens(requests: OfferedRequests) -> float:
+    """Tokens that a decoding step yields of a sequence, in the mean."""
+    steps = int(requests.decode_steps.sum())
+    return float((requests.output_tokens - 1).sum()) / steps if steps else 1.0
 
 
 def _check_costs(costs: StepCosts, rules: Rules) -> None:
@@ -167,11 +185,16 @@ def _check_costs(costs: StepCosts, rules: Rules) -> None:
             f"the rules allow {rules.max_sequences:,} sequences, and the costs of a step end at "
             f"{costs.most_sequences:,}; make them as long"
         )
+    if costs.most_rows < rules.max_sequences * rules.verified:
+        raise DescriptionError(
+            f"the rules allow {rules.max_sequences:,} sequences that verify {rules.verified:,} tokens each, and the "
+            f"head of a step ends at {costs.most_rows:,}; make it as long"
+        )
 
 
-def _check_requests(requests: OfferedRequests, rules: Rules) -> None:
+def check_requests(requests: OfferedRequests, rules: Rules) -> None:
     """Refuse what could never be served, and say why."""
-    prompts, answers = requests.input_tokens, requests.output_tokens
+    prompts, answers = requests.input_tokens, _yields(requests)
     if not prompts.size:
         raise DescriptionError("there are no requests to serve; give at least one")
     if not prompts.size == answers.size == requests.arrival.size:

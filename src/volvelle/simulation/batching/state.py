@@ -62,8 +62,8 @@ UNTIL_ARRIVAL, UNTIL_END, UNTIL_NEXT_STEP, UNTIL_FULLER = range(4)
 # Rules as numbers, behind the counts.
 KIND, BUDGET, MOST, BLOCK, BLOCKS, CHUNKS, CHUNK, MIXES, WHOLE_PROMPT = range(COUNTS, COUNTS + 9)
 NO_EVICTION, CACHING, INTERVAL, WAIT_STEPS, WAIT_TOKENS, UNIT = range(COUNTS + 9, COUNTS + 15)
-HASH_TOKENS, HASH_BLOCKS, CLIENTS = range(COUNTS + 15, COUNTS + 18)
-PHASE = COUNTS + 18
+HASH_TOKENS, HASH_BLOCKS, CLIENTS, VERIFIED = range(COUNTS + 15, COUNTS + 19)
+PHASE = COUNTS + 19
 """Behind them: decoding sequences by the step, modulo the block, at which they need a new block."""
 VLLM, SGLANG, TENSORRT_LLM = int(Engine.VLLM), int(Engine.SGLANG), int(Engine.TENSORRT_LLM)
 
@@ -152,6 +152,7 @@ def _state_rules(tally: Whole, rules: Rules) -> None:
     tally[MOST] = rules.max_sequences
     tally[BLOCK] = rules.block_tokens
     tally[BLOCKS] = rules.kv_blocks
+    tally[VERIFIED] = rules.verified
     tally[CHUNKS] = rules.chunks
     tally[CHUNK] = rules.chunk
     tally[MIXES] = rules.mixes

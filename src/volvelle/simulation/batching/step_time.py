@@ -89,13 +89,17 @@ def mixed_step(
 
 
 @compiled
-def decode_steps(costs: CostTables, decoding: int, context: float) -> tuple[float, float, int]:
-    """Seconds of the next step if all it does is decode, what each after it takes more, and how many this holds for."""
+def decode_steps(costs: CostTables, decoding: int, verified: int, context: float) -> tuple[float, float, int]:
+    """Seconds of the next step if all it does is decode, what each after it takes more, and how many this holds for.
+
+    Each sequence takes `verified` tokens of it.
+    """
     numbers = costs.numbers
-    replayed = np.isfinite(costs.captured[decoding])
+    tokens = decoding * verified
+    replayed = np.isfinite(costs.captured[tokens])
     device, slope, steps = decode_piece(costs, decoding, context)
-    device += (costs.captured[decoding] if replayed else costs.tokens[decoding]) + costs.head[decoding]
-    least = 0.0 if replayed else costs.launches[decoding]
+    device += (costs.captured[tokens] if replayed else costs.tokens[tokens]) + costs.head[tokens]
+    least = 0.0 if replayed else costs.launches[tokens]
     more = numbers[PER_SEQUENCE] * decoding
     if numbers[OVERLAPPED] != 0.0:
         least = max(least, numbers[HOST])

@@ -27,6 +27,8 @@ class Requests:
     """Seconds since the load began."""
     input_tokens: Whole
     output_tokens: Whole
+    decode_steps: Whole = field(default_factory=lambda: _NONE)
+    """Steps that each answer takes after its first token, where a step yields several; none: one a token."""
     clients: int = number(CLIENTS, 0)
     """That send them, each one at a time: a request waits until one is free; 0: as many as it takes."""
     hash_ids: Whole = field(default_factory=lambda: _NONE)
@@ -48,6 +50,13 @@ class Requests:
             if column.shape != (count,):
                 raise DescriptionError(f"requests: {name} has {column.size:,} entries for {count:,} arrivals")
             domain.check(column, f"requests: {name}")
+        if self.decode_steps.size and not (
+            self.decode_steps.shape == (count,) and np.all(self.decode_steps >= (self.output_tokens > 1))
+        ):
+            raise DescriptionError(
+                f"requests: decode_steps has {self.decode_steps.size:,} entries for {count:,} arrivals, or an answer "
+                "of several tokens takes no step after its first"
+            )
         if np.any(np.diff(self.arrival) < 0):
             raise DescriptionError("requests: arrivals are not in the order of time; sort the requests")
         if not self.hash_starts.size:
@@ -85,11 +94,12 @@ class Requests:
             arrival=self.arrival[:count],
             input_tokens=self.input_tokens[:count],
             output_tokens=self.output_tokens[:count],
+            decode_steps=self.decode_steps[:count],
             hash_starts=until,
             hash_ids=self.hash_ids[: until[-1]],
         )
 
     def _with(self, **changed: NDArray[np.float64] | NDArray[np.int64]) -> Self:
-        names = ("arrival", "input_tokens", "output_tokens", "clients", "stationary")
+        names = ("arrival", "input_tokens", "output_tokens", "decode_steps", "clients", "stationary")
         hashes = ("hash_ids", "hash_starts", "hash_tokens")
         return type(self)(**{name: changed.get(name, getattr(self, name)) for name in names + hashes})

@@ -6,13 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from volvelle.applications.acceptance.application import (
-    ACCEPTANCE,
-    SHORT,
-    USUAL_DECAY,
-    FoundAcceptance,
-    acceptance_of,
-)
+from volvelle.applications.acceptance.application import ACCEPTANCE
+from volvelle.applications.acceptance.curves import USUAL_DECAY, FoundAcceptance, acceptance_of
+from volvelle.applications.acceptance.measurements import SHORT
 from volvelle.applications.validation import validate
 
 

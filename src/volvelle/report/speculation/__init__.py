@@ -1,0 +1,1 @@
+"""What drafts change: lines, tables and a picture."""
