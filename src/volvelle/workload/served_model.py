@@ -23,6 +23,11 @@ class WeightFormat:
     native: tuple[str, str] = ("", "")
     """Chips that multiply a format as narrow: what sources call its kernels, and the element type; none: widened."""
 
+    @property
+    def widened(self) -> bool:
+        """Whether weights are stored in fewer bits than they are multiplied in."""
+        return self.multiplied_in == "bf16" and self.bytes < 2.0
+
     def on(self, measured: Collection[str]) -> "WeightFormat":
         """The format as a chip multiplies it whose kernels were measured in these types."""
         kernels, element = self.native

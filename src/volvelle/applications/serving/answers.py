@@ -12,7 +12,7 @@ from volvelle.estimators.serving.static_batch import static_times
 from volvelle.estimators.serving.step_tables import captured_sizes
 from volvelle.simulation.batching.metrics import Metrics, measure
 from volvelle.simulation.batching.serving import serve
-from volvelle.workload.serving.lengths import FixedLength, Independent, UniformBelow
+from volvelle.workload.serving.lengths import AbstractLengths, FixedLength, Independent, UniformBelow
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop
 
 _TIMES = 10
@@ -30,14 +30,15 @@ def answers(run: ServingRun) -> Mapping[str, float]:
 
 def _loaded(one: Instance, load: AbstractLoad, run: ServingRun, *, count: int, most: int | None) -> Metrics:
     rules = one.rules(concurrency=most)
-    prompt, answer = int(run.sizes["isl"]), int(run.sizes["osl"])
-    if run.inferencex:
-        shape = Independent(
-            input=UniformBelow(tokens=prompt, range_ratio=0.8), output=UniformBelow(tokens=answer, range_ratio=0.8)
-        )
-    else:
-        shape = Independent(input=FixedLength(tokens=prompt), output=FixedLength(tokens=answer))
+    shape = Independent(input=_length(run, "isl"), output=_length(run, "osl"))
     return measure(serve(load.requests(shape, count=count, seed=_SEED), one.costs(rules), rules))
+
+
+def _length(run: ServingRun, name: str) -> AbstractLengths:
+    tokens = int(run.sizes[name])
+    if name in run.shortest:
+        return UniformBelow(tokens=tokens, range_ratio=run.shortest[name])
+    return FixedLength(tokens=tokens)
 
 
 def _closed_loop(run: ServingRun) -> Mapping[str, float]:

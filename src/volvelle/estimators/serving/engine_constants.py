@@ -37,6 +37,10 @@ class EngineConstants:
     """Rate at which products multiply, over that of the kernels alone."""
     attending: float = 1.0
     """Rate of attention, over that of the kernels alone."""
+    grouping: float = 1.0
+    """Rate of experts' products, over that of the kernels alone."""
+    unpacking: float = 1.0
+    """That rate again where experts' weights are widened on the way."""
     launch: float = 2.5e-6
     """Seconds from one kernel of a captured graph to the next."""
     attention_start: float = 5e-6
@@ -56,7 +60,9 @@ class EngineConstants:
     host: float = 1e-3
     """Seconds of the scheduler a step."""
     host_rank: float = 0.0
-    """Seconds more for each doubling of the chips that a step is handed to."""
+    """Seconds more for each doubling of the chips that a step is handed to, within one rank of data parallelism."""
+    host_data: float = 0.0
+    """Seconds more for each doubling of ranks of data parallelism, which agree on every step."""
     host_overlapped: bool = True
     per_sequence: float = 5e-6
     """Seconds a sequence of a step: sampling, detokenising, streaming."""

@@ -107,7 +107,9 @@ class Iteration:
     @property
     def host(self) -> float:
         """Seconds of the scheduler a step."""
-        return self.engine.host + self.engine.host_rank * float(np.log2(self.layout.chips))
+        layout, engine = self.layout, self.engine
+        handed = engine.host_rank * float(np.log2(layout.chips / layout.data))
+        return engine.host + handed + engine.host_data * float(np.log2(layout.data))
 
     def launching(self, tokens: Column) -> Column:
         """Seconds that the host takes to launch a step with prompts: all kernels, or those between captured pieces."""
@@ -231,7 +233,8 @@ class Iteration:
         sizes = {"tokens": np.maximum(tokens, 1.0) * layout.data}
         sizes |= {name: np.asarray(float(size)) for name, size in plain.items()}
         ways = [self._timed("experts", sizes, by, form) for by in self.kernels.experts[form.kernels]]
-        worked = np.minimum.reduce(ways)
+        rate = self.engine.grouping * (self.engine.unpacking if form.widened else 1.0)
+        worked = np.minimum.reduce(ways) / rate
         found = {"experts": np.where(tokens > 0, worked, 0.0)}
         if layout.data > 1:
             size = tokens * experts.chosen * shape.hidden * 2.0
