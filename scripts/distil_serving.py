@@ -3,8 +3,9 @@
     python scripts/distil_serving.py FOLDER
 
 FOLDER holds closed_loop.csv, static_latency.csv, static_phases.csv, saturated_throughput.csv, mlperf.csv,
-iterations.csv, request_logs.csv, disaggregated.csv, and split.csv, which tells calibration rows from held-out ones.
-Rows that a source flags as doubtful are kept apart: `calibration_noisy` and `heldout_secondary`.
+iterations.csv, request_logs.csv (with _engines and _per_second), disaggregated.csv, and split.csv, which tells calibration
+rows from held-out ones. Rows that a source flags as doubtful are kept apart: `calibration_noisy` and `heldout_secondary`.
+Every request of a log carries what its engine was told.
 """
 
 import argparse
@@ -52,13 +53,34 @@ def main() -> None:
             flagged = bool(row.get("flag"))
             head = {"row_id": row["row_id"], "split": SPLITS[split][flagged], "group": group}
             written.append(head | kept | {"source": source})
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(written[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(written)
-        target = DATA / f"serving_{name}.csv.gz"
-        target.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-        print(f"{target.name}: {len(written)} rows, {target.stat().st_size / 1e3:.0f} kB")
+        _write(name, written)
+    _logs(folder, by_group)
+
+
+def _logs(folder: Path, by_group: dict[tuple[str, str], str]) -> None:
+    """Logs of requests: what the engine was told in every row, and what it said of itself each second."""
+    source = "casys-kaist/LLMServingSim (MIT)"
+    engines = {row["log"]: row for row in csv.DictReader((folder / "request_logs_engines.csv").open())}
+    written = []
+    for row in csv.DictReader((folder / "request_logs.csv").open()):
+        told = {name: value for name, value in engines[row["log"]].items() if name != "log"}
+        split = SPLITS[by_group["request_logs.csv", row["log"]]][False]
+        group = f"{told['chip']}/{told['engine']}/{told['model']}"
+        kept = {name: value for name, value in row.items() if name not in ("row_id", "request", "arrival_s")}
+        written.append({"row_id": row["row_id"], "split": split, "group": group} | kept | told | {"source": source})
+    _write("request_logs", written)
+    _write("request_logs_per_second", list(csv.DictReader((folder / "request_logs_per_second.csv").open())))
+
+
+def _write(name: str, rows: list[dict[str, str]]) -> None:
+    """The same bytes for the same rows."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    target = DATA / f"serving_{name}.csv.gz"
+    target.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+    print(f"{target.name}: {len(rows)} rows, {target.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import numpy as np
 
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.replays import replay_answers
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.estimators.serving.static_batch import static_times
@@ -96,4 +97,5 @@ _KINDS = {
     "static_phases": _static,
     "saturated_throughput": _saturated,
     "iterations": _iteration,
+    "request_logs": replay_answers,
 }

@@ -13,9 +13,10 @@ from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation, ScoredRow
 from volvelle.applications.serving.answers import answers
+from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
-from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.static_answer import interval, prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
@@ -24,7 +25,7 @@ from volvelle.estimators.result import Contribution, Estimate, RangedFigure
 from volvelle.quantities import percent
 from volvelle.system.cluster import Cluster
 
-MEASURES = ("ttft", "tpot", "latency", "throughput")
+MEASURES = ("ttft", "tpot", "latency", "throughput", "ttft_p99", "tpot_p99")
 _SCORED = ("given", "heldout")
 
 ServingQuestion = Question[ServingRun, str, None]
@@ -61,7 +62,7 @@ class ServingTimes(Estimator[ServingRun, str]):
             decision=measure,
             contributions=(part,),
             chips=run.instance.layout.chips,
-            ranges={"time": interval(value, prediction_errors(run.instance)[measure])},
+            ranges={"time": interval(value, prediction_errors(run.instance)[measure.removesuffix("_p99")])},
         )
 
 
@@ -81,7 +82,7 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
 
     def question(self, row: ServingMeasurement, catalogue: Catalogue) -> ServingQuestion | str:
         """The run that a row states."""
-        run = serving_run(row, catalogue)
+        run = run_of(row, catalogue)
         if isinstance(run, str):
             return run
         one = run.instance

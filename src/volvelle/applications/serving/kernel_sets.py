@@ -10,7 +10,7 @@ from volvelle.estimators.serving.engine_constants import Constants, KernelSet
 
 _ELEMENTS = ("bfloat16", "fp8", "fp8_block", "nvfp4")
 _LIKE_CHIPS = {"gh200": "h200-sxm", "h100-pcie": "h100-sxm", "a100-sxm4-40gb": "a100-sxm4-80gb", "rtx-4090": "l40s"}
-"""Chips that nobody measured kernels on, and those whose kernels they run."""
+"""Chips that few or no kernels were measured on, and those whose kernels they run beside their own."""
 
 _STAND_IN = "a100-sxm4-80gb"
 """Whose shares of peak stand for chips of which no kernel was measured, nor of their family."""
@@ -28,11 +28,13 @@ def kernel_set(catalogue: Catalogue, backend: str, chip: str, cache: str, *, own
     if families[asked] not in known:
         asked = _STAND_IN
     kept = "fp8" if cache == "fp8" else "bfloat16"
-    taken = [] if asked == chip else [f"all kernels: {asked}"]
+    taken = [] if asked == chip else [f"{'other' if chip in chips else 'all'} kernels: {asked}"]
 
     def near(family: str, element: str, cache_element: str = "", kernel: str = "") -> Constants | None:
+        own = any((key.family, key.chip, key.element) == (family, chip, element) for key in kernel_constants())
         try:
-            found = constants_for(KernelKey(family, asked, element, cache_element, backend, kernel), families)
+            key = KernelKey(family, chip if own else asked, element, cache_element, backend, kernel)
+            found = constants_for(key, families)
         except OutsideDomainError:
             return None
         if found.taken_from:

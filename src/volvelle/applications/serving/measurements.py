@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
+from volvelle.applications.serving.request_logs import FIGURES, NEEDED, RequestLog, read_logs
 from volvelle.applications.table_cells import number, table_text
 from volvelle.errors import DescriptionError
 
@@ -51,6 +52,11 @@ KINDS = {
             needed=("engine", "model", "chip", "tp", "prefill_tokens", "decode_requests", "decode_context_tokens"),
             measures={"latency": ("latency_ms", 1e-3)},
         ),
+        MeasuredKind(
+            name="request_logs",
+            needed=NEEDED,
+            measures={"ttft": ("first_token_s", 1.0), "tpot": ("last_token_s", 1.0)},
+        ),
     )
 }
 """Kinds of tables, the more particular first."""
@@ -63,11 +69,13 @@ class ServingMeasurement:
     head: RowHead
     kind: str
     measure: str
-    """``ttft``, ``tpot``, ``latency`` or ``throughput``."""
+    """``ttft``, ``tpot``, ``latency`` or ``throughput``; the first two also as ``_p99``."""
     value: float
     """Seconds, or tokens a second."""
     cells: tuple[tuple[str, str], ...]
     """All that the row states, by column."""
+    log: RequestLog | None = None
+    """Of a row that is a whole log: its requests."""
 
     @property
     def stated(self) -> Mapping[str, str]:
@@ -101,6 +109,8 @@ def kind_of(file: Path) -> MeasuredKind:
 
 
 def _read(kind: MeasuredKind, file: Path | None) -> MeasuredTable[ServingMeasurement]:
+    if kind.name == "request_logs":
+        return _logs(file)
     table = read_table(
         f"serving_{kind.name}",
         lambda head, cells: _Line(head=head, cells=dict(cells)),
@@ -110,6 +120,24 @@ def _read(kind: MeasuredKind, file: Path | None) -> MeasuredTable[ServingMeasure
     )
     rows = tuple(one for line in table.rows for one in _figures(kind, line))
     return MeasuredTable(rows=rows, unread=table.unread)
+
+
+def _logs(file: Path | None) -> MeasuredTable[ServingMeasurement]:
+    """Every log, as one row of several figures."""
+    unread, logs = read_logs(file)
+    rows = tuple(
+        ServingMeasurement(
+            head=replace(head, row_id=f"{head.row_id} {measure}", group=f"request_logs {head.group}"),
+            kind="request_logs",
+            measure=measure,
+            value=figure(log),
+            cells=tuple(cells.items()),
+            log=log,
+        )
+        for head, cells, log in logs
+        for measure, figure in FIGURES.items()
+    )
+    return MeasuredTable(rows=rows, unread=unread)
 
 
 def _figures(kind: MeasuredKind, line: _Line) -> list[ServingMeasurement]:
