@@ -3,29 +3,33 @@
     python scripts/distil_layers.py FOLDER
 
 FOLDER holds kernels_layers_rtx.csv (layers of vLLM by tokens) and split.csv, which tells calibration groups from held-out
-ones. Of `calibrations/kernels.csv.gz` of the catalogue, the lines of this source are written anew; all others stay. Of a
-chip that tables of kernels have already (RTX PRO 6000), nothing is added. Passes and launches of the small kernels between
-products are printed: they are constants of an engine.
+ones. Of `calibrations/kernels.csv.gz` of the catalogue, the lines of this source are written anew; all others stay. Added
+are products of the RTX 4090, and experts of the RTX PRO 6000 as vLLM 0.19 runs them. Passes and launches of the small
+kernels between products are printed: they are constants of an engine.
 """
 
 import argparse
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from distil_kernels import DATA, rows_of, written
 
-from volvelle.applications.kernels.constants import KernelKey
+from volvelle.applications.kernels.constants import KernelKey, kernel_constants
 from volvelle.applications.kernels.fit import fit_table
-from volvelle.applications.kernels.measurements import KernelMeasurement
-from volvelle.applications.kernels.prediction import family_of
+from volvelle.applications.kernels.measurements import SIZES, KernelMeasurement
+from volvelle.applications.kernels.prediction import CHIPS, family_of
 from volvelle.applications.measured_table import RowHead
 from volvelle.catalogue import Catalogue
 
 SOURCE = "casys2025llmservingsim"
 FILE = "kernels_layers_rtx.csv"
 MODELS = {"Llama-3.1-8B": "llama3-8b", "Qwen3-30B-A3B-Instruct-2507": "qwen3-30b-a3b"}
+SYSTEMS = {"rtx-4090": "rtx_4090", "rtx-pro-6000": "rtx_pro_6000_server"}
+SURE = 4.0
+"""Rows of an expert in the mean from which on it is sure to have some."""
 SMALL = {"layernorm": 2.0, "rotary_emb": 1.0, "act_fn": 1.0, "qk_norm": 1.0}
 """Kernels of a layer that only go over the stream, and how often each runs."""
 
@@ -45,23 +49,38 @@ def main() -> None:
     ]
     catalogue = Catalogue()
     products = [one for row in rows if row["chip"] == "rtx-4090" for one in _product(row, catalogue)]
-    key = KernelKey("products", "rtx-4090", "bfloat16", "", "vllm", "torch.nn.functional.linear")
-    family = family_of(products[0])
-    assert family is not None, "products have a law"
-    table = fit_table(key, family, products, catalogue)
-    found = []
+    experts = [one for row in rows if row["kind"] == "moe" for one in _experts(row, catalogue)]
+    tables = {
+        KernelKey("products", "rtx-4090", "bfloat16", "", "vllm", "torch.nn.functional.linear"): products,
+        KernelKey("experts", CHIPS[experts[0].system], "bfloat16", "", "vllm", "fused_moe 0.19.0"): experts,
+    }
+    found = [line for key, members in tables.items() for line in _constants(key, members, catalogue)]
+    file = DATA / "calibrations" / "kernels.csv.gz"
+    others: list[Mapping[str, object]] = [line for line in rows_of(file) if line["source"] != SOURCE]
+    written(file, sorted([*others, *found], key=lambda line: str(line["family"])))
+    _between(rows, catalogue)
+
+
+def _constants(
+    key: KernelKey, members: list[KernelMeasurement], catalogue: Catalogue
+) -> list[dict[str, object]]:
+    """A line for each constant of a table, leaning towards those of the same software on the chip where it has any."""
+    family = family_of(members[0])
+    assert family is not None, "such kernels have a law"
+    alike = [
+        known.values
+        for other, known in kernel_constants().items()
+        if (other.family, other.chip, other.backend) == (key.family, key.chip, key.backend) and other != key
+    ]
+    table = fit_table(key, family, members, catalogue, towards=alike[0] if alike else None)
+    found: list[dict[str, object]] = []
     for name, value in table.found.constants.items():
         ends = {"low": value / table.found.spread[name], "high": value * table.found.spread[name]}
         told = {"constant": name, "value": f"{value:.4g}", **{end: f"{at:.3g}" for end, at in ends.items()}}
         whose = {part: getattr(key, part) for part in KernelKey.__dataclass_fields__}
-        found.append(
-            {**whose, **told, "rows": len(products), "error": f"{table.deviation:.3f}", "source": SOURCE}
-        )
-    file = DATA / "calibrations" / "kernels.csv.gz"
-    others: list[Mapping[str, object]] = [line for line in rows_of(file) if line["source"] != SOURCE]
-    written(file, sorted([*others, *found], key=lambda line: str(line["family"])))
-    print(f"{key.chip}: {len(products)} products, median error {table.error:.1%}, {dict(table.found.constants)}")
-    _between(rows, catalogue)
+        found.append({**whose, **told, "rows": len(members), "error": f"{table.deviation:.3f}", "source": SOURCE})
+    print(f"{key.chip}: {len(members)} {key.family}, median error {table.error:.1%}, {dict(table.found.constants)}")
+    return found
 
 
 def _product(row: Mapping[str, str], catalogue: Catalogue) -> list[KernelMeasurement]:
@@ -77,32 +96,38 @@ def _product(row: Mapping[str, str], catalogue: Catalogue) -> list[KernelMeasure
     }.get(row["layer"])
     if sides is None:
         return []
-    sizes: dict[str, float | None] = dict.fromkeys(
-        (
-            *("batch", "query", "kv", "heads", "kv_heads", "head_dim", "window", "tokens", "hidden", "inter"),
-            *("topk", "experts", "tp", "ep", "gpus", "bytes"),
-        )
+    sizes = {"m": float(row["tokens"] or row["sequences"]), "n": float(sides[0]), "k": float(sides[1])}
+    return [_timed(row, "gemm", sizes)]
+
+
+def _experts(row: Mapping[str, str], catalogue: Catalogue) -> list[KernelMeasurement]:
+    """A timed layer of experts, of which so many had tokens: as one that has no others, where all surely have some."""
+    shape = catalogue.model(MODELS[row["model"]])
+    experts = shape.experts
+    assert experts is not None, "a layer of experts has some"
+    tokens, active = float(row["tokens"]), float(row["activated_experts"])
+    if tokens * experts.chosen < SURE * active and active > experts.chosen:
+        return []
+    sizes = {"tokens": tokens, "hidden": float(shape.hidden), "inter": float(experts.ffn), "experts": active}
+    return [_timed(row, "moe", {**sizes, "topk": float(experts.chosen), "tp": 1.0, "ep": 1.0})]
+
+
+def _timed(row: Mapping[str, str], operation: str, sizes: Mapping[str, float]) -> KernelMeasurement:
+    given: dict[str, Any] = dict.fromkeys((*SIZES, "window")) | dict(sizes)
+    return KernelMeasurement(
+        head=RowHead(row_id=row["row_id"], group=operation, split="calibration", source=SOURCE),
+        operation=operation,
+        system=SYSTEMS[row["chip"]],
+        backend="vllm",
+        version="0.19.0",
+        element="bfloat16",
+        cache_element="",
+        kernel="",
+        flag="",
+        time=float(row["latency_us"]) * 1e-6,
+        distribution="balanced",
+        **given,
     )
-    head = RowHead(row_id=row["row_id"], group="products", split="calibration", source=SOURCE)
-    return [
-        KernelMeasurement(
-            head=head,
-            operation="gemm",
-            system=row["chip"],
-            backend="vllm",
-            version="0.19.0",
-            element="bfloat16",
-            cache_element="",
-            kernel="",
-            flag="",
-            time=float(row["latency_us"]) * 1e-6,
-            m=float(row["tokens"] or row["sequences"]),
-            n=float(sides[0]),
-            k=float(sides[1]),
-            distribution="",
-            **sizes,  # type: ignore[arg-type]
-        )
-    ]
 
 
 def _between(rows: list[dict[str, str]], catalogue: Catalogue) -> None:

@@ -19,8 +19,13 @@ _PROMPT_KERNELS = {"vllm": "vllm_flashinfer_trtllmprefill", "sglang": "trtllm_mh
 
 
 @lru_cache(maxsize=256)
-def kernel_set(catalogue: Catalogue, backend: str, chip: str, cache: str, *, own_keys: bool = False) -> KernelSet:
-    """Constants of all kernels that an engine runs on a chip; where every head has keys of its own, another runs."""
+def kernel_set(
+    catalogue: Catalogue, backend: str, chip: str, cache: str, *, own_keys: bool = False, version: str = ""
+) -> KernelSet:
+    """Constants of all kernels that an engine runs on a chip; where every head has keys of its own, another runs.
+
+    Of experts that several versions of the engine were timed with, those of its own.
+    """
     chips = {key.chip for key in kernel_constants()}
     families = {name: catalogue.chip_family(name) for name in chips}
     asked, known = _LIKE_CHIPS.get(chip, chip), set(families.values())
@@ -53,7 +58,9 @@ def kernel_set(catalogue: Catalogue, backend: str, chip: str, cache: str, *, own
         raise OutsideDomainError(f"no kernels were measured on {chip} or its family; measured: {', '.join(measured)}")
     return KernelSet(
         products=products,
-        experts={element: ways for element in _ELEMENTS if (ways := _experts(element, asked, families, backend))},
+        experts={
+            element: ways for element in _ELEMENTS if (ways := _experts(element, asked, families, backend, version))
+        },
         prompt=prompt,
         token=token,
         latent_prompt=near("latent attention over a prompt", "bfloat16", kept) or {},
@@ -76,7 +83,9 @@ def _token_kernel(chip: str, cache: str, backend: str, *, own_keys: bool) -> str
     return sorted(names, key=lambda name: ("trtllm" not in name, "triton" in name, name))[0] if names else wanted
 
 
-def _experts(element: str, chip: str, families: Mapping[str, str], backend: str) -> tuple[Constants, ...]:
+def _experts(
+    element: str, chip: str, families: Mapping[str, str], backend: str, version: str
+) -> tuple[Constants, ...]:
     """All kernels that the engine has for experts on the chip, else all that anybody has, else its family's."""
     known = {
         key: found.values
@@ -84,7 +93,8 @@ def _experts(element: str, chip: str, families: Mapping[str, str], backend: str)
         if key.family == "experts" and key.element == element and "nongated" not in key.kernel
     }
     own = {key: values for key, values in known.items() if key.backend == backend and key.chip == chip}
-    return tuple(own.values()) or _nearest(known, chip, families)
+    timed = [values for key, values in own.items() if version and key.kernel.partition(" ")[2].startswith(version)]
+    return tuple(timed) or tuple(own.values()) or _nearest(known, chip, families)
 
 
 def _collectives(kind: str, chip: str, families: Mapping[str, str], backend: str) -> tuple[Constants, ...]:

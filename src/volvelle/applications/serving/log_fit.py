@@ -66,12 +66,9 @@ def _residuals(logs: Sequence[tuple[ServingRun, RequestLog]], constants: EngineC
             iteration=replace(one.iteration, engine=constants),
             engine=replace(one.engine, constants=constants),
         )
-        ranks = one.layout.data
-        for rank, served in enumerate(replayed(replace(run, instance=changed))):
-            first, last = log.first_token[rank::ranks], log.last_token[rank::ranks]
-            many = served.output_tokens > _TOKENS
-            token = np.log((served.end - served.first_token)[many] / (last - first)[many])
-            waited = first - served.sent
-            counts = np.where(waited > _SHORT_WAIT, 1.0, _SHORT_COUNTS)
-            found += [_TPOT_COUNTS * token, counts * np.log((served.first_token - served.sent) / waited)]
+        served = replayed(replace(run, instance=changed))
+        many = served.output_tokens > _TOKENS
+        token = np.log((served.end - served.first_token)[many] / (log.last_token - log.first_token)[many])
+        counts = np.where(log.ttft > _SHORT_WAIT, 1.0, _SHORT_COUNTS)
+        found += [_TPOT_COUNTS * token, counts * np.log((served.first_token - served.sent) / log.ttft)]
     return np.concatenate(found)

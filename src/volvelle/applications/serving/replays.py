@@ -1,6 +1,6 @@
 """Logs replayed: the same requests at the same times through the rules of the engine that was logged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +10,14 @@ from volvelle.applications.serving.request_logs import RequestLog
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.errors import OutsideDomainError
+from volvelle.estimators.serving.step_tables import lock_step_costs
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.simulation.batching.metrics import Latency
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.loads import Trace
-from volvelle.workload.serving.requests import Requests
+from volvelle.workload.serving.requests import Real
 
 _WEIGHTS = {"bfloat16": "bf16", "float16": "bf16", "fp16": "bf16", "": "bf16"}
 _TRUE = ("1", "true", "yes")
@@ -30,6 +31,8 @@ def log_run(stated: Mapping[str, str], log: RequestLog, catalogue: Catalogue) ->
     weights = stated.get("weights", "")
     served = ServedModel(shape=catalogue.model(stated["model"]), weights=_WEIGHTS.get(weights, weights))
     tensor, data = _whole(stated, "tp") or 1, _whole(stated, "dp") or 1
+    if data > 1 and served.shape.experts is None:
+        return "replicas of a dense model share nothing: give the requests of each as a log of its own"
     spread = served.shape.experts is not None and stated.get("expert_parallel", "").lower() in _TRUE
     layout = ServingLayout(tensor=tensor, data=data, expert=tensor * data if spread else 1)
     share = stated.get("gpu_memory_utilization")
@@ -47,22 +50,30 @@ def log_run(stated: Mapping[str, str], log: RequestLog, catalogue: Catalogue) ->
     return ServingRun(instance=one, kind="request_logs", sizes={}, assumed=assumed, load=Trace(recorded=log.requests))
 
 
-def replayed(run: ServingRun) -> Sequence[Served]:
-    """The log through the rules, one run for each rank; ranks get requests in turn."""
+def replayed(run: ServingRun) -> Served:
+    """The log through the rules; data-parallel ranks that wait for each other are followed as one engine."""
     one = run.instance
     if not isinstance(run.load, Trace):
         raise OutsideDomainError("there is no log to replay")
     # The log's clock is the engine's: what clients and front ends take is not in it.
     rules = replace(one.rules(), api_seconds=0.0)
     ranks = one.layout.data
-    return [serve(_part(run.load.recorded, rank, ranks), one.costs(rules), rules) for rank in range(ranks)]
+    if ranks == 1:
+        return serve(run.load.recorded, one.costs(rules), rules)
+    costs = lock_step_costs(one.iteration, most_tokens=rules.most_tokens, most_sequences=rules.max_sequences)
+    together = replace(
+        rules,
+        token_budget=ranks * rules.token_budget,
+        max_sequences=ranks * rules.max_sequences,
+        kv_blocks=ranks * rules.kv_blocks,
+    )
+    return serve(run.load.recorded, costs, together)
 
 
 def replay_answers(run: ServingRun) -> Mapping[str, float]:
     """Means and 99th percentiles over all requests, as a log states them."""
-    runs = replayed(run)
-    ttft = Latency.of(np.concatenate([served.first_token - served.sent for served in runs]))
-    tpot = Latency.of(np.concatenate([_tpot(served) for served in runs]))
+    served = replayed(run)
+    ttft, tpot = Latency.of(served.first_token - served.sent), Latency.of(_tpot(served))
     return {
         "ttft": ttft.mean,
         "tpot": tpot.mean,
@@ -71,18 +82,9 @@ def replay_answers(run: ServingRun) -> Mapping[str, float]:
     }
 
 
-def _tpot(served: Served) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _tpot(served: Served) -> Real:
     more = served.output_tokens > 1
     return (served.end - served.first_token)[more] / (served.output_tokens[more] - 1)
-
-
-def _part(requests: Requests, rank: int, ranks: int) -> Requests:
-    """Those that a rank gets, in turn."""
-    return Requests(
-        arrival=requests.arrival[rank::ranks],
-        input_tokens=requests.input_tokens[rank::ranks],
-        output_tokens=requests.output_tokens[rank::ranks],
-    )
 
 
 def _whole(stated: Mapping[str, str], column: str) -> int | None:
