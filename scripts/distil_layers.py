@@ -2,10 +2,10 @@
 
     python scripts/distil_layers.py FOLDER
 
-FOLDER holds kernels_layers_rtx.csv (layers of vLLM by tokens) and split.csv, which tells calibration groups from held-out
-ones. Of `calibrations/kernels.csv.gz` of the catalogue, the lines of this source are written anew; all others stay. Added
-are products of the RTX 4090, and experts of the RTX PRO 6000 as vLLM 0.19 runs them. Passes and launches of the small
-kernels between products are printed: they are constants of an engine.
+FOLDER holds kernels_layers_rtx.csv (layers of vLLM by tokens) and split.csv, which tells calibration groups from
+held-out ones. Written is `calibrations/layers.csv` of the catalogue: products of the RTX 4090, and experts of the RTX
+PRO 6000 as vLLM 0.19 runs them. Passes and launches of the small kernels between products are printed: they are
+constants of an engine.
 """
 
 import argparse
@@ -15,19 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distil_kernels import DATA, rows_of, written
+from distil_kernels import DATA
 
 from volvelle.applications.kernels.constants import KernelKey, kernel_constants
 from volvelle.applications.kernels.fit import fit_table
 from volvelle.applications.kernels.measurements import SIZES, KernelMeasurement
-from volvelle.applications.kernels.prediction import CHIPS, family_of
+from volvelle.applications.kernels.prediction import family_of
 from volvelle.applications.measured_table import RowHead
 from volvelle.catalogue import Catalogue
 
 SOURCE = "casys2025llmservingsim"
 FILE = "kernels_layers_rtx.csv"
 MODELS = {"Llama-3.1-8B": "llama3-8b", "Qwen3-30B-A3B-Instruct-2507": "qwen3-30b-a3b"}
-SYSTEMS = {"rtx-4090": "rtx_4090", "rtx-pro-6000": "rtx_pro_6000_server"}
 SURE = 4.0
 """Rows of an expert in the mean from which on it is sure to have some."""
 SMALL = {"layernorm": 2.0, "rotary_emb": 1.0, "act_fn": 1.0, "qk_norm": 1.0}
@@ -39,9 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    split = {
-        row["group"]: row["split"] for row in csv.DictReader((folder / "split.csv").open()) if row["file"] == FILE
-    }
+    split = {row["group"]: row["split"] for row in csv.DictReader((folder / "split.csv").open()) if row["file"] == FILE}
     rows = [
         row
         for row in csv.DictReader((folder / FILE).open())
@@ -52,18 +49,18 @@ def main() -> None:
     experts = [one for row in rows if row["kind"] == "moe" for one in _experts(row, catalogue)]
     tables = {
         KernelKey("products", "rtx-4090", "bfloat16", "", "vllm", "torch.nn.functional.linear"): products,
-        KernelKey("experts", CHIPS[experts[0].system], "bfloat16", "", "vllm", "fused_moe 0.19.0"): experts,
+        KernelKey("experts", "rtx-pro-6000-server", "bfloat16", "", "vllm", "fused_moe 0.19.0"): experts,
     }
     found = [line for key, members in tables.items() for line in _constants(key, members, catalogue)]
-    file = DATA / "calibrations" / "kernels.csv.gz"
-    others: list[Mapping[str, object]] = [line for line in rows_of(file) if line["source"] != SOURCE]
-    written(file, sorted([*others, *found], key=lambda line: str(line["family"])))
+    file = DATA / "calibrations" / "layers.csv"
+    with file.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(found[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found)
     _between(rows, catalogue)
 
 
-def _constants(
-    key: KernelKey, members: list[KernelMeasurement], catalogue: Catalogue
-) -> list[dict[str, object]]:
+def _constants(key: KernelKey, members: list[KernelMeasurement], catalogue: Catalogue) -> list[dict[str, object]]:
     """A line for each constant of a table, leaning towards those of the same software on the chip where it has any."""
     family = family_of(members[0])
     assert family is not None, "such kernels have a law"
@@ -117,7 +114,7 @@ def _timed(row: Mapping[str, str], operation: str, sizes: Mapping[str, float]) -
     return KernelMeasurement(
         head=RowHead(row_id=row["row_id"], group=operation, split="calibration", source=SOURCE),
         operation=operation,
-        system=SYSTEMS[row["chip"]],
+        system=row["chip"],
         backend="vllm",
         version="0.19.0",
         element="bfloat16",

@@ -3,9 +3,9 @@
     python scripts/distil_serving.py FOLDER
 
 FOLDER holds closed_loop.csv, static_latency.csv, static_phases.csv, saturated_throughput.csv, mlperf.csv,
-iterations.csv, request_logs.csv (with _engines and _per_second), disaggregated.csv, and split.csv, which tells calibration
-rows from held-out ones. Rows that a source flags as doubtful are kept apart: `calibration_noisy` and `heldout_secondary`.
-Every request of a log carries what its engine was told.
+iterations.csv, request_logs.csv (with _engines and _per_second), disaggregated.csv, and split.csv, which tells
+calibration rows from held-out ones. Rows that a source flags as doubtful are kept apart: `calibration_noisy` and
+`heldout_secondary`. Every request of a log carries what its engine was told.
 """
 
 import argparse

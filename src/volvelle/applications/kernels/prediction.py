@@ -27,7 +27,6 @@ CHIPS = {
     "gb300": "gb300",
     "l40s": "l40s",
     "rtx_pro_6000_server": "rtx-pro-6000-server",
-    "rtx_4090": "rtx-4090",
 }
 """Chips of the catalogue by what sources of kernels call them."""
 ELEMENTS = {"bfloat16": "bf16", "half": "bf16", "fp8": "fp8", "fp8_block": "fp8", "nvfp4": "fp4"}

@@ -1,6 +1,6 @@
 """Serving as an application: what engines were measured to do, held against steps, batches and replayed loads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -8,12 +8,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from volvelle.applications.contract import Application, Question
+from volvelle.applications.contract import Application, Option, Question
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
-from volvelle.applications.scores import Finding, RowValidation, ScoredRow
+from volvelle.applications.scores import Finding, MeasuredCurve, RowValidation, ScoredRow
 from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.curves import log_curves
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
 from volvelle.applications.serving.runs import ServingRun
@@ -76,9 +77,25 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
     groups_are: ClassVar[str] = "table, chip, engine and model"
     calibrates: ClassVar[str] = "What engines add to their kernels. Takes some minutes."
 
+    validate_options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            flag="--kind",
+            choices=tuple(KINDS),
+            help="Only tables of that kind; of a file, the kind that its columns are read as.",
+        ),
+    )
+
     def rows(self, file: Path | None = None) -> MeasuredTable[ServingMeasurement]:
         """Published figures, or a file's."""
         return serving_measurements(file)
+
+    def asked_rows(self, file: Path | None = None, **options: Any) -> MeasuredTable[ServingMeasurement]:
+        """Those of one kind of table, where that is asked for."""
+        return serving_measurements(file, kind=options.get("kind") or "")
+
+    def curves(self, validation: RowValidation) -> Sequence[MeasuredCurve]:
+        """How full engines were, where all rows are of logs."""
+        return log_curves(validation.rows)
 
     def question(self, row: ServingMeasurement, catalogue: Catalogue) -> ServingQuestion | str:
         """The run that a row states."""

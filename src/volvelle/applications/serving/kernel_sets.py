@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from volvelle.applications.kernels.constants import KernelKey, constants_for, kernel_constants
+from volvelle.applications.kernels.constants import KernelKey, constants_for, kernel_constants, layer_constants
 from volvelle.catalogue import Catalogue
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.engine_constants import Constants, KernelSet
@@ -32,14 +32,20 @@ def kernel_set(
     families[asked] = catalogue.chip_family(asked)
     if families[asked] not in known:
         asked = _STAND_IN
+    timed = {key.chip for key in layer_constants()}
     kept = "fp8" if cache == "fp8" else "bfloat16"
-    taken = [] if asked == chip else [f"{'other' if chip in chips else 'all'} kernels: {asked}"]
+    taken = [] if asked == chip else [f"{'other' if chip in timed else 'all'} kernels: {asked}"]
 
     def near(family: str, element: str, cache_element: str = "", kernel: str = "") -> Constants | None:
-        own = any((key.family, key.chip, key.element) == (family, chip, element) for key in kernel_constants())
+        own = [
+            known.values
+            for key, known in layer_constants().items()
+            if (key.family, key.chip, key.element, key.backend) == (family, chip, element, backend)
+        ]
+        if own:
+            return own[0]
         try:
-            key = KernelKey(family, chip if own else asked, element, cache_element, backend, kernel)
-            found = constants_for(key, families)
+            found = constants_for(KernelKey(family, asked, element, cache_element, backend, kernel), families)
         except OutsideDomainError:
             return None
         if found.taken_from:
@@ -83,9 +89,7 @@ def _token_kernel(chip: str, cache: str, backend: str, *, own_keys: bool) -> str
     return sorted(names, key=lambda name: ("trtllm" not in name, "triton" in name, name))[0] if names else wanted
 
 
-def _experts(
-    element: str, chip: str, families: Mapping[str, str], backend: str, version: str
-) -> tuple[Constants, ...]:
+def _experts(element: str, chip: str, families: Mapping[str, str], backend: str, version: str) -> tuple[Constants, ...]:
     """All kernels that the engine has for experts on the chip, else all that anybody has, else its family's."""
     known = {
         key: found.values
@@ -93,8 +97,13 @@ def _experts(
         if key.family == "experts" and key.element == element and "nongated" not in key.kernel
     }
     own = {key: values for key, values in known.items() if key.backend == backend and key.chip == chip}
-    timed = [values for key, values in own.items() if version and key.kernel.partition(" ")[2].startswith(version)]
-    return tuple(timed) or tuple(own.values()) or _nearest(known, chip, families)
+    timed = [
+        found.values
+        for key, found in layer_constants().items()
+        if (key.family, key.chip, key.element, key.backend) == ("experts", chip, element, backend)
+        and key.kernel.partition(" ")[2].startswith(version)
+    ]
+    return (tuple(timed) if version else ()) or tuple(own.values()) or _nearest(known, chip, families)
 
 
 def _collectives(kind: str, chip: str, families: Mapping[str, str], backend: str) -> tuple[Constants, ...]:

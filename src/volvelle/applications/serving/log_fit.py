@@ -12,7 +12,7 @@ from volvelle.estimators.serving.engine_constants import EngineConstants
 from volvelle.workload.serving.requests import Real
 
 FITTED_TO_LOGS = ("attending", "host", "per_sequence", "per_admission")
-"""Constants that a log tells apart; rates of products are those of kernels."""
+"""Constants that move, which a log tells together better than apart; rates of products stay those of kernels."""
 _LAUNCH, _PASSES = 2.1e-6, 8.2
 """Seconds a small kernel, and passes over the stream: of timed layers on two cards (scripts/distil_layers.py)."""
 _STEP, _ROUNDS, _FAR = 0.15, 8, 1.0

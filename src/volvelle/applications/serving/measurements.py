@@ -11,7 +11,7 @@ from pathlib import Path
 from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
 from volvelle.applications.serving.request_logs import FIGURES, NEEDED, RequestLog, read_logs
 from volvelle.applications.table_cells import number, table_text
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +91,8 @@ class _Line:
 
 def serving_measurements(file: Path | None = None, *, kind: str = "") -> MeasuredTable[ServingMeasurement]:
     """All measurements: those of the package, or those of one file, whose kind its columns tell."""
+    if kind and kind not in KINDS:
+        raise UnknownNameError.among("kind of serving table", kind, KINDS)
     if file is None:
         return joined(*(_read(one, None) for one in KINDS.values() if not kind or one.name == kind))
     return _read(KINDS[kind] if kind else kind_of(file), file)
@@ -147,6 +149,8 @@ def _figures(kind: MeasuredKind, line: _Line) -> list[ServingMeasurement]:
         value = number(line.cells, column)
         if value is not None:
             head = replace(line.head, row_id=f"{line.head.row_id} {measure}", group=f"{kind.name} {line.head.group}")
+            if head.split == "given" and line.cells.get("flag"):  # what a source doubts is scored apart
+                head = replace(head, split="heldout_secondary", flags=line.cells["flag"])
             found.append(
                 ServingMeasurement(head=head, kind=kind.name, measure=measure, value=value * scale, cells=cells)
             )
