@@ -55,6 +55,56 @@ def main() -> None:
             written.append(head | kept | {"source": source})
         _write(name, written)
     _logs(folder, by_group)
+    _peers(folder)
+
+
+def _peers(folder: Path) -> None:
+    """What other tools predict of rows that are here, each beside the row it is of."""
+    rows = []
+    for row in csv.DictReader((folder / "peer_aiconfigurator_closed_loop.csv").open()):
+        rows += [
+            _peer(row["row_id"], "closed_loop", measure, "aiconfigurator 0.12", float(predicted) * 1e-3)
+            for measure in ("ttft", "tpot")
+            if (predicted := row[f"aic_predicted_{measure}_ms"])
+        ]
+    saturated = list(csv.DictReader((folder / "saturated_throughput.csv").open()))
+    for row in csv.DictReader((folder / "peer_aiconfigurator_saturated_70b_h100.csv").open()):
+        for name in _near(saturated, "output_tok_s", row["measured_trtllm_tok_s"], row, ("tp", "isl", "osl")):
+            predicted = float(row["aic_best_tok_s"])
+            rows.append(_peer(name, "saturated_throughput", "throughput", "aiconfigurator 0.12", predicted))
+    static = list(csv.DictReader((folder / "static_latency.csv").open()))
+    for row in csv.DictReader((folder / "peer_h100_static_24.csv").open()):
+        for engine, tool in (("trtllm", "aic_trtllm_s"), ("vllm", "aic_vllm_s")):
+            model = row["model"].lower().replace("meta-llama-3", "llama3")
+            asked = (engine, "h100-sxm", model, "")
+            own = [one for one in static if tuple(one[name] for name in ("engine", "chip", "model", "flag")) == asked]
+            peers = {"aiconfigurator 0.12": tool, "GenZ": "genz_eff08_s", "LLM-Viewer": "llmviewer_s"}
+            for name in _near(own, "latency_s", row[f"measured_{engine}_s"], row, ("tp", "isl", "osl", "batch")):
+                rows += [
+                    _peer(name, "static_latency", "latency", f"{peer} ({engine})", float(row[column]))
+                    for peer, column in peers.items()
+                    if row[column]
+                ]
+    _write("peers", rows)
+
+
+def _near(
+    rows: list[dict[str, str]], column: str, measured: str, asked: dict[str, str], same: tuple[str, ...]
+) -> list[str]:
+    """The row that a peer was asked for: the same sizes, and measured the same to a hundredth."""
+    if not measured:
+        return []
+    found = [
+        row["row_id"]
+        for row in rows
+        if all(float(row[name] or row.get("chips") or 0) == float(asked[name]) for name in same)
+        and abs(float(row[column]) / float(measured) - 1.0) < 0.01
+    ]
+    return found[:1]
+
+
+def _peer(name: str, kind: str, measure: str, peer: str, predicted: float) -> dict[str, str]:
+    return {"row_id": name, "table": kind, "measure": measure, "peer": peer, "predicted": f"{predicted:.6g}"}
 
 
 def _logs(folder: Path, by_group: dict[tuple[str, str], str]) -> None:

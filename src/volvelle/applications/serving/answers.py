@@ -6,6 +6,7 @@ import numpy as np
 
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.mlperf import mlperf_answers
 from volvelle.applications.serving.replays import replay_answers
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.estimators.serving.iteration import Batch
@@ -97,5 +98,6 @@ _KINDS = {
     "static_phases": _static,
     "saturated_throughput": _saturated,
     "iterations": _iteration,
+    "mlperf": mlperf_answers,
     "request_logs": replay_answers,
 }

@@ -17,10 +17,12 @@ from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.curves import log_curves
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
+from volvelle.applications.serving.peers import peers_finding
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.static_answer import interval, prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
+from volvelle.errors import OutsideDomainError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, RangedFigure
 from volvelle.quantities import percent
@@ -49,7 +51,13 @@ class ServingTimes(Estimator[ServingRun, str]):
 
     def estimate(self, run: ServingRun, system: Cluster, measure: str) -> Estimate[ServingRun, str]:
         """One figure of a run, and between which values it lies four times in five."""
-        value = _answers(run)[measure]
+        found = _answers(run)
+        if measure not in found:
+            raise OutsideDomainError(
+                f"the model does not sustain the stated rate of queries, so there is no {measure} that would not grow "
+                "with the length of the run"
+            )
+        value = found[measure]
         part = Contribution(
             name=measure,
             part="serving",
@@ -189,6 +197,7 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
             for group in groups
         ]
         yield Finding(key="groups", value=sorted(scored, key=_worst, reverse=True))
+        yield peers_finding(validation.rows)
 
 
 def _kind(row: ScoredRow) -> str:

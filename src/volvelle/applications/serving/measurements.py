@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
+from volvelle.applications.measured_table import MeasuredTable, RowHead, Split, joined, read_table
 from volvelle.applications.serving.request_logs import FIGURES, NEEDED, RequestLog, read_logs
 from volvelle.applications.table_cells import number, table_text
 from volvelle.errors import DescriptionError, UnknownNameError
@@ -53,6 +53,26 @@ KINDS = {
             measures={"latency": ("latency_ms", 1e-3)},
         ),
         MeasuredKind(
+            name="mlperf",
+            needed=(
+                "model",
+                "chip",
+                "chips",
+                "scenario",
+                "framework",
+                "tokens_per_s",
+                "mean_osl_derived",
+                "target_qps",
+            ),
+            measures={
+                "throughput": ("tokens_per_s", 1.0),
+                "ttft": ("ttft_mean_ms", 1e-3),
+                "tpot": ("tpot_mean_ms", 1e-3),
+                "ttft_p99": ("ttft_p99_ms", 1e-3),
+                "tpot_p99": ("tpot_p99_ms", 1e-3),
+            },
+        ),
+        MeasuredKind(
             name="request_logs",
             needed=NEEDED,
             measures={"ttft": ("first_token_s", 1.0), "tpot": ("last_token_s", 1.0)},
@@ -83,6 +103,13 @@ class ServingMeasurement:
         return dict(self.cells)
 
 
+_APART: Mapping[str, Split] = {
+    "given": "heldout_secondary",
+    "heldout": "heldout_secondary",
+    "calibration": "calibration_noisy",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
     head: RowHead
@@ -108,6 +135,11 @@ def kind_of(file: Path) -> MeasuredKind:
         f"{file.name} is no table of serving that is known: its columns are {', '.join(header[:12])}; give one of "
         + "; ".join(f"{kind.name} ({', '.join(kind.needed)})" for kind in KINDS.values())
     )
+
+
+def states_layout(stated: Mapping[str, str]) -> bool:
+    """Whether a result of MLPerf says how its instances were laid out."""
+    return bool(stated.get("tp") and stated.get("max_batch_per_engine"))
 
 
 def _read(kind: MeasuredKind, file: Path | None) -> MeasuredTable[ServingMeasurement]:
@@ -149,8 +181,9 @@ def _figures(kind: MeasuredKind, line: _Line) -> list[ServingMeasurement]:
         value = number(line.cells, column)
         if value is not None:
             head = replace(line.head, row_id=f"{line.head.row_id} {measure}", group=f"{kind.name} {line.head.group}")
-            if head.split == "given" and line.cells.get("flag"):  # what a source doubts is scored apart
-                head = replace(head, split="heldout_secondary", flags=line.cells["flag"])
+            if line.cells.get("flag") or (kind.name == "mlperf" and not states_layout(line.cells)):
+                # What a source doubts, or does not state, is scored apart.
+                head = replace(head, split=_APART.get(head.split, head.split), flags=line.cells.get("flag", ""))
             found.append(
                 ServingMeasurement(head=head, kind=kind.name, measure=measure, value=value * scale, cells=cells)
             )
