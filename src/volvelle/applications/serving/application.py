@@ -54,8 +54,7 @@ class ServingTimes(Estimator[ServingRun, str]):
         found = _answers(run)
         if measure not in found:
             raise OutsideDomainError(
-                f"the model does not sustain the stated rate of queries, so there is no {measure} that would not grow "
-                "with the length of the run"
+                "it does not sustain the stated rate of queries, so latencies would grow with the length of the run"
             )
         value = found[measure]
         part = Contribution(
