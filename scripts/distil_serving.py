@@ -3,8 +3,9 @@
     python scripts/distil_serving.py FOLDER
 
 FOLDER holds closed_loop.csv, static_latency.csv, static_phases.csv, saturated_throughput.csv, mlperf.csv,
-iterations.csv, request_logs.csv, disaggregated.csv, and split.csv, which tells calibration rows from held-out ones.
-Rows that a source flags as doubtful are kept apart: `calibration_noisy` and `heldout_secondary`.
+iterations.csv, request_logs.csv (with _engines and _per_second), disaggregated.csv, and split.csv, which tells
+calibration rows from held-out ones. Rows that a source flags as doubtful are kept apart: `calibration_noisy` and
+`heldout_secondary`. Every request of a log carries what its engine was told.
 """
 
 import argparse
@@ -52,13 +53,84 @@ def main() -> None:
             flagged = bool(row.get("flag"))
             head = {"row_id": row["row_id"], "split": SPLITS[split][flagged], "group": group}
             written.append(head | kept | {"source": source})
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(written[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(written)
-        target = DATA / f"serving_{name}.csv.gz"
-        target.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-        print(f"{target.name}: {len(written)} rows, {target.stat().st_size / 1e3:.0f} kB")
+        _write(name, written)
+    _logs(folder, by_group)
+    _peers(folder)
+
+
+def _peers(folder: Path) -> None:
+    """What other tools predict of rows that are here, each beside the row it is of."""
+    rows = []
+    for row in csv.DictReader((folder / "peer_aiconfigurator_closed_loop.csv").open()):
+        rows += [
+            _peer(row["row_id"], "closed_loop", measure, "aiconfigurator 0.12", float(predicted) * 1e-3)
+            for measure in ("ttft", "tpot")
+            if (predicted := row[f"aic_predicted_{measure}_ms"])
+        ]
+    saturated = list(csv.DictReader((folder / "saturated_throughput.csv").open()))
+    for row in csv.DictReader((folder / "peer_aiconfigurator_saturated_70b_h100.csv").open()):
+        for name in _near(saturated, "output_tok_s", row["measured_trtllm_tok_s"], row, ("tp", "isl", "osl")):
+            predicted = float(row["aic_best_tok_s"])
+            rows.append(_peer(name, "saturated_throughput", "throughput", "aiconfigurator 0.12", predicted))
+    static = list(csv.DictReader((folder / "static_latency.csv").open()))
+    for row in csv.DictReader((folder / "peer_h100_static_24.csv").open()):
+        for engine, tool in (("trtllm", "aic_trtllm_s"), ("vllm", "aic_vllm_s")):
+            model = row["model"].lower().replace("meta-llama-3", "llama3")
+            asked = (engine, "h100-sxm", model, "")
+            own = [one for one in static if tuple(one[name] for name in ("engine", "chip", "model", "flag")) == asked]
+            peers = {"aiconfigurator 0.12": tool, "GenZ": "genz_eff08_s", "LLM-Viewer": "llmviewer_s"}
+            for name in _near(own, "latency_s", row[f"measured_{engine}_s"], row, ("tp", "isl", "osl", "batch")):
+                rows += [
+                    _peer(name, "static_latency", "latency", f"{peer} ({engine})", float(row[column]))
+                    for peer, column in peers.items()
+                    if row[column]
+                ]
+    _write("peers", rows)
+
+
+def _near(
+    rows: list[dict[str, str]], column: str, measured: str, asked: dict[str, str], same: tuple[str, ...]
+) -> list[str]:
+    """The row that a peer was asked for: the same sizes, and measured the same to a hundredth."""
+    if not measured:
+        return []
+    found = [
+        row["row_id"]
+        for row in rows
+        if all(float(row[name] or row.get("chips") or 0) == float(asked[name]) for name in same)
+        and abs(float(row[column]) / float(measured) - 1.0) < 0.01
+    ]
+    return found[:1]
+
+
+def _peer(name: str, kind: str, measure: str, peer: str, predicted: float) -> dict[str, str]:
+    return {"row_id": name, "table": kind, "measure": measure, "peer": peer, "predicted": f"{predicted:.6g}"}
+
+
+def _logs(folder: Path, by_group: dict[tuple[str, str], str]) -> None:
+    """Logs of requests: what the engine was told in every row, and what it said of itself each second."""
+    source = "casys-kaist/LLMServingSim (MIT)"
+    engines = {row["log"]: row for row in csv.DictReader((folder / "request_logs_engines.csv").open())}
+    written = []
+    for row in csv.DictReader((folder / "request_logs.csv").open()):
+        told = {name: value for name, value in engines[row["log"]].items() if name != "log"}
+        split = SPLITS[by_group["request_logs.csv", row["log"]]][False]
+        group = f"{told['chip']}/{told['engine']}/{told['model']}"
+        kept = {name: value for name, value in row.items() if name not in ("row_id", "request", "arrival_s")}
+        written.append({"row_id": row["row_id"], "split": split, "group": group} | kept | told | {"source": source})
+    _write("request_logs", written)
+    _write("request_logs_per_second", list(csv.DictReader((folder / "request_logs_per_second.csv").open())))
+
+
+def _write(name: str, rows: list[dict[str, str]]) -> None:
+    """The same bytes for the same rows."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    target = DATA / f"serving_{name}.csv.gz"
+    target.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+    print(f"{target.name}: {len(rows)} rows, {target.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar, final
 
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, Row
-from volvelle.applications.scores import Finding, RowValidation
+from volvelle.applications.scores import Finding, MeasuredCurve, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
@@ -171,6 +171,14 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     def narrowed(self, validation: RowValidation, **options: Any) -> RowValidation:
         """The rows that are shown."""
         return validation
+
+    def asked_rows(self, file: Path | None = None, **options: Any) -> MeasuredTable[Row]:
+        """Measured rows as options of the application's own narrow them."""
+        return self.rows(file)
+
+    def curves(self, validation: RowValidation) -> Sequence[MeasuredCurve]:
+        """What a picture shows instead of predicted against measured figures, where rows are runs over time."""
+        return ()
 
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
         """What else a validation of all rows shows."""

@@ -122,6 +122,20 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCurve:
+    """A figure of one run over time, as it was measured and as the model has it."""
+
+    title: str
+    """Of the run."""
+    name: str
+    """Of the figure, with its unit."""
+    moments: tuple[float, ...]
+    """Seconds since the run began."""
+    measured: tuple[float, ...]
+    predicted: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowValidation:
     """All rows of one kind, scored or skipped."""
 

@@ -38,6 +38,8 @@ class EngineEntry(BaseModel):
     kernels: Literal["vllm", "sglang", "trtllm"]
     """Whose measured kernels it runs."""
     version: str
+    gathers: bool = False
+    """Whether experts that are spread out get all tokens of all ranks."""
     defaults: dict[str, Datum]
 
 
@@ -101,7 +103,7 @@ def serving_engine(given: str, family: str = "") -> ServingEngine:
             key: float(read_figure(datum, _DOMAINS[key], where=f"{name}: {key}", sources=sources).value)
             for key, datum in entry.defaults.items()
         },
-        constants=replace(constants, **known, host_overlapped=overlapped),
+        constants=replace(constants, **known, host_overlapped=overlapped, gathers=entry.gathers),
         error=errors,
         fitted_to=rows,
     )

@@ -49,7 +49,7 @@ def _command(application: AnyApplication) -> click.Command:
         if plot is not None and plot.suffix not in (".svg", ".png"):
             raise click.BadParameter(f"{plot.name} ends neither in .svg nor in .png", param_hint="--plot")
         options = chosen(application.validate_options, given)
-        table = application.rows(data).only((group,) if group else ())
+        table = application.asked_rows(data, **options).only((group,) if group else ())
         # A bar where somebody watches.
         with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
             task = bar.add_task("predicting", total=len(table.rows))

@@ -9,6 +9,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.registry import application as application_of
 from volvelle.applications.scores import RowScore, RowValidation, ScoredRow
 from volvelle.applications.validation import validate as validated
+from volvelle.errors import UnknownNameError
 from volvelle.presentable import Presentable
 from volvelle.verbs.named import Folder, catalogue_of
 
@@ -46,14 +47,19 @@ def validate(
     group: str | None = None,
     catalogue: Folder = None,
     advance: Callable[[], None] | None = None,
+    **options: Any,
 ) -> Validation:
     """Predict every measured row of an application (``"training"``, ``"memory"``, ``"hpl"`` …) that can be.
 
     `data` is a table of one's own, a .csv file in the columns of the one that ships; without it, the published rows of
     the package. With `group`, only publications whose names start like that. `advance` is called after every row.
+    `options` are an application's own, such as ``kind="request_logs"`` of serving or ``all_sizes=True`` of collectives.
     """
     asked = application_of(application)
-    table = asked.rows(None if data is None else Path(data)).only((group,) if group else ())
-    return Validation(
-        application=asked, result=validated(asked, table, catalogue=catalogue_of(catalogue), advance=advance)
-    )
+    known = [option.flag.lstrip("-").replace("-", "_") for option in asked.validate_options]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise UnknownNameError.among(f"option of validate {application}", unknown[0], known)
+    table = asked.asked_rows(None if data is None else Path(data), **options).only((group,) if group else ())
+    result = validated(asked, table, catalogue=catalogue_of(catalogue), advance=advance)
+    return Validation(application=asked, result=asked.narrowed(result, **options) if options else result)

@@ -44,8 +44,18 @@ class KernelConstants:
 
 @cache
 def kernel_constants() -> Mapping[KernelKey, KernelConstants]:
-    """All constants of the package."""
-    file = resources.files("volvelle.catalogue") / "data" / "calibrations" / "kernels.csv.gz"
+    """All constants of the package that tables of kernels tell."""
+    return _read("kernels.csv.gz")
+
+
+@cache
+def layer_constants() -> Mapping[KernelKey, KernelConstants]:
+    """Constants from timed layers of a served model: few shapes, so they stand for no other chip and no other model."""
+    return _read("layers.csv")
+
+
+def _read(name: str) -> Mapping[KernelKey, KernelConstants]:
+    file = resources.files("volvelle.catalogue") / "data" / "calibrations" / name
     found: dict[KernelKey, dict[str, float]] = {}
     errors: dict[KernelKey, float] = {}
     for row in csv.DictReader(io.StringIO(table_text(file))):

@@ -6,6 +6,8 @@ import numpy as np
 
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.mlperf import mlperf_answers
+from volvelle.applications.serving.replays import replay_answers
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.estimators.serving.static_batch import static_times
@@ -97,4 +99,6 @@ _KINDS = {
     "static_phases": _static,
     "saturated_throughput": _saturated,
     "iterations": _iteration,
+    "mlperf": mlperf_answers,
+    "request_logs": replay_answers,
 }

@@ -1,6 +1,6 @@
 """Serving as an application: what engines were measured to do, held against steps, batches and replayed loads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -8,23 +8,27 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from volvelle.applications.contract import Application, Question
+from volvelle.applications.contract import Application, Option, Question
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
-from volvelle.applications.scores import Finding, RowValidation, ScoredRow
+from volvelle.applications.scores import Finding, MeasuredCurve, RowValidation, ScoredRow
 from volvelle.applications.serving.answers import answers
+from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.curves import log_curves
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
-from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.peers import peers_finding
+from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.static_answer import interval, prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
+from volvelle.errors import OutsideDomainError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, RangedFigure
 from volvelle.quantities import percent
 from volvelle.system.cluster import Cluster
 
-MEASURES = ("ttft", "tpot", "latency", "throughput")
+MEASURES = ("ttft", "tpot", "latency", "throughput", "ttft_p99", "tpot_p99")
 _SCORED = ("given", "heldout")
 
 ServingQuestion = Question[ServingRun, str, None]
@@ -47,7 +51,12 @@ class ServingTimes(Estimator[ServingRun, str]):
 
     def estimate(self, run: ServingRun, system: Cluster, measure: str) -> Estimate[ServingRun, str]:
         """One figure of a run, and between which values it lies four times in five."""
-        value = _answers(run)[measure]
+        found = _answers(run)
+        if measure not in found:
+            raise OutsideDomainError(
+                "it does not sustain the stated rate of queries, so latencies would grow with the length of the run"
+            )
+        value = found[measure]
         part = Contribution(
             name=measure,
             part="serving",
@@ -61,7 +70,7 @@ class ServingTimes(Estimator[ServingRun, str]):
             decision=measure,
             contributions=(part,),
             chips=run.instance.layout.chips,
-            ranges={"time": interval(value, prediction_errors(run.instance)[measure])},
+            ranges={"time": interval(value, prediction_errors(run.instance)[measure.removesuffix("_p99")])},
         )
 
 
@@ -75,13 +84,29 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
     groups_are: ClassVar[str] = "table, chip, engine and model"
     calibrates: ClassVar[str] = "What engines add to their kernels. Takes some minutes."
 
+    validate_options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            flag="--kind",
+            choices=tuple(KINDS),
+            help="Only tables of that kind; of a file, the kind that its columns are read as.",
+        ),
+    )
+
     def rows(self, file: Path | None = None) -> MeasuredTable[ServingMeasurement]:
         """Published figures, or a file's."""
         return serving_measurements(file)
 
+    def asked_rows(self, file: Path | None = None, **options: Any) -> MeasuredTable[ServingMeasurement]:
+        """Those of one kind of table, where that is asked for."""
+        return serving_measurements(file, kind=options.get("kind") or "")
+
+    def curves(self, validation: RowValidation) -> Sequence[MeasuredCurve]:
+        """How full engines were, where all rows are of logs."""
+        return log_curves(validation.rows)
+
     def question(self, row: ServingMeasurement, catalogue: Catalogue) -> ServingQuestion | str:
         """The run that a row states."""
-        run = serving_run(row, catalogue)
+        run = run_of(row, catalogue)
         if isinstance(run, str):
             return run
         one = run.instance
@@ -171,6 +196,7 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
             for group in groups
         ]
         yield Finding(key="groups", value=sorted(scored, key=_worst, reverse=True))
+        yield peers_finding(validation.rows)
 
 
 def _kind(row: ScoredRow) -> str:

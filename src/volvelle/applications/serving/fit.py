@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.answers import answers
+from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.log_fit import fit_to_logs
 from volvelle.applications.serving.measurements import ServingMeasurement
-from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
@@ -107,13 +109,19 @@ def fit_engines(
     by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
     for row in rows:
         try:
-            run = serving_run(row, catalogue)
+            run = run_of(row, catalogue)
         except VolvelleError:
             continue
         if isinstance(run, ServingRun) and engine in ("", run.instance.engine.name) and not _cached(run):
             by_engine[run.instance.engine.name].append((row, run))
     found: list[EngineFit] = []
     for name, asked in sorted(by_engine.items()):
+        logs = {row.log.name: (run, row.log) for row, run in asked if row.log is not None}
+        if logs:  # one log tells a few constants, by its requests
+            told(f"{name}: {', '.join(logs)}")
+            constants = fit_to_logs(list(logs.values()))
+            found.append(EngineFit(engine=name, family="", constants=constants, error={}, rows=len(asked)))
+            continue
         told(f"{name}: {len(asked)} figures, {len(_sampled(asked))} of them looked at")
         whole = _fitted(_sampled(asked), started(), _SHRINKAGE)
         found.append(_judged(name, "", whole, asked))

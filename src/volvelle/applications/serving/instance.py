@@ -179,7 +179,7 @@ def instance(
     found = catalogue.chip(chip)
     named = serving_engine(engine, found.family)
     own_keys = served.shape.heads == served.shape.kv_heads and served.shape.latent is None
-    kernels = kernel_set(catalogue, named.kernels, found.name, served.cache, own_keys=own_keys)
+    kernels = kernel_set(catalogue, named.kernels, found.name, served.cache, own_keys=own_keys, version=named.version)
     _check_kernels(served, kernels.experts, kernels.products, found)
     _check_layers(served, layout, kernels, found)
     return Instance(

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from volvelle.applications.kernels.constants import KernelKey, constants_for, kernel_constants
+from volvelle.applications.kernels.constants import KernelKey, constants_for, kernel_constants, layer_constants
 from volvelle.catalogue import Catalogue
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.engine_constants import Constants, KernelSet
 
 _ELEMENTS = ("bfloat16", "fp8", "fp8_block", "nvfp4")
 _LIKE_CHIPS = {"gh200": "h200-sxm", "h100-pcie": "h100-sxm", "a100-sxm4-40gb": "a100-sxm4-80gb", "rtx-4090": "l40s"}
-"""Chips that nobody measured kernels on, and those whose kernels they run."""
+"""Chips that few or no kernels were measured on, and those whose kernels they run beside their own."""
 
 _STAND_IN = "a100-sxm4-80gb"
 """Whose shares of peak stand for chips of which no kernel was measured, nor of their family."""
@@ -19,18 +19,31 @@ _PROMPT_KERNELS = {"vllm": "vllm_flashinfer_trtllmprefill", "sglang": "trtllm_mh
 
 
 @lru_cache(maxsize=256)
-def kernel_set(catalogue: Catalogue, backend: str, chip: str, cache: str, *, own_keys: bool = False) -> KernelSet:
-    """Constants of all kernels that an engine runs on a chip; where every head has keys of its own, another runs."""
+def kernel_set(
+    catalogue: Catalogue, backend: str, chip: str, cache: str, *, own_keys: bool = False, version: str = ""
+) -> KernelSet:
+    """Constants of all kernels that an engine runs on a chip; where every head has keys of its own, another runs.
+
+    Of experts that several versions of the engine were timed with, those of its own.
+    """
     chips = {key.chip for key in kernel_constants()}
     families = {name: catalogue.chip_family(name) for name in chips}
     asked, known = _LIKE_CHIPS.get(chip, chip), set(families.values())
     families[asked] = catalogue.chip_family(asked)
     if families[asked] not in known:
         asked = _STAND_IN
+    timed = {key.chip for key in layer_constants()}
     kept = "fp8" if cache == "fp8" else "bfloat16"
-    taken = [] if asked == chip else [f"all kernels: {asked}"]
+    taken = [] if asked == chip else [f"{'other' if chip in timed else 'all'} kernels: {asked}"]
 
     def near(family: str, element: str, cache_element: str = "", kernel: str = "") -> Constants | None:
+        own = [
+            known.values
+            for key, known in layer_constants().items()
+            if (key.family, key.chip, key.element, key.backend) == (family, chip, element, backend)
+        ]
+        if own:
+            return own[0]
         try:
             found = constants_for(KernelKey(family, asked, element, cache_element, backend, kernel), families)
         except OutsideDomainError:
@@ -51,7 +64,9 @@ def kernel_set(catalogue: Catalogue, backend: str, chip: str, cache: str, *, own
         raise OutsideDomainError(f"no kernels were measured on {chip} or its family; measured: {', '.join(measured)}")
     return KernelSet(
         products=products,
-        experts={element: ways for element in _ELEMENTS if (ways := _experts(element, asked, families, backend))},
+        experts={
+            element: ways for element in _ELEMENTS if (ways := _experts(element, asked, families, backend, version))
+        },
         prompt=prompt,
         token=token,
         latent_prompt=near("latent attention over a prompt", "bfloat16", kept) or {},
@@ -74,7 +89,7 @@ def _token_kernel(chip: str, cache: str, backend: str, *, own_keys: bool) -> str
     return sorted(names, key=lambda name: ("trtllm" not in name, "triton" in name, name))[0] if names else wanted
 
 
-def _experts(element: str, chip: str, families: Mapping[str, str], backend: str) -> tuple[Constants, ...]:
+def _experts(element: str, chip: str, families: Mapping[str, str], backend: str, version: str) -> tuple[Constants, ...]:
     """All kernels that the engine has for experts on the chip, else all that anybody has, else its family's."""
     known = {
         key: found.values
@@ -82,7 +97,13 @@ def _experts(element: str, chip: str, families: Mapping[str, str], backend: str)
         if key.family == "experts" and key.element == element and "nongated" not in key.kernel
     }
     own = {key: values for key, values in known.items() if key.backend == backend and key.chip == chip}
-    return tuple(own.values()) or _nearest(known, chip, families)
+    timed = [
+        found.values
+        for key, found in layer_constants().items()
+        if (key.family, key.chip, key.element, key.backend) == ("experts", chip, element, backend)
+        and key.kernel.partition(" ")[2].startswith(version)
+    ]
+    return (tuple(timed) if version else ()) or tuple(own.values()) or _nearest(known, chip, families)
 
 
 def _collectives(kind: str, chip: str, families: Mapping[str, str], backend: str) -> tuple[Constants, ...]:

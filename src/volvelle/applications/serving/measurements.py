@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from volvelle.applications.measured_table import MeasuredTable, RowHead, joined, read_table
+from volvelle.applications.measured_table import MeasuredTable, RowHead, Split, joined, read_table
+from volvelle.applications.serving.request_logs import FIGURES, NEEDED, RequestLog, read_logs
 from volvelle.applications.table_cells import number, table_text
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,31 @@ KINDS = {
             needed=("engine", "model", "chip", "tp", "prefill_tokens", "decode_requests", "decode_context_tokens"),
             measures={"latency": ("latency_ms", 1e-3)},
         ),
+        MeasuredKind(
+            name="mlperf",
+            needed=(
+                "model",
+                "chip",
+                "chips",
+                "scenario",
+                "framework",
+                "tokens_per_s",
+                "mean_osl_derived",
+                "target_qps",
+            ),
+            measures={
+                "throughput": ("tokens_per_s", 1.0),
+                "ttft": ("ttft_mean_ms", 1e-3),
+                "tpot": ("tpot_mean_ms", 1e-3),
+                "ttft_p99": ("ttft_p99_ms", 1e-3),
+                "tpot_p99": ("tpot_p99_ms", 1e-3),
+            },
+        ),
+        MeasuredKind(
+            name="request_logs",
+            needed=NEEDED,
+            measures={"ttft": ("first_token_s", 1.0), "tpot": ("last_token_s", 1.0)},
+        ),
     )
 }
 """Kinds of tables, the more particular first."""
@@ -63,16 +89,25 @@ class ServingMeasurement:
     head: RowHead
     kind: str
     measure: str
-    """``ttft``, ``tpot``, ``latency`` or ``throughput``."""
+    """``ttft``, ``tpot``, ``latency`` or ``throughput``; the first two also as ``_p99``."""
     value: float
     """Seconds, or tokens a second."""
     cells: tuple[tuple[str, str], ...]
     """All that the row states, by column."""
+    log: RequestLog | None = None
+    """Of a row that is a whole log: its requests."""
 
     @property
     def stated(self) -> Mapping[str, str]:
         """The cells of the row by column."""
         return dict(self.cells)
+
+
+_APART: Mapping[str, Split] = {
+    "given": "heldout_secondary",
+    "heldout": "heldout_secondary",
+    "calibration": "calibration_noisy",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +118,8 @@ class _Line:
 
 def serving_measurements(file: Path | None = None, *, kind: str = "") -> MeasuredTable[ServingMeasurement]:
     """All measurements: those of the package, or those of one file, whose kind its columns tell."""
+    if kind and kind not in KINDS:
+        raise UnknownNameError.among("kind of serving table", kind, KINDS)
     if file is None:
         return joined(*(_read(one, None) for one in KINDS.values() if not kind or one.name == kind))
     return _read(KINDS[kind] if kind else kind_of(file), file)
@@ -100,7 +137,14 @@ def kind_of(file: Path) -> MeasuredKind:
     )
 
 
+def states_layout(stated: Mapping[str, str]) -> bool:
+    """Whether a result of MLPerf says how its instances were laid out."""
+    return bool(stated.get("tp") and stated.get("max_batch_per_engine"))
+
+
 def _read(kind: MeasuredKind, file: Path | None) -> MeasuredTable[ServingMeasurement]:
+    if kind.name == "request_logs":
+        return _logs(file)
     table = read_table(
         f"serving_{kind.name}",
         lambda head, cells: _Line(head=head, cells=dict(cells)),
@@ -112,6 +156,24 @@ def _read(kind: MeasuredKind, file: Path | None) -> MeasuredTable[ServingMeasure
     return MeasuredTable(rows=rows, unread=table.unread)
 
 
+def _logs(file: Path | None) -> MeasuredTable[ServingMeasurement]:
+    """Every log, as one row of several figures."""
+    unread, logs = read_logs(file)
+    rows = tuple(
+        ServingMeasurement(
+            head=replace(head, row_id=f"{head.row_id} {measure}", group=f"request_logs {head.group}"),
+            kind="request_logs",
+            measure=measure,
+            value=figure(log),
+            cells=tuple(cells.items()),
+            log=log,
+        )
+        for head, cells, log in logs
+        for measure, figure in FIGURES.items()
+    )
+    return MeasuredTable(rows=rows, unread=unread)
+
+
 def _figures(kind: MeasuredKind, line: _Line) -> list[ServingMeasurement]:
     found = []
     cells = tuple(line.cells.items())
@@ -119,6 +181,9 @@ def _figures(kind: MeasuredKind, line: _Line) -> list[ServingMeasurement]:
         value = number(line.cells, column)
         if value is not None:
             head = replace(line.head, row_id=f"{line.head.row_id} {measure}", group=f"{kind.name} {line.head.group}")
+            if line.cells.get("flag") or (kind.name == "mlperf" and not states_layout(line.cells)):
+                # What a source doubts, or does not state, is scored apart.
+                head = replace(head, split=_APART.get(head.split, head.split), flags=line.cells.get("flag", ""))
             found.append(
                 ServingMeasurement(head=head, kind=kind.name, measure=measure, value=value * scale, cells=cells)
             )

@@ -11,6 +11,8 @@ from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
+from volvelle.workload.serving.lengths import AbstractShape
+from volvelle.workload.serving.loads import AbstractLoad
 
 _WEIGHTS = {name: name for name in ("bf16", "fp8", "nvfp4", "mxfp4", "int8", "int4")} | {"fp16": "bf16"}
 """Formats by what sources call them."""
@@ -45,6 +47,10 @@ class ServingRun:
     """Of `isl` and `osl` that were drawn evenly below what is stated: the least, as a share of it."""
     sizes: Mapping[str, float]
     assumed: tuple[str, ...] = ()
+    load: AbstractLoad | None = None
+    """Of a replayed load, where sizes do not say it."""
+    shape: AbstractShape | None = None
+    """Lengths of its prompts and answers; None: the load's own."""
 
 
 def serving_run(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | str:

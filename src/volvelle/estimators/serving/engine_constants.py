@@ -55,6 +55,8 @@ class EngineConstants:
     """Share of the memory's rate at which the states of recurrent layers are read and written."""
     scan_efficiency: float = 0.05
     """Share of peak at which recurrent layers go through a prompt."""
+    gathers: bool = False
+    """Whether experts that are spread out get all tokens of all ranks, rather than each those that chose it."""
     skew: float = 0.0
     """Exponent of the power law by which tokens fall on experts."""
     host: float = 1e-3

@@ -237,8 +237,9 @@ class Iteration:
         worked = np.minimum.reduce(ways) / rate
         found = {"experts": np.where(tokens > 0, worked, 0.0)}
         if layout.data > 1:
-            size = tokens * experts.chosen * shape.hidden * 2.0
-            found["dispatch and combine"] = 2.0 * self._exchange(size, float(layout.tensor * layout.data), "alltoall")
+            ranks = float(layout.tensor * layout.data)
+            size = tokens * (ranks if self.engine.gathers else experts.chosen) * shape.hidden * 2.0
+            found["dispatch and combine"] = 2.0 * self._exchange(size, ranks, "alltoall")
         return found
 
     # -- kernels ----------------------------------------------------------------------------------------------------

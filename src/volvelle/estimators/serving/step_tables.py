@@ -1,6 +1,7 @@
 """The time of one step as tables, which the rules of an engine read."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,6 +62,40 @@ def _graphs(most: int, needed: int, verified: int) -> Column:
     sizes = np.unique(np.ceil(captured_sizes(most) / verified) * verified)
     sizes = sizes[sizes <= max(most, verified)]
     return np.asarray(sizes[: int(np.searchsorted(sizes, needed)) + 1])
+
+
+def lock_step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: int) -> StepCosts:
+    """Costs of steps that all data-parallel ranks take together, as of one engine with the sequences of all.
+
+    Ranks whose experts are spread over all of them wait for each other in every layer. Decoding sequences are dealt out
+    evenly; the prompts of a step are one rank's, as few come at once, and the others wait for it. `most_tokens` and
+    `most_sequences` are those of one rank.
+    """
+    ranks = iteration.layout.data
+    alone = step_costs(iteration, most_tokens=most_tokens, most_sequences=most_sequences)
+    shared = ("experts", "dispatch and combine")
+
+    def timed(rows: Column) -> Column:
+        own, all_of = (
+            iteration.parts(Batch(prompt_tokens=tokens, **_none(tokens, "prompt_tokens")))
+            for tokens in (np.minimum(rows, most_tokens), rows / ranks)
+        )
+        beside = (time for part, time in own.items() if part not in (*ATTENTION, *shared, "head"))
+        return np.asarray(sum(beside) + sum(all_of[part] for part in shared if part in all_of))
+
+    tokens = _along(ranks * most_tokens, timed)
+    of_rank = -(-np.arange(ranks * most_sequences + 1) // ranks)
+    captured = np.full(tokens.size, np.inf)
+    captured[: of_rank.size] = alone.captured[of_rank]
+    return replace(
+        alone,
+        tokens=tokens,
+        captured=captured,
+        launches=iteration.launching(np.arange(float(tokens.size))),
+        head=alone.head[of_rank],
+        decode=alone.decode[of_rank],
+        per_sequence=alone.per_sequence / ranks,
+    )
 
 
 def _none(rows: Column, *given: str) -> dict[str, Column]:

@@ -12,6 +12,7 @@ from volvelle.report.applications.scores_text import (
     shown_figure,
     unscored_sheet,
 )
+from volvelle.report.figures.curves import curve_panels
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST, VIOLET, WIDE
@@ -34,8 +35,11 @@ _DRAWN, _LISTED = 2_000, 1_000
 def validation_picture(
     application: AnyApplication, validation: RowValidation, *, most: int | None = None, width: float = WIDE
 ) -> Chart:
-    """Predicted against measured figures, of `most` rows spread evenly; held-out rows lie on top."""
+    """Predicted against measured figures, of `most` rows spread evenly, held-out rows on top; or runs over time."""
     kind = application.quantity
+    curves = application.curves(validation)
+    if curves:
+        return curve_panels(curves, title=_title(application), said="Logs and their replays.", width=width)
     points = [
         Point(
             measured=row.measured,
