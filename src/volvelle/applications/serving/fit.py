@@ -18,7 +18,6 @@ from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
-from volvelle.estimators.serving.iteration import Iteration
 
 FITTED = (
     *(
@@ -174,13 +173,7 @@ def residuals(asked: Sequence[tuple[ServingMeasurement, ServingRun]], constants:
 
 
 def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float]:
-    one = run.instance
-    assert isinstance(one.iteration, Iteration), "measured runs do not draft"
-    changed = replace(
-        one,
-        iteration=replace(one.iteration, engine=constants),
-        engine=replace(one.engine, constants=constants),
-    )
+    changed = run.instance.with_constants(constants)
     try:
         return answers(replace(run, instance=changed))
     except VolvelleError:

@@ -1,7 +1,7 @@
 """One instance of a served model: what is served, on which chips, laid out how, by which engine, told what."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import ServingEngine, serving_engine
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.cache import MemoryPlan, cache_bytes, weight_bytes
-from volvelle.estimators.serving.engine_constants import KernelSet
+from volvelle.estimators.serving.engine_constants import EngineConstants, KernelSet
 from volvelle.estimators.serving.iteration import Iteration
 from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.estimators.serving.step_tables import step_costs
@@ -112,6 +112,15 @@ class Instance:
     def fits(self, context: float) -> bool:
         """Whether weights and one request of so many tokens fit."""
         return self.memory.room(self.served, self.layout, beside=self.draft_weights) >= self.request_cache(context)
+
+    def with_constants(self, constants: EngineConstants) -> "Instance":
+        """The same under an engine that adds other times to its kernels, as fits try them."""
+        assert isinstance(self.iteration, Iteration), "measured runs do not draft"
+        return replace(
+            self,
+            iteration=replace(self.iteration, engine=constants),
+            engine=replace(self.engine, constants=constants),
+        )
 
     def why_not(self, context: float) -> str:
         """What does not fit, in words."""

@@ -60,13 +60,7 @@ def _residuals(logs: Sequence[tuple[ServingRun, RequestLog]], constants: EngineC
     """Logarithms of replayed over logged times: of a token, then of the wait for the first, weighted."""
     found = []
     for run, log in logs:
-        one = run.instance
-        changed = replace(
-            one,
-            iteration=replace(one.iteration, engine=constants),
-            engine=replace(one.engine, constants=constants),
-        )
-        served = replayed(replace(run, instance=changed))
+        served = replayed(replace(run, instance=run.instance.with_constants(constants)))
         many = served.output_tokens > _TOKENS
         token = np.log((served.end - served.first_token)[many] / (log.last_token - log.first_token)[many])
         counts = np.where(log.ttft > _SHORT_WAIT, 1.0, _SHORT_COUNTS)

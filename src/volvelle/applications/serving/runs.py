@@ -26,8 +26,8 @@ _ENGINES = {
 }
 """Engines of the catalogue by the kind of table and what it calls them."""
 _SHORTEST = {"inferencex": {"isl": 0.8, "osl": 0.8}, "aic-gap-analysis": {"osl": 0.9}}
-"""How far lengths vary: as the scripts of the one source say; of the other, as its first tokens tell. Were all answers of
-one length, clients that start together would send together for ever; those runs show no such waves."""
+"""How far lengths vary: as the scripts of the one source say; of the other, as its first tokens tell. Were all answers
+of one length, clients that start together would send together for ever; those runs show no such waves."""
 _ONE_WAITS = {("aic-gap-analysis", "trtllm")}
 """Where first tokens are later by what one answer takes, over the clients: an engine has one place fewer than clients,
 and one of them always waits."""

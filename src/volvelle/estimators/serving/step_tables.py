@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from volvelle.estimators.serving.iteration import Batch, Column
+from volvelle.estimators.serving.iteration import Batch, Column, Iteration
 from volvelle.estimators.serving.speculative import DRAFT_ATTENTION, DRAFT_HEAD, FURTHER, TimedSteps
 from volvelle.simulation.batching.costs import StepCosts
 
