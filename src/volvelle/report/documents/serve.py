@@ -118,6 +118,23 @@ class ServingCostEntry(Document):
     rented_usd: float | None = at("rented")
 
 
+class LaunchFileEntry(Document):
+    """A file that launches it."""
+
+    name: str
+    text: str
+
+
+class TimelineEntry(Document):
+    """What was written of a load."""
+
+    file: str
+    spans: int
+    requests: int
+    cut: str
+    """What was left out; empty: nothing."""
+
+
 class ServeDocument(Document):
     """How a model is served. Times in seconds, memory in bytes, rates a second, money in USD."""
 
@@ -145,4 +162,6 @@ class ServeDocument(Document):
     serving_memory: ServingMemoryEntry = at("memory")
     serving_cost: ServingCostEntry | None = at("cost")
     violations: list[Violation]
+    files: list[LaunchFileEntry]
+    timeline: TimelineEntry | None
     notes: list[str]
