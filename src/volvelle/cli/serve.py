@@ -86,7 +86,9 @@ _written = together(
         metavar="TARGET",
         help="Files that launch it: vllm, sglang, trtllm or dynamo, or one at a version, like vllm@0.19.0.",
     ),
-    click.option("--into", type=Output(folder=True), metavar="FOLDER", help="Write those files, rather than show them."),
+    click.option(
+        "--into", type=Output(folder=True), metavar="FOLDER", help="Write those files, rather than show them."
+    ),
     click.option("--checkpoint", metavar="NAME", help="What the engine loads. [default: the model's, on the hub]"),
 )
 

@@ -12,7 +12,7 @@ from volvelle.interchange.engine_launch.scripts import yaml_file
 
 _IMAGES = {"vllm": "vllm-runtime", "sglang": "sglang-runtime", "trtllm": "tensorrtllm-runtime"}
 _WORKERS = {"vllm": "VllmDecodeWorker", "sglang": "decode", "trtllm": "TRTLLMWorker"}
-_SECRET = "hf-token-secret"  # noqa: S105 - the name of a secret, as examples of Dynamo have it
+_SECRET = "hf-token-secret"
 
 
 def emit(deployment: Deployment, version: str = "") -> tuple[LaunchFile, ...]:

@@ -20,7 +20,11 @@ def emit(deployment: Deployment, version: str = "") -> tuple[LaunchFile, ...]:
     options.checked({"--extra_llm_api_options": EXTRA, "--port": 8000})
     words = ["trtllm-serve", deployment.checkpoint, *as_arguments(settings)]
     words += ["--extra_llm_api_options", EXTRA, "--port"]
-    return launch_script(words, deployment, options), yaml_file(EXTRA, extra, deployment, options), benchmark(deployment)
+    return (
+        launch_script(words, deployment, options),
+        yaml_file(EXTRA, extra, deployment, options),
+        benchmark(deployment),
+    )
 
 
 def server_settings(deployment: Deployment, options: RecordedOptions) -> Mapping[str, Value]:
