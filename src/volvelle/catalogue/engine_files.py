@@ -62,8 +62,8 @@ def read_engine_file(path: Path) -> EngineFile:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
         raise DescriptionError(
-            f"{path.name}: {place}: {first['msg']}; an engine file has engine, family, fitted_to and constants, as volvelle "
-            f"calibrate serving --save writes it"
+            f"{path.name}: {place}: {first['msg']}; an engine file has engine, family, fitted_to and constants, "
+            f"as volvelle calibrate serving --save writes it"
         ) from None
     for group, known, domain in (("constants", _NAMES, CONSTANT), ("error", _MEASURES, FACTOR)):
         values: Mapping[str, float] = getattr(file, group)

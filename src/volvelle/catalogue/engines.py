@@ -86,7 +86,7 @@ def _from_file(path: Path, family: str) -> ServingEngine:
     file = read_engine_file(path)
     if family and file.family != family:
         raise OutsideDomainError(
-            f"{path.name} was fitted on {file.family} chips, and these are {family}: its constants say nothing of them; "
+            f"{path.name} was fitted on {file.family} chips, these are {family}, and it says nothing of them; "
             f"calibrate on such a chip, or take --engine {file.engine}"
         )
     base = _of_catalogue(file.engine, file.family)

@@ -54,14 +54,12 @@ def with_bench(command: click.Command) -> click.Command:
         **said: Any,
     ) -> None:
         if more and not bench:
-            raise DescriptionError(
-                f"{str(more[0])!r} is given without a word for it; write --bench before results of runs"
-            )
+            raise DescriptionError(f"{str(more[0])!r} has no word before it; write --bench before results of runs")
         if not bench:
             given = [name for name, value in said.items() if value is not None]
             if given or save is not None:
                 raise DescriptionError(
-                    f"--{(['save'] if save else given)[0].replace('_', '-')} is of runs of your own; give them with --bench"
+                    f"--{(['save'] if save else given)[0].replace('_', '-')} is of runs of your own; give --bench"
                 )
             published(data=data, as_json=as_json)
             return

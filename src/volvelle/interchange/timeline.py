@@ -71,8 +71,8 @@ def _kept(served: Served) -> tuple[int, int, str]:
     return (
         spans,
         requests,
-        f"the first {end:.6g} s of {served.duration:.6g} s: {spans:,} of {all_spans:,} spans of steps and {requests:,} of "
-        f"{all_requests:,} requests",
+        f"the first {end:.6g} s of {served.duration:.6g} s: {spans:,} of {all_spans:,} spans of steps and "
+        f"{requests:,} of {all_requests:,} requests",
     )
 
 

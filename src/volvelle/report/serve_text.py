@@ -62,7 +62,7 @@ def _print_files(console: Console, answer: Serving) -> None:
     if traced is not None:
         console.print(
             Text(
-                f"\n{traced.file}: {numbered(traced.spans, 'span')} of steps and {numbered(traced.requests, 'request')}, "
+                f"\n{traced.file}: {numbered(traced.spans, 'span')} of steps, {numbered(traced.requests, 'request')}, "
                 f"for ui.perfetto.dev{f'; cut to {traced.cut}' if traced.cut else ''}"
             )
         )

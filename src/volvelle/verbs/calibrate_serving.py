@@ -92,7 +92,7 @@ def calibrate_serving(
 
     `bench` are results of ``vllm bench serve --save-result`` (better with ``--save-detailed``), of SGLang's
     ``bench_serving`` or of AIPerf, all of one model on one server. What files do not say must be told: the machine, and
-    the layout and settings of the server as :func:`volvelle.serve` takes them. `save` is the engine file to write, which
+    the layout and settings of the server as `serve` takes them. `save` is the engine file to write, that
     ``serve(engine=…)`` takes.
     """
     known = catalogue_of(catalogue)
@@ -152,8 +152,8 @@ def _agreed(results: tuple[BenchResult, ...], given: Mapping[str, object]) -> di
             if said.setdefault(field, value) != value:
                 flag = FLAGS.get(field, field.replace("_", "-"))
                 raise DescriptionError(
-                    f"{result.place} was measured with {flag} {value}, and {where[field]} said {said[field]}; fit runs of "
-                    f"one server at a time"
+                    f"{result.place} was measured with {flag} {value}, and {where[field]} said {said[field]}; fit "
+                    f"runs of one server at a time"
                 )
             where.setdefault(field, result.place)
     return said
@@ -180,7 +180,7 @@ def _model(results: tuple[BenchResult, ...], given: str | None, catalogue: Catal
                 name = None
         if name is not None and wanted is not None and name != wanted:
             raise DescriptionError(
-                f"{result.place} is of {result.model} ({name}), and {wanted} was asked for or measured by other files; fit "
+                f"{result.place} is of {result.model} ({name}), and {wanted} was asked for or measured by others; fit "
                 f"one model at a time"
             )
         wanted = wanted or name
@@ -203,8 +203,8 @@ def _check_chip(results: tuple[BenchResult, ...], cluster: Cluster, catalogue: C
         chip = result.told.get("chip")
         if chip is not None and catalogue.chip(chip).name != cluster.chip.name:
             raise DescriptionError(
-                f"{result.place} was measured on {chip}, and {cluster.name} has {cluster.chip.name}; say the machine that "
-                f"it ran on with --on"
+                f"{result.place} was measured on {chip}, and {cluster.name} has {cluster.chip.name}; say the machine "
+                f"that it ran on with --on"
             )
 
 
@@ -219,8 +219,8 @@ def _check_version(version: object, instance: Instance, results: tuple[BenchResu
     low, high = _parts(least), _parts(most or least)
     if parts[: len(low)] < low or parts[: len(high)] > high:
         raise DescriptionError(
-            f"{results[0].place} was measured on {instance.engine.title} {version}, and the rules that are followed are "
-            f"those of {instance.engine.version}; measure such a version, or name an --engine of that time"
+            f"{results[0].place} was measured on {instance.engine.title} {version}, and the rules that are followed "
+            f"are those of {instance.engine.version}; measure such a version, or name an --engine of that time"
         )
 
 
@@ -246,7 +246,7 @@ def _uncovered(found: ServingCalibration) -> Iterator[str]:
     if prompts[-1] < 2 * prompts[0]:
         yield f"prompts of about {prompts[0]:,} tokens only: longer and shorter ones rest on the laws"
     if not all(run.detailed for run in results):
-        yield "files without lengths of requests: all are taken to be the mean; --save-detailed (--output-details) has them"
+        yield "files without lengths of requests: all are taken to be the mean (--save-detailed, --output-details)"
     if any(run.rate != float("inf") and run.arrival is None for run in results):
         yield "files without times of requests: arrivals are drawn again at their rate"
     yield f"one layout ({found.instance.layout.chips} × {found.instance.chip.name}) and one model"

@@ -1,4 +1,4 @@
-"""Files that launch what was asked about, and the benchmark that measures it: for vLLM, SGLang, TensorRT-LLM, Dynamo."""
+"""Files that launch what was asked about, and the benchmark of it: for vLLM, SGLang, TensorRT-LLM and Dynamo."""
 
 from importlib import import_module
 from pathlib import Path

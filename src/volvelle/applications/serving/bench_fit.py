@@ -23,7 +23,7 @@ _WEIGHTS = {"ttft": 1.0, "tpot": 1.0, "itl": 0.5}
 _HOLD = 0.002
 """How strongly constants are held to where they started: just so that what runs do not tell stays."""
 _ROUNDS, _STEP = 6, 0.1
-_TOLD, _APART = 0.1, 0.3
+_TOLD, _APART = 0.1, 0.5
 """Change of all figures together for one of a constant, both in logarithms, from which on runs tell of it; and the part
 of that change that no other fitted constant could make."""
 _LEAST_ERROR = 1.02
@@ -112,7 +112,8 @@ def fit_runs(runs: Sequence[BenchRun], *, told: Callable[[str], None] = lambda l
         nonlocal counted
         counted += 1
         told(f"replaying {len(runs)} runs, time {counted}")
-        return np.log(_predicted(runs, asked, constants) / np.array([value for _, _, value in asked]))
+        found: Column = np.log(_predicted(runs, asked, constants) / np.array([value for _, _, value in asked]))
+        return found
 
     names = _told_apart(off, start)
     constants = nearest_constants(

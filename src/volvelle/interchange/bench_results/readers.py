@@ -46,16 +46,16 @@ def _objects(text: str, name: str) -> list[tuple[Mapping[str, object], str]]:
             except (ValueError, RecursionError) as error:
                 # A file of one object over many lines: where that ends says more than its first line.
                 raise _no_json(name, whole if place == 1 else error, "" if place == 1 else f", line {place}") from None
-    for fields, place in pieces:
+    for fields, where in pieces:
         if not isinstance(fields, dict):
-            raise DescriptionError(f"{place} holds {type(fields).__name__}, not named fields; give {_SHAPES}")
+            raise DescriptionError(f"{where} holds {type(fields).__name__}, not named fields; give {_SHAPES}")
     return pieces
 
 
 def _no_json(name: str, error: Exception, line: str = "") -> DescriptionError:
     return DescriptionError(
-        f"{name}{line} is not JSON: {error}; the file is cut short or was written over: copy it again, or run the benchmark "
-        f"again"
+        f"{name}{line} is not JSON: {error}; the file is cut short or was written over: copy it again, or run the "
+        f"benchmark again"
     )
 
 
@@ -81,7 +81,7 @@ def _milliseconds(asked: Fields, names: Mapping[str, str]) -> dict[str, float]:
 
 def _of_vllm(asked: Fields) -> BenchResult:
     fields, completed = asked.fields, asked.above("completed")
-    errors = [one for one in fields.get("errors", []) if one] if isinstance(fields.get("errors"), list) else []
+    errors = _errors(fields)
     prompts = asked.number("num_prompts", needed=False) or completed
     failed = asked.number("failed", needed=False)
     asked.refuse_failed(max(prompts - completed, len(errors)) if failed is None else failed, prompts, _first(errors))
@@ -109,7 +109,7 @@ METADATA = (
 
 def _of_sglang(asked: Fields) -> BenchResult:
     fields, completed = asked.fields, asked.above("completed")
-    errors = [one for one in fields.get("errors", []) if one] if isinstance(fields.get("errors"), list) else []
+    errors = _errors(fields)
     asked.refuse_failed(len(errors), completed + len(errors), _first(errors))
     info = fields.get("server_info")
     server = info if isinstance(info, dict) else {}
@@ -186,6 +186,12 @@ def _found(config: object, names: tuple[str, ...]) -> object:
     return next((one for part in config.values() if (one := _found(part, names)) is not None), None)
 
 
+def _errors(fields: Mapping[str, object]) -> list[object]:
+    """What went wrong with requests, of those with which something did."""
+    found = fields.get("errors")
+    return [one for one in found if one] if isinstance(found, list) else []
+
+
 def _first(errors: list[object]) -> str:
     return str(errors[0]) if errors else ""
 
@@ -218,8 +224,8 @@ def _assembled(
     detailed = prompts is not None and answers is not None
     if detailed and not len(prompts) == len(answers) == requests:  # type: ignore[arg-type]
         raise DescriptionError(
-            f"{asked.place}: {requests:,} requests were completed, and lengths are those of {len(prompts or ()):,} prompts "
-            f"and {len(answers or ()):,} answers; the file is of another run or cut"
+            f"{asked.place}: {requests:,} requests were completed, and lengths are those of {len(prompts):,} prompts "  # type: ignore[arg-type]
+            f"and {len(answers):,} answers; the file is of another run or cut"  # type: ignore[arg-type]
         )
     return BenchResult(
         place=asked.place,

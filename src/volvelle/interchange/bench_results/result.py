@@ -80,8 +80,8 @@ class Fields:
         bad = [place for place, one in enumerate(found) if isinstance(one, bool) or not isinstance(one, int) or one < 1]
         if bad:
             raise DescriptionError(
-                f"{self.place}: {name}[{bad[0]}] is {brief(found[bad[0]])}; a request has at least one token: leave out "
-                f"runs with empty answers"
+                f"{self.place}: {name}[{bad[0]}] is {brief(found[bad[0]])}; a request has at least one token: leave "
+                f"out runs with empty answers"
             )
         return np.array(found, np.int64)
 
@@ -93,15 +93,16 @@ class Fields:
         if not all(isinstance(one, int | float) and isfinite(one) for one in found):
             return None
         times = np.array(found, np.float64)
-        return times - times.min()
+        since: Real = times - times.min()
+        return since
 
     def refuse_failed(self, failed: float, of: float, first: str = "") -> None:
         """Refuse a run of which requests failed: what is left is another load."""
         if failed > 0:
             said = f" (the first: {brief(first)})" if first else ""
             raise DescriptionError(
-                f"{self.place}: {failed:,.0f} of {of:,.0f} requests failed{said}, so latencies are those of another load; "
-                f"find out why, and run the benchmark again"
+                f"{self.place}: {failed:,.0f} of {of:,.0f} requests failed{said}, so latencies are those of another "
+                f"load; find out why, and run the benchmark again"
             )
 
 

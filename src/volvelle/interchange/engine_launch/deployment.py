@@ -1,4 +1,4 @@
-"""What is launched, whoever launches it: a checkpoint, its layout, what the engine is told, and the load it will get."""
+"""What is launched, whoever launches it: a checkpoint, its layout, what the engine is told, and the load to come."""
 
 from dataclasses import dataclass
 from typing import Literal

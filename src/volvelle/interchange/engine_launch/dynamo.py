@@ -86,8 +86,7 @@ def _written(resource: Mapping[str, Any]) -> Mapping[str, Value]:
     found: dict[str, Value] = {"apiVersion": resource["apiVersion"], "kind": resource["kind"]}
     found["metadata.name"] = resource["metadata"]["name"]
     for service in resource["spec"]["services"].values():
-        for name, value in _leaves(service, "service"):
-            found[name] = value
+        found |= dict(_leaves(service, "service"))
     return found
 
 

@@ -35,7 +35,7 @@ def server_settings(deployment: Deployment, options: RecordedOptions) -> Mapping
             raise cannot(
                 title,
                 f"experts in {layout.expert} groups on {deployment.ranks} chips of a stage",
-                f"it spreads whole experts over all of them or splits every one: take --ep {deployment.ranks} or --ep 1",
+                f"it spreads whole experts over all or splits every one: take --ep {deployment.ranks} or --ep 1",
             )
         settings["--enable-expert-parallel"] = True
     settings["--max-num-seqs"] = deployment.max_sequences

@@ -50,8 +50,8 @@ def print_bench_fit(found: ServingCalibration) -> None:
     console = wide_console()
     if "mean_abs_error" in fit.scores and "mean_abs_error_before" in fit.scores:
         console.print(
-            f"mean error {percent(fit.scores['mean_abs_error_before'])} before, {percent(fit.scores['mean_abs_error'])} "
-            f"after; these runs were fitted to"
+            f"mean error {percent(fit.scores['mean_abs_error_before'])} before, "
+            f"{percent(fit.scores['mean_abs_error'])} after; to these runs it was fitted"
         )
     print_fit(f"constants of {found.instance.engine.title}, fitted to {len(found.results)} runs", fit)
     if found.saved is not None:
