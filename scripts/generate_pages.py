@@ -72,6 +72,7 @@ DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
 DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hierarchical-dispatch"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
+BENCHMARKS = [f"examples/benchmarks/clients-{clients}.json" for clients in (1, 16, 64)]
 SERVED = "serve llama3-70b --on dgx-h100/8 --weights fp8 --input 1024 --output 256"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
@@ -134,6 +135,8 @@ OTHERS = {
     "serve": f"{SERVED} --batch 16",
     "serve-load": f"{SERVED} --load 'closed 64'",
     "serve-unstable": f"{SERVED} --load 'poisson 100/s' --brief",
+    "serve-emit": f"{SERVED} --load 'closed 64' --emit vllm --brief",
+    "calibrate-bench": f"calibrate serving --bench {' '.join(BENCHMARKS)} --on dgx-h100/1",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }

@@ -20,7 +20,7 @@ def benchmark(deployment: Deployment) -> LaunchFile:
     if deployment.load.recorded:
         lines += [
             f"# The load is recorded in {deployment.load.recorded}, and this benchmark does not send requests when a",
-            "# file says so: replay it with one that does (aiperf profile --fixed-schedule takes the form of Mooncake).",
+            "# file says so: replay it with one that does (aiperf profile --fixed-schedule takes that of Mooncake).",
             "exit 1",
         ]
         return LaunchFile(name="benchmark.sh", text="\n".join(lines) + "\n", runs=True)
