@@ -5,16 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
+from volvelle.catalogue.engine_files import is_engine_file, read_engine_file
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.schema import Datum
 from volvelle.domains import NO_SIZE, SEQUENCES, SHARE, WIDTH, NumberDomain
-from volvelle.errors import UnknownNameError, plainly
+from volvelle.errors import OutsideDomainError, UnknownNameError, plainly
 from volvelle.estimators.serving.engine_constants import EngineConstants
 
 _DOMAINS: Mapping[str, NumberDomain] = {
@@ -73,9 +75,35 @@ def _fitted() -> tuple[Mapping[str, str], ...]:
     return tuple(csv.DictReader(file.read_text("utf-8").splitlines())) if file.is_file() else ()
 
 
-@cache
 def serving_engine(given: str, family: str = "") -> ServingEngine:
-    """An engine by its name, with constants of a family of chips where some were fitted, else of all chips."""
+    """An engine by its name, or by a file with constants of one's own.
+
+    Its constants are those of a family of chips where some were fitted, else of all chips.
+    """
+    return _from_file(Path(given), family) if is_engine_file(given) else _of_catalogue(given, family)
+
+
+def _from_file(path: Path, family: str) -> ServingEngine:
+    """An engine of the catalogue with constants of a file, on chips of the family that they were fitted on."""
+    file = read_engine_file(path)
+    if family and file.family != family:
+        raise OutsideDomainError(
+            f"{path.name} was fitted on {file.family} chips, these are {family}, and it says nothing of them; "
+            f"calibrate on such a chip, or take --engine {file.engine}"
+        )
+    base = _of_catalogue(file.engine, file.family)
+    changed: dict[str, Any] = {**file.constants, "host_overlapped": file.host_overlapped}
+    return replace(
+        base,
+        title=f"{base.title} ({path.name})",
+        constants=replace(base.constants, **changed),
+        error={**base.error, **file.error},
+        fitted_to=file.fitted_to,
+    )
+
+
+@cache
+def _of_catalogue(given: str, family: str) -> ServingEngine:
     entries = engine_entries()
     name = next((name for name in entries if plainly(name) == plainly(given)), None)
     if name is None:

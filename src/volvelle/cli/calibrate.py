@@ -10,6 +10,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
+from volvelle.cli.calibrate_serving import with_bench
 from volvelle.report.applications.documents import fit_document
 from volvelle.report.applications.fitted_text import print_fit
 from volvelle.report.documents.document import json_text
@@ -36,7 +37,7 @@ def _command(application: AnyApplication) -> click.Command | None:
         else:
             print_fit(f"constants of {application.word}, fitted again", fit)
 
-    return run
+    return with_bench(run) if application.word == "serving" else run
 
 
 @click.group(
@@ -45,4 +46,4 @@ def _command(application: AnyApplication) -> click.Command | None:
     short_help="Fit constants again from the measurements that ship with the package.",
 )
 def calibrate() -> None:
-    """Fit constants again, and show them beside the catalogue's. Nothing is written."""
+    """Fit constants again, and show them beside the catalogue's. Nothing is written but what --save names."""

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from volvelle.cli.shared_options import together
-from volvelle.cli.words import BRIEF, Lower, Within
+from volvelle.cli.words import BRIEF, EngineName, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
     ENGINE_SEQUENCES,
@@ -44,7 +44,13 @@ _asked = together(
     click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of arrivals and lengths."),
 )
 _engine = together(
-    click.option("--engine", type=Lower(), default="vllm", show_default=True, help="vllm, sglang or trtllm."),
+    click.option(
+        "--engine",
+        type=EngineName(),
+        default="vllm",
+        show_default=True,
+        help="vllm, sglang or trtllm, or a file that volvelle calibrate serving saved.",
+    ),
     click.option("--weights", type=Lower(), default="bf16", show_default=True, help="Format of the weights."),
     click.option("--kv", type=Lower(), default="bf16", show_default=True, help="Element type of the KV cache."),
     click.option("--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: what a node has, up to 8]"),
@@ -74,6 +80,23 @@ _engine = together(
     ),
     click.option("--chunked-prefill", is_flag=True, default=None, help="Let TensorRT-LLM cut prompts."),
 )
+_written = together(
+    click.option(
+        "--timeline",
+        type=Output(),
+        metavar="FILE",
+        help="Write the followed load as a trace for ui.perfetto.dev; compressed where FILE ends in .gz.",
+    ),
+    click.option(
+        "--emit",
+        metavar="TARGET",
+        help="Files that launch it: vllm, sglang, trtllm or dynamo, or one at a version, like vllm@0.19.0.",
+    ),
+    click.option(
+        "--into", type=Output(folder=True), metavar="FOLDER", help="Write those files, rather than show them."
+    ),
+    click.option("--checkpoint", metavar="NAME", help="What the engine loads. [default: the model's, on the hub]"),
+)
 
 
 @click.command(short_help="How fast a model is served, alone or under load.")
@@ -81,6 +104,7 @@ _engine = together(
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/8.")
 @_asked
 @_engine
+@_written
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema serve).")

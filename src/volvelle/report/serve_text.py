@@ -32,6 +32,7 @@ def print_serving(answer: Serving, *, brief: bool = False) -> None:
     if brief:
         for line in brief_lines(answer):
             console.print(line, markup=False)
+        _print_files(console, answer)
         console.print(_MORE, style="dim")
         return
     console.print(_headline(answer))
@@ -50,6 +51,25 @@ def print_serving(answer: Serving, *, brief: bool = False) -> None:
     told = [note for note in answer.notes if note not in answer.warnings]
     for index, note in enumerate(told):
         console.print(Text(note if index else f"\n{note}", style="dim"))
+    _print_files(console, answer)
+
+
+def _print_files(console: Console, answer: Serving) -> None:
+    """Files that launch it, or where they were written; and what a timeline has."""
+    for file in answer.files:
+        if answer.folder is None:
+            console.print(Text(f"\n{file.name}", style="bold"))
+            console.out(file.text.rstrip("\n"), highlight=False)
+    if answer.folder is not None:
+        console.print(Text(f"\nwritten to {answer.folder}: {', '.join(file.name for file in answer.files)}"))
+    traced = answer.timeline
+    if traced is not None:
+        console.print(
+            Text(
+                f"\n{traced.file}: {numbered(traced.spans, 'span')} of steps, {numbered(traced.requests, 'request')}, "
+                f"for ui.perfetto.dev{f'; cut to {traced.cut}' if traced.cut else ''}"
+            )
+        )
 
 
 def title_text(answer: Serving) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from volvelle.applications.serving.held_memory import HeldMemory
@@ -24,6 +25,7 @@ from volvelle.domains import (
 from volvelle.economics.step_cost import TimedStep, step_costs
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Range, Violation
+from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
@@ -31,6 +33,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
 from volvelle.verbs.request_lengths import request_lengths
 from volvelle.verbs.serving_cures import memory_of, ranks, violations
+from volvelle.verbs.serving_files import launch_files, write_files
 from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
 from volvelle.verbs.speculated import (
     TimedRequest,
@@ -47,6 +50,7 @@ from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
+    from volvelle.interchange.timeline import WrittenTimeline
 
 _MILLION = 1e6
 
@@ -79,6 +83,12 @@ class Serving(Presentable):
     cost: ServingCost | None = None
     speculation: SpeculationGain | None = None
     """What drafts change; None: nothing is drafted, or it cannot be served."""
+    files: tuple[LaunchFile, ...] = ()
+    """That launch it, where they were asked for."""
+    folder: Path | None = None
+    """Where they were written; None: nowhere."""
+    timeline: "WrittenTimeline | None" = None
+    """What was written of a load, where that was asked for."""
 
     @property
     def model(self) -> str:
@@ -151,6 +161,10 @@ def serve(
     memory_share: Annotated[str | float | None, SHARE] = None,
     chunked_prefill: bool | None = None,
     speculate: str | None = None,
+    timeline: Path | str | None = None,
+    emit: str | None = None,
+    into: Path | str | None = None,
+    checkpoint: str | None = None,
     catalogue: Folder = None,
 ) -> Serving:
     """How fast a model is served: a batch alone, or under load, with memory, money and what binds.
@@ -168,12 +182,21 @@ def serve(
     With `speculate`, tokens are drafted and verified: ``"eagle 3"``, ``"mtp 1"``, ``"parallel 5"``, ``"ngram 4"``,
     ``"draft llama3-8b 4 tp1"``, ``"eagle 3 tree 4x2"``, ``"eagle best"``; behind it ``"acceptance 0.8 decay 0.9"`` or
     ``"curve FILE"``, published curves of such drafters otherwise. The answer has the same without drafts beside it.
+
+    `timeline` is a file for the followed load as a trace that Perfetto opens, compressed where it ends in ``.gz``.
+    `emit` is ``vllm``, ``sglang``, ``trtllm`` or ``dynamo``, or one of them at a version, like ``vllm@0.19.0``: the
+    answer has the files that launch it and the benchmark that measures it, written into the folder `into` where one is
+    given. `checkpoint` is what the engine loads, by default what the hub has of the model.
     """
     known = catalogue_of(catalogue)
     cluster = _machine(on, known)
     shape = model_of(model, known)
     if load is not None and batch is not None:
         raise DescriptionError("both a batch and a load are given; give --batch for one batch, or --load for requests")
+    if load is None and timeline is not None:
+        raise DescriptionError("a timeline is that of a load; give --load, like 'closed 64', too")
+    if emit is None and (into is not None or checkpoint is not None):
+        raise DescriptionError("a folder and a checkpoint are for files to launch with; give --emit, like vllm, too")
     if load is None and (requests is not None or lengths != "fixed"):
         raise DescriptionError("requests and lengths are those of a load; give --load, like 'closed 64', too")
     question = ServingQuestion(
@@ -210,11 +233,22 @@ def serve(
     )
     if not found.feasible:
         return found
+    files = () if emit is None else launch_files(emit, question, instance, cluster, checkpoint=checkpoint)
     if question.drafting is None:
         answered = _answered(found, requested)
     else:
         answered = _with_drafts(found, requested, known, shape)
-    return replace(answered, cost=_cost(answered))
+    folder = None if into is None else Path(into)
+    if folder is not None:
+        write_files(files, folder)
+    traced = None if timeline is None or answered.load is None else _timeline(answered.load, Path(timeline))
+    return replace(answered, cost=_cost(answered), files=files, folder=folder, timeline=traced)
+
+
+def _timeline(load: "LoadAnswer", file: Path) -> "WrittenTimeline":
+    from volvelle.interchange.timeline import write_timeline  # noqa: PLC0415 - needed where it is asked for
+
+    return write_timeline(load.served, file)
 
 
 def _answered(found: Serving, requested: AbstractLoad | None) -> Serving:

@@ -183,26 +183,46 @@ def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float
 def _fitted(
     asked: Sequence[tuple[ServingMeasurement, ServingRun]], start: EngineConstants, shrinkage: float
 ) -> EngineConstants:
-    """Gauss-Newton on logarithms, held to the start, errors beyond a tolerance counting less."""
     weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
     starts = [replace(start, eager_launch=times * start.eager_launch) for times in _LAUNCHES]
     start = min(starts, key=lambda each: _cost(residuals(asked, each), weights))
-    first = np.log([max(getattr(start, name), 1e-12) for name in FITTED])
-    at, hold = first.copy(), shrinkage * np.sqrt(max(len(asked), 1) / 50.0)
     simulated = any(row.kind in _SIMULATED for row, _ in asked)
-    for _ in range(_SIMULATED_ROUNDS if simulated else _ROUNDS):
-        base = residuals(asked, _constants(start, at))
-        slopes = np.zeros((len(asked), len(FITTED)))
-        for place in range(len(FITTED)):
+    return nearest_constants(
+        lambda constants: residuals(asked, constants),
+        start,
+        FITTED,
+        weights=weights,
+        hold=shrinkage * np.sqrt(max(len(asked), 1) / 50.0),
+        rounds=_SIMULATED_ROUNDS if simulated else _ROUNDS,
+    )
+
+
+def nearest_constants(
+    off: Callable[[EngineConstants], Column],
+    start: EngineConstants,
+    names: Sequence[str],
+    *,
+    weights: Column,
+    hold: float,
+    rounds: int,
+    step: float = _STEP,
+) -> EngineConstants:
+    """Gauss-Newton on logarithms, held to the start, errors beyond a tolerance counting less."""
+    first = np.log([max(getattr(start, name), 1e-12) for name in names])
+    at = first.copy()
+    for _ in range(rounds):
+        base = off(_constants(start, names, at))
+        slopes = np.zeros((base.size, len(names)))
+        for place in range(len(names)):
             moved = at.copy()
-            moved[place] += _STEP
-            slopes[:, place] = (residuals(asked, _constants(start, moved)) - base) / _STEP
+            moved[place] += step
+            slopes[:, place] = (off(_constants(start, names, moved)) - base) / step
         good = np.isfinite(base) & np.isfinite(slopes).all(axis=1)
         counts = weights[good] / np.sqrt(1.0 + (base[good] / _TOLERANCE) ** 2)
-        matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(len(FITTED))])
+        matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(len(names))])
         target = np.concatenate([-base[good] * counts, hold * (first - at)])
         at = at + np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR)
-    return _constants(start, at)
+    return _constants(start, names, at)
 
 
 def _cost(off: Column, weights: Column) -> float:
@@ -211,8 +231,8 @@ def _cost(off: Column, weights: Column) -> float:
     return float(np.sum(weights * (np.sqrt(1.0 + errors**2) - 1.0)))
 
 
-def _constants(start: EngineConstants, at: Column) -> EngineConstants:
-    values: dict[str, Any] = {name: float(np.exp(value)) for name, value in zip(FITTED, at, strict=True)}
+def _constants(start: EngineConstants, names: Sequence[str], at: Column) -> EngineConstants:
+    values: dict[str, Any] = {name: float(np.exp(value)) for name, value in zip(names, at, strict=True)}
     return replace(start, **values)
 
 

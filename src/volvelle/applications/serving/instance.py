@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from volvelle.applications.serving.kernel_sets import kernel_set
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.engine_files import is_engine_file
 from volvelle.catalogue.engines import ServingEngine, serving_engine
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.cache import MemoryPlan, cache_bytes, weight_bytes
@@ -174,7 +175,6 @@ def _costs(one: Instance, tokens: int, sequences: int) -> StepCosts:
     return step_costs(one.iteration, most_tokens=tokens, most_sequences=sequences)
 
 
-@lru_cache(maxsize=512)
 def instance(
     catalogue: Catalogue,
     served: ServedModel,
@@ -183,7 +183,20 @@ def instance(
     engine: str,
     settings: Settings | None = None,
 ) -> Instance:
-    """An instance by the names of its chip and its engine."""
+    """An instance by the names of its chip and its engine, or of the file of its engine, which may have changed."""
+    made = _instance.__wrapped__ if is_engine_file(engine) else _instance
+    return made(catalogue, served, chip, layout, engine, settings)
+
+
+@lru_cache(maxsize=512)
+def _instance(
+    catalogue: Catalogue,
+    served: ServedModel,
+    chip: str,
+    layout: ServingLayout,
+    engine: str,
+    settings: Settings | None,
+) -> Instance:
     layout.checked(served.shape)
     found = catalogue.chip(chip)
     named = serving_engine(engine, found.family)

@@ -10,6 +10,7 @@ from volvelle.applications.serving.request_logs import RequestLog
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.errors import OutsideDomainError
+from volvelle.estimators.serving.iteration import Iteration
 from volvelle.estimators.serving.step_tables import lock_step_costs
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.simulation.batching.metrics import Latency
@@ -60,6 +61,7 @@ def replayed(run: ServingRun) -> Served:
     ranks = one.layout.data
     if ranks == 1:
         return serve(run.load.recorded, one.costs(rules), rules)
+    assert isinstance(one.iteration, Iteration), "logged runs did not draft"
     costs = lock_step_costs(one.iteration, most_tokens=rules.most_tokens, most_sequences=rules.max_sequences)
     together = replace(
         rules,

@@ -1,7 +1,7 @@
 """An instance under load: what clients measure, how full the engine was, and what it ran out of first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 import numpy as np
@@ -58,6 +58,8 @@ class LoadAnswer:
     outcome: Metrics | Unstable
     occupancy: Occupancy
     errors: Mapping[str, float]
+    served: Served = field(repr=False, compare=False)
+    """Every request and step of one rank."""
 
     @property
     def metrics(self) -> Metrics | None:
@@ -160,6 +162,7 @@ def answer_under_load(
         outcome=outcome,
         occupancy=_occupancy(served, rules, instance.rules()),
         errors=prediction_errors(instance),
+        served=served,
     )
 
 

@@ -179,6 +179,23 @@ class SpeculationEntry(Document):
     tree: TreeEntry | None
 
 
+class LaunchFileEntry(Document):
+    """A file that launches it."""
+
+    name: str
+    text: str
+
+
+class TimelineEntry(Document):
+    """What was written of a load."""
+
+    file: str
+    spans: int
+    requests: int
+    cut: str
+    """What was left out; empty: nothing."""
+
+
 class ServeDocument(Document):
     """How a model is served. Times in seconds, memory in bytes, rates a second, money in USD."""
 
@@ -208,4 +225,6 @@ class ServeDocument(Document):
     speculation: SpeculationEntry | None
     """None: nothing is drafted, or it cannot be served."""
     violations: list[Violation]
+    files: list[LaunchFileEntry]
+    timeline: TimelineEntry | None
     notes: list[str]

@@ -54,6 +54,8 @@ class _Timeline:
             decoding=spans.decoding[decodes],
             running=spans.running[decodes],
             used_blocks=spans.used_blocks[decodes],
+            prompts=spans.prompts[decodes],
+            prompt_tokens=spans.prompt_tokens[decodes],
         )
         self.before = np.cumsum(self.spans.steps) - self.spans.steps
         self.first_ends = self.spans.until(1)

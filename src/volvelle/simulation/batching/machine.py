@@ -66,8 +66,9 @@ RECEIVED_AFTER_PROMPTS = 1000
 # Of a span of steps.
 BEGIN, SECONDS, MORE = range(3)
 """When its first step begins, how long that takes, and how much longer each after it."""
-STEPS, IN_DECODE, IN_FLIGHT, USED = range(4)
-"""Steps, sequences that decode in them, requests that run, and blocks in use at the first."""
+STEPS, IN_DECODE, IN_FLIGHT, USED, PROMPTS, PROMPT_TOKENS = range(6)
+"""Steps, sequences that decode in them, requests that run, blocks in use at the first, prompts and tokens of them."""
+SPAN_COUNTS = 6
 
 
 @compiled
@@ -201,7 +202,7 @@ def _decode(state: State, costs: CostTables, jumping: bool, spans: Real, counts:
             stop = np.inf
         spans[used, BEGIN], spans[used, SECONDS], spans[used, MORE] = clock[NOW], first, more
         counts[used, STEPS], counts[used, IN_DECODE], counts[used, IN_FLIGHT] = steps, decoding, running
-        counts[used, USED] = blocks
+        counts[used, USED], counts[used, PROMPTS], counts[used, PROMPT_TOKENS] = blocks, 0, 0
         clock[NOW] = after(clock[NOW], first, more, steps)
         used += 1
         done += steps
@@ -243,10 +244,12 @@ def _advance(state: State, costs: CostTables, jumping: bool, decoding: int, span
     """Do what was chosen, in which so many decode; the spans of steps."""
     count, clock = state.tally, state.clock
     if count[PICKED] > 0:
+        before = count[PREFILLED]
         seconds = _step_with_prompts(state, costs, decoding)
         spans[0, BEGIN], spans[0, SECONDS], spans[0, MORE] = clock[NOW], seconds, 0.0
         counts[0, STEPS], counts[0, IN_DECODE], counts[0, IN_FLIGHT] = 1, decoding, count[RUNNING]
         counts[0, USED] = count[BLOCKS] - count[FREE]
+        counts[0, PROMPTS], counts[0, PROMPT_TOKENS] = count[PICKED], count[PREFILLED] - before
         clock[NOW] += seconds
         _after_prompts(state, decoding)
         return 1

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.simulation.batching.machine import BEGIN, IN_DECODE, IN_FLIGHT, MORE, SECONDS, STEPS, USED
+from volvelle.simulation.batching.machine import (
+    BEGIN,
+    IN_DECODE,
+    IN_FLIGHT,
+    MORE,
+    PROMPT_TOKENS,
+    PROMPTS,
+    SECONDS,
+    STEPS,
+    USED,
+)
 from volvelle.simulation.batching.state import Real, Whole
 
 
@@ -22,6 +32,9 @@ class Spans:
     """Sequences that decoded in each step; 0: only prompts were computed."""
     running: Whole
     used_blocks: Whole
+    prompts: Whole
+    """Prompts of which tokens were computed in the step; 0: none, and spans of several steps have none."""
+    prompt_tokens: Whole
 
     @classmethod
     def of(cls, times: Real, counts: Whole) -> "Spans":
@@ -34,6 +47,8 @@ class Spans:
             decoding=counts[:, IN_DECODE],
             running=counts[:, IN_FLIGHT],
             used_blocks=counts[:, USED],
+            prompts=counts[:, PROMPTS],
+            prompt_tokens=counts[:, PROMPT_TOKENS],
         )
 
     def until(self, steps: Whole | int) -> Real:

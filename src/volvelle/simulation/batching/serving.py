@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.simulation.batching.costs import CostTables, StepCosts
-from volvelle.simulation.batching.machine import run_in_flight, run_prefill_first
+from volvelle.simulation.batching.machine import SPAN_COUNTS, run_in_flight, run_prefill_first
 from volvelle.simulation.batching.rules import Engine, Eviction, Rules
 from volvelle.simulation.batching.served import Served, Spans
 from volvelle.simulation.batching.state import (
@@ -117,7 +117,7 @@ def _whole_run(
 ) -> tuple[Real, Whole, Real]:
     """The machine to its end; what it wrote, piece by piece."""
     tables = costs.tables
-    spans, counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, 4), np.int64)
+    spans, counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, SPAN_COUNTS), np.int64)
     log = np.zeros((8 * int(state.tally[MOST]) + 64, 2))
     pieces: list[tuple[Real, Whole, Real]] = []
     plainly = None if ready(run) else plain(run)
