@@ -88,7 +88,7 @@ def replica_capacity(
         low, found, binding = _closely(at, low, sustained, lowest)
     else:
         found, missed = at(lowest, _CLOSE)
-        binding = missed or binding
+        low, binding = (0.0, missed) if missed else (lowest, binding)
     running = found.occupancy.mean_running
     return ReplicaCapacity(
         rate=low,
