@@ -14,11 +14,11 @@ if {hidden}:
     sys.modules["numba"] = None
 from tests.property.test_batching import case
 from volvelle.simulation import compiler
-from volvelle.simulation.batching import serving
+from volvelle.simulation.batching import serving, worker
 assert compiler.INSTALLED is not {hidden}
-serving._PLAIN_SPANS = {plainly}
+worker._PLAIN_SPANS = {plainly}
 if {plainly}:
-    serving.ready = lambda run: False
+    worker.ready = lambda run: False
 for seed in (0, 1, 2, 3, 4, 5):
     print(" ".join(map(float.hex, serving.serve(*case(seed)).end.tolist())))
 """
