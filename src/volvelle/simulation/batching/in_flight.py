@@ -177,7 +177,11 @@ def _fill(state: State) -> None:
         count[PAUSE] = UNTIL_NEXT_STEP
         return
     may_wait = rule[WAIT_STEPS] > 0 and count[QUEUED] > 0 and count[PICKED] == 0 and count[DECODING] > 0
-    if may_wait and not computed_elsewhere(state, state.requests[count[QUEUE_START], QUEUE]) and _waits_for_more(state, budget):
+    if (
+        may_wait
+        and not computed_elsewhere(state, state.requests[count[QUEUE_START], QUEUE])
+        and _waits_for_more(state, budget)
+    ):
         count[PAUSE] = UNTIL_FULLER
         # Where blocks are not kept for it, the next step may have too few for the first that waits.
         count[PATIENCE] = rule[WAIT_STEPS] - count[WAITED] if rule[NO_EVICTION] else 1

@@ -274,10 +274,10 @@ def _goes_on(state: State) -> bool:
 def run_in_flight(
     state: State, costs: CostTables, jumping: bool, spans: Real, counts: Whole, log: Real
 ) -> tuple[int, int]:
-    """Serve requests until all that came are done, the horizon is reached, or there is no room for more spans of steps
-    or notes; how many of each.
+    """Serve requests until all that came are done, the horizon is reached or there is no room to write; what it wrote.
 
-    By the rules of vLLM and TensorRT-LLM. It goes on where it stopped when it is called again.
+    That are spans of steps, and notes. By the rules of vLLM and TensorRT-LLM. It goes on where it stopped when it is
+    called again.
     """
     used = logged = turns = 0
     most, most_logged = spans.shape[0] - 1, log.shape[0] - 2 * state.tally[MOST]

@@ -35,7 +35,6 @@ from volvelle.simulation.batching.state import (
     SENT,
     SPARE,
     START,
-    STEP,
     TARGET,
     TOKEN,
     Real,
@@ -86,7 +85,7 @@ class Worker:
         state.tally[ISSUED] = 0
         return cls(state, costs, rules)
 
-    # -- what comes -----------------------------------------------------------------------------------------------------
+    # -- what comes --------------------------------------------------------------------------------------------------
 
     def give(self, sent: float, inputs: int, outputs: int, *, handed: bool = False) -> int:
         """One more request, sent no earlier than those before; its number here."""
@@ -127,7 +126,7 @@ class Worker:
             tally[SPARE] = had
         self.state = fresh._replace(tally=tally, clock=old.clock)
 
-    # -- going on -------------------------------------------------------------------------------------------------------
+    # -- going on ----------------------------------------------------------------------------------------------------
 
     def run(self, until: float = np.inf) -> None:
         """Go on until all that came are done, or a step starts no earlier than `until`: who comes before is known."""
@@ -176,7 +175,7 @@ class Worker:
         found: Real = self.state.times[: self.given, ADMITTED]
         return found
 
-    # -- what came of it ------------------------------------------------------------------------------------------------
+    # -- what came of it ---------------------------------------------------------------------------------------------
 
     def served(self, *, clients: int, stationary: bool) -> Served:
         """All that was done, of requests that have ended."""
