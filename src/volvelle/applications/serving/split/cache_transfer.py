@@ -51,18 +51,20 @@ class CacheTransfer:
 
     seconds: Real
     """Of the cache of each request, on a link that is free."""
+    latency: float
     layers: int
     """Pieces that are sent as they are computed; 1: all after the prompt."""
 
     @property
     def least(self) -> float:
         """Seconds that any cache arrives after its prompt was computed, at least."""
-        return float(self.seconds.min()) / self.layers
+        return float(self.seconds.min()) / self.layers + self.latency
 
     def arrival(self, request: int, *, started: float, computed: float, free: float) -> float:
         """When the cache of a request has arrived."""
         took = float(self.seconds[request])
-        return float(streamed_arrival(started, computed, transfer=took, free=free, layers=self.layers))
+        given = {"transfer": took, "free": free, "latency": self.latency, "layers": self.layers}
+        return float(streamed_arrival(started, computed, **given))
 
 
 def cache_transfer(
@@ -72,8 +74,9 @@ def cache_transfer(
     lengths, place = np.unique(inputs, return_inverse=True)
     kept = np.asarray(cache_bytes(decode.served, decode.layout, lengths.astype(np.float64), block=decode.memory.block))
     sources, targets = (one.layout.tensor * one.layout.pipeline for one in (prefill, decode))
-    seconds = cache_transfer_time(kept, sources, targets, link_rate=link.rate, latency=link.latency)
+    seconds = cache_transfer_time(kept, sources, targets, link_rate=link.rate)
     return CacheTransfer(
         seconds=np.broadcast_to(np.asarray(seconds, np.float64), lengths.shape)[place.reshape(-1)],
+        latency=link.latency,
         layers=decode.served.shape.layers if by_layer else 1,
     )
