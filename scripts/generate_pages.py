@@ -73,6 +73,7 @@ DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hie
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
 SERVED = "serve llama3-70b --on dgx-h100/8 --weights fp8 --input 1024 --output 256"
+SPLIT = "serve llama3-70b --on dgx-h100/16 --weights fp8 --input 4096 --output 256 --load 'closed 64'"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
     "first": FIRST,
@@ -134,6 +135,10 @@ OTHERS = {
     "serve": f"{SERVED} --batch 16",
     "serve-load": f"{SERVED} --load 'closed 64'",
     "serve-unstable": f"{SERVED} --load 'poisson 100/s' --brief",
+    "serve-split": f"{SPLIT} --prefill '1x tp8' --decode '1x tp8'",
+    "serve-not-split": f"{SPLIT} --brief",
+    "serve-split-decode": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --brief",
+    "serve-split-by-layer": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --transfer by-layer --brief",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
     "config-refused": "plan tests/data/huggingface/opt-350m.json --on dgx-h100/8 --batch 64",
 }

@@ -298,7 +298,7 @@ def _notes(found: SplitServing) -> Iterator[str]:
     if load is None:
         return
     if load.parts > 1:
-        yield f"one of {load.parts} equal parts of the pools is followed, with an even share of the load"
+        yield f"one of {load.parts} equal parts of the ranks of each worker is followed, with an even share of the load"
     if found.prefill.instance.layout.data > 1 or found.decode.instance.layout.data > 1:
         yield "data-parallel ranks are timed as if their neighbours had as much to do"
     engine = found.decode.instance.engine

@@ -7,6 +7,7 @@ import numpy as np
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.runs import ServingRun
+from volvelle.applications.serving.split.measured import KIND, split_answers
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.estimators.serving.static_batch import static_times
 from volvelle.estimators.serving.step_tables import captured_sizes
@@ -96,4 +97,5 @@ _KINDS = {
     "static_phases": _static,
     "saturated_throughput": _saturated,
     "iterations": _iteration,
+    KIND: split_answers,
 }

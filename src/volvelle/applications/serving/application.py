@@ -16,6 +16,7 @@ from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
 from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.split.measured import KIND, split_run
 from volvelle.applications.serving.static_answer import interval, prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
@@ -81,7 +82,7 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
 
     def question(self, row: ServingMeasurement, catalogue: Catalogue) -> ServingQuestion | str:
         """The run that a row states."""
-        run = serving_run(row, catalogue)
+        run = split_run(row, catalogue) if row.kind == KIND else serving_run(row, catalogue)
         if isinstance(run, str):
             return run
         one = run.instance

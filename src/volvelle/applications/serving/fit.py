@@ -13,6 +13,7 @@ from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.split.measured import KIND
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
@@ -96,6 +97,8 @@ def fit_engines(
     """Constants of every engine that rows tell of, and of its families of chips where there are enough."""
     by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
     for row in rows:
+        if row.kind == KIND:  # two pools are held to constants of engines that are not split
+            continue
         try:
             run = serving_run(row, catalogue)
         except VolvelleError:

@@ -23,7 +23,7 @@ _ENGINES = {
     ("iterations", "vllm 0.20.1"): "vllm",
 }
 """Engines of the catalogue by the kind of table and what it calls them."""
-_LARGEST_SHARE = 0.96
+LARGEST_SHARE = 0.96
 """Of memory that any engine takes."""
 _WIDE = 16
 """Tensor parallelism beyond which nobody splits attention: such rows mean data parallelism with experts spread out."""
@@ -34,6 +34,8 @@ class ServingRun:
     """An instance and what was asked of it, as plain numbers."""
 
     instance: Instance
+    prefill: Instance | None = None
+    """What computes prompts, where that stands apart: then the other one decodes."""
     kind: str
     inferencex: bool = False
     """Lengths drawn evenly on 0.8 L … L, rather than fixed."""
@@ -49,19 +51,16 @@ def serving_run(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | s
 @lru_cache(maxsize=16384)
 def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) -> ServingRun | str:
     stated = dict(cells)
-    weights = _WEIGHTS.get(stated.get("weights") or "bf16")
-    if weights is None:
-        return f"weights in {stated['weights']} have no kernels here"
     if kind == "static_latency" and stated.get("kv_cache") == "fp8" and stated["chip"].startswith("a100"):
         return "the chip has no arithmetic in 8-bit floating point to read such a cache with"
     if kind == "static_phases" and stated.get("power_cap_w"):
         return "the chip's power was capped below what it is sold with"
     engine = _ENGINES.get((kind, stated["engine"]), stated["engine"])
     told = engine_settings(stated) if kind == "closed_loop" else {}
-    if weights == "fp8" and stated["model"] in _BLOCKS:
-        weights = "fp8-block"
-    served = ServedModel(shape=catalogue.model(stated["model"]), weights=weights, cache=_cache(kind, stated, told))
-    layout, assumed = _layout(kind, stated, served)
+    served = served_model(kind, stated, told, catalogue)
+    if isinstance(served, str):
+        return served
+    layout, assumed = layout_of(kind, stated, served)
     one = instance(catalogue, served, stated["chip"], layout, engine, _settings(kind, stated, told))
     names = (
         *("isl", "osl", "batch", "concurrency", "prefill_tokens", "prefill_requests", "prefill_past_tokens"),
@@ -72,7 +71,7 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
         sizes["concurrency"] = max(1.0, round(sizes["concurrency"] / layout.data))
     needed = sizes.get("isl", 0.0) + sizes.get("osl", 0.0)
     if needed and not one.fits(needed):  # scripts of today may tell less than a run of last year took
-        one = replace(one, settings=replace(one.settings, memory_share=_LARGEST_SHARE))
+        one = replace(one, settings=replace(one.settings, memory_share=LARGEST_SHARE))
         if not one.fits(needed):
             return one.why_not(needed)
     return ServingRun(
@@ -84,6 +83,18 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
     )
 
 
+def served_model(
+    kind: str, stated: Mapping[str, str], told: Mapping[str, str], catalogue: Catalogue
+) -> ServedModel | str:
+    """The model of a row in the formats that it states, or why that cannot be timed."""
+    weights = _WEIGHTS.get(stated.get("weights") or "bf16")
+    if weights is None:
+        return f"weights in {stated['weights']} have no kernels here"
+    if weights == "fp8" and stated["model"] in _BLOCKS:
+        weights = "fp8-block"
+    return ServedModel(shape=catalogue.model(stated["model"]), weights=weights, cache=_cache(kind, stated, told))
+
+
 def _cache(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> str:
     said = stated.get("kv_cache") or told.get("kv_cache") or ""
     if said.startswith("fp8"):
@@ -92,7 +103,8 @@ def _cache(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> str
     return "fp8" if narrow and stated["engine"].startswith("trtllm") and kind != "static_latency" else "bf16"
 
 
-def _layout(kind: str, stated: Mapping[str, str], served: ServedModel) -> tuple[ServingLayout, tuple[str, ...]]:
+def layout_of(kind: str, stated: Mapping[str, str], served: ServedModel) -> tuple[ServingLayout, tuple[str, ...]]:
+    """How one instance of a row was laid out, and what was assumed of it."""
     chips = int(float(stated.get("chips") or 1))
     pipeline = int(float(stated.get("pp") or 1))
     tensor = int(float(stated.get("tp") or chips // pipeline))

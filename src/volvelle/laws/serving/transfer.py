@@ -28,8 +28,8 @@ def streamed_arrival(
     $$ T = \max\!\left(\max\!\left(t_0 + \frac{t_1 - t_0}{L},\; f\right) + x,\; t_1 + \frac{x}{L}\right) + \ell $$
 
     for a prompt that is worked on from $t_0$ to $t_1$, a transfer of x and a link of latency ℓ that is free from f on:
-    the first layer can go when it is computed, and the last not before. Assumes layers alike, and work on the prompt that is
-    spread evenly from its beginning to its end; one layer is the transfer after the prompt.
+    the first layer can go when it is computed, and the last not before. Assumes layers alike, and work on the prompt
+    that is spread evenly from its beginning to its end; one layer is the transfer after the prompt.
     """
     first = np.maximum(started + (computed - started) / layers, free)
     return np.maximum(first + transfer, computed + transfer / layers) + latency

@@ -56,20 +56,25 @@ Run = Callable[[State, CostTables, bool, Real, Whole, Real], tuple[int, int]]
 class Worker:
     """The machine with its state, and what it wrote so far."""
 
-    def __init__(self, state: State, costs: StepCosts, rules: Rules, *, jumping: bool = True) -> None:
+    def __init__(
+        self, state: State, costs: StepCosts, rules: Rules, *, jumping: bool = True, neighbours: int = 0
+    ) -> None:
+        """With neighbours, which start together, fewer spans of each are run before the machine is compiled."""
         self.state = state
         self.rules = rules
         self.costs = costs
         self._jumping = jumping
         self._tables = costs.tables
         self._run: Run = run_prefill_first if rules.engine is Engine.SGLANG else run_in_flight
-        self._plainly, self._left = (self._run, 0) if ready(self._run) else (plain(self._run), _PLAIN_SPANS)
+        self._plainly, self._left = (
+            (self._run, 0) if ready(self._run) else (plain(self._run), _PLAIN_SPANS // (neighbours + 1))
+        )
         self._spans, self._counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, 4), np.int64)
         self._log = np.zeros((8 * int(state.tally[MOST]) + 64, 2))
         self._pieces: list[tuple[Real, Whole, Real]] = []
 
     @classmethod
-    def idle(cls, costs: StepCosts, rules: Rules, *, room: int = _ROOM) -> "Worker":
+    def idle(cls, costs: StepCosts, rules: Rules, *, room: int = _ROOM, neighbours: int = 0) -> "Worker":
         """With nothing to do yet."""
         none = np.zeros(max(room, 1), np.int64)
         state = initial_state(
@@ -83,7 +88,7 @@ class Worker:
             clients=0,
         )
         state.tally[ISSUED] = 0
-        return cls(state, costs, rules)
+        return cls(state, costs, rules, neighbours=neighbours)
 
     # -- what comes --------------------------------------------------------------------------------------------------
 

@@ -17,8 +17,8 @@ _MOST_ROOM = 1 << 14
 class Side:
     """An engine with a queue before it, in which requests stand that have a moment at which they come."""
 
-    def __init__(self, costs: StepCosts, rules: Rules, *, room: int) -> None:
-        self.worker = Worker.idle(costs, rules, room=min(room, _MOST_ROOM))
+    def __init__(self, costs: StepCosts, rules: Rules, *, room: int, neighbours: int) -> None:
+        self.worker = Worker.idle(costs, rules, room=min(room, _MOST_ROOM), neighbours=neighbours)
         self.least_step = costs.least_step
         self._coming: list[tuple[float, int, int, int, bool]] = []
         self._numbers: list[int] = []

@@ -92,8 +92,13 @@ class _Run:
         self._transfer, self._router = transfer, router
         count = len(self._inputs)
         room = -(-count // prefill.engines), -(-count // decode.engines)
-        self._prefill = [Side(prefill.costs, prefill.rules, room=room[0]) for _ in range(prefill.engines)]
-        self._decode = [Side(decode.costs, decode.rules, room=room[1]) for _ in range(decode.engines)]
+        others = prefill.engines + decode.engines - 1
+        self._prefill = [
+            Side(prefill.costs, prefill.rules, room=room[0], neighbours=others) for _ in range(prefill.engines)
+        ]
+        self._decode = [
+            Side(decode.costs, decode.rules, room=room[1], neighbours=others) for _ in range(decode.engines)
+        ]
         self._single = 1 in self._outputs
         later = [tokens for tokens in self._outputs if tokens > 1]
         self._fewest_steps = min(later, default=2) - 1

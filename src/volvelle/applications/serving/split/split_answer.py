@@ -66,7 +66,7 @@ class PoolAnswer:
     busy: float
     """Part of the time in which its engines were in a step, in the mean."""
     capacity: float | None
-    """Requests a second that all of its workers sustain when requests always wait; None: none come."""
+    """Requests a second that all of its workers sustain when requests always wait; None: none come, or not asked."""
     rate: float
     """Requests a second that went through it."""
     occupancy: Occupancy | None
@@ -80,12 +80,12 @@ class PoolAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitAnswer:
-    """What came of a load on all workers; latencies are those of a part of the machine that stands for all."""
+    """What came of a load on all workers; latencies are those of some ranks of each worker, which stand for all."""
 
     requests: int
     """That were followed, on `parts`."""
     parts: int
-    """Equal parts that the machine has, each with as many ranks of both pools."""
+    """Equal parts of the ranks of every worker, of which one is followed."""
     share: float
     """Times that the load of all is that of one part."""
     outcome: Metrics | Unstable
@@ -197,13 +197,14 @@ def split_answer(
     router: Router = Router.ROUND_ROBIN,
     requests: int | None = None,
     seed: int = 0,
+    rates: bool = True,
 ) -> SplitAnswer:
-    """A load on two pools; `requests` are those of the whole machine.
+    """A load on two pools; `requests` are those of the whole machine, `rates` is whether to find what pools sustain.
 
-    The machine is cut into as many equal parts as ranks of both pools allow, and one is followed: each gets an even
-    share of the load.
+    All workers are followed. Where those of both pools have several data-parallel ranks, an equal part of each worker
+    is, with an even share of the load: as ranks of one worker go.
     """
-    parts = gcd(prefill.ranks, decode.ranks)
+    parts = gcd(prefill.instance.layout.data, decode.instance.layout.data)
     own, share = share_of(load, parts)
     concurrency = own.clients if isinstance(own, ClosedLoop) else None
     if concurrency is not None:
@@ -223,7 +224,7 @@ def split_answer(
     else:
         served, outcome = run(count_of(own, requests, parts))
     growing = served.unstable()
-    rates = share * served.sent.size / served.duration
+    every = share * served.sent.size / served.duration
     several = share * int((served.output_tokens > 1).sum()) / served.duration
     return SplitAnswer(
         requests=int(served.sent.size),
@@ -234,8 +235,22 @@ def split_answer(
         first_at_prefill=served.first_at_prefill,
         transfer=served.transfer,
         wait_for_room=served.wait_for_room,
-        prefill=_of_pool(prefill, served.prefill, first.rules, served.duration, rates, _prefill_rate(prefill, served)),
-        decode=_of_pool(decode, served.decode, second.rules, served.duration, several, _decode_rate(decode, served)),
+        prefill=_of_pool(
+            prefill,
+            served.prefill,
+            first.rules,
+            served.duration,
+            every,
+            _prefill_rate(prefill, served) if rates else None,
+        ),
+        decode=_of_pool(
+            decode,
+            served.decode,
+            second.rules,
+            served.duration,
+            several,
+            _decode_rate(decode, served) if rates else None,
+        ),
         errors=_errors(prefill.instance, decode.instance),
     )
 
