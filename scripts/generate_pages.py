@@ -136,7 +136,7 @@ OTHERS = {
     "serve-load": f"{SERVED} --load 'closed 64'",
     "serve-unstable": f"{SERVED} --load 'poisson 100/s' --brief",
     "serve-split": f"{SPLIT} --prefill '1x tp8' --decode '1x tp8'",
-    "serve-not-split": f"{SPLIT} --brief",
+    "serve-not-split": f"{SPLIT} --tp 4 --brief",
     "serve-split-decode": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --brief",
     "serve-split-by-layer": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --transfer by-layer --brief",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
