@@ -35,5 +35,5 @@ def test_words_that_mean_nothing_are_named_with_their_place(text: str, said: str
 
 @pytest.mark.parametrize("text", ["0x tp4", "2x tp0", "2x tp999999999999999999999999"])
 def test_numbers_have_a_domain(text: str) -> None:
-    with pytest.raises(DescriptionError, match="--decode .* must be a whole number from 1"):
+    with pytest.raises(DescriptionError, match=r"--decode .* must be a whole number from 1"):
         read_pool(text, "--decode")
