@@ -292,7 +292,7 @@ def _notes(found: SplitServing) -> Iterator[str]:
     for name, given, usual in (("input", question.input, INPUT), ("output", question.output, OUTPUT)):
         if given is None and not question.traced:
             yield f"{usual:,} {name} tokens a request are taken, as vllm bench serve does; --{name} says others"
-    yield "TTFT is until decoding begins, when routers hand the first token out: with the transfer and the wait for room"
+    yield "TTFT is until decoding begins, when routers hand the first token out: with transfer and wait for room"
     yield "prompts are not looked up in a prefix cache, and blocks of a computed prompt are free when it is computed"
     load = found.load
     if load is None:
