@@ -78,6 +78,7 @@ SERVED = "serve llama3-70b --on dgx-h100/8 --weights fp8 --input 1024 --output 2
 FLEET = "fleet examples/fleets/chat-and-summaries.yaml"
 EVENING = "fleet llama3-8b --on dgx-h100 --tp 1 --load 'trace examples/fleets/evening.csv ×200'"
 EVENING_LIMITS = f"{EVENING} --slo 'p99 ttft 500 ms, p95 tpot 20 ms'"
+SPLIT = "serve llama3-70b --on dgx-h100/16 --weights fp8 --input 4096 --output 256 --load 'closed 64'"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
     "first": FIRST,
@@ -145,6 +146,10 @@ OTHERS = {
     "speculate-tree": f"{SERVED} --batch 1 --speculate 'eagle 3 tree 4x2' --brief",
     "serve-emit": f"{SERVED} --load 'closed 64' --emit vllm --brief",
     "calibrate-bench": f"calibrate serving --bench {' '.join(BENCHMARKS)} --on dgx-h100/1",
+    "serve-split": f"{SPLIT} --prefill '1x tp8' --decode '1x tp8'",
+    "serve-not-split": f"{SPLIT} --tp 4 --brief",
+    "serve-split-decode": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --brief",
+    "serve-split-by-layer": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --transfer by-layer --brief",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
     "fleet": FLEET,
     "fleet-trace": EVENING_LIMITS,

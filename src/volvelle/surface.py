@@ -55,6 +55,7 @@ from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.read_model import read_model
 from volvelle.verbs.serve import Serving, serve
+from volvelle.verbs.serve_split import SplitServing, serve_split
 from volvelle.verbs.trained import Trained
 from volvelle.verbs.training_step import training_step
 from volvelle.verbs.validate import Validation, validate
@@ -144,6 +145,7 @@ __all__ = [
     "Sizing",
     "SourceError",
     "SparseIndex",
+    "SplitServing",
     "Switch",
     "Tensor",
     "TensorLayout",
@@ -178,6 +180,7 @@ __all__ = [
     "read_model",
     "sampled",
     "serve",
+    "serve_split",
     "shard",
     "split",
     "step_costs",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.property.plain_engines import PlainEngine, PlainSharing
 from volvelle.errors import VolvelleError
-from volvelle.simulation.batching import serving
+from volvelle.simulation.batching import worker
 from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.metrics import measure
 from volvelle.simulation.batching.rules import Engine, Eviction, Rules, vllm
@@ -21,7 +21,7 @@ from volvelle.workload.serving.requests import Requests
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine as long loads run it, however short these are."""
-    monkeypatch.setitem(serving._PLAIN, "spans", 0)
+    monkeypatch.setitem(worker._PLAIN, "spans", 0)
 
 
 def some_costs(generator: np.random.Generator, tokens: int, sequences: int) -> StepCosts:

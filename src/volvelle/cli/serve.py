@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from volvelle.cli.shared_options import together
@@ -19,7 +20,9 @@ from volvelle.domains import (
     SHARE,
     STEP_BUDGET,
 )
+from volvelle.errors import DescriptionError
 
+_FOLLOWING = "following requests"
 _asked = together(
     click.option("--batch", type=Within(SERVED_BATCH), help="Sequences that are given at once. [default: 1]"),
     click.option("--input", type=Within(REQUEST_LENGTH), help="Tokens of a prompt. [default: 1024]"),
@@ -42,6 +45,24 @@ _asked = together(
         help="Of the load. [default: 10 for each client, or until latencies settle]",
     ),
     click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of arrivals and lengths."),
+)
+_pools = together(
+    click.option(
+        "--prefill",
+        metavar="POOL",
+        help="Workers that compute prompts, apart from those that decode: '2x tp4', '1x dp8 on SYSTEM weights fp8'.",
+    ),
+    click.option("--decode", metavar="POOL", help="Workers that decode, written the same way."),
+    click.option(
+        "--transfer",
+        type=click.Choice(("after", "by-layer")),
+        help="When a cache goes from one pool to the other. [default: after its prompt]",
+    ),
+    click.option(
+        "--router",
+        type=click.Choice(("round-robin", "least-loaded")),
+        help="Which worker of a pool gets a request. [default: round-robin]",
+    ),
 )
 _engine = together(
     click.option(
@@ -103,6 +124,7 @@ _written = together(
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/8.")
 @_asked
+@_pools
 @_engine
 @_written
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
@@ -113,13 +135,17 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
     """How fast MODEL is served by an engine, what fits, where the time goes, and what a token costs.
 
     With --batch, so many sequences are given at once; with --load, requests come as it says, and the answer has what
-    vllm bench serve measures. MODEL is a name from the catalogue (volvelle catalogue models), or a Hugging Face
-    config.json.
+    vllm bench serve measures. With --prefill and --decode, prompts are computed by one pool of workers and answers
+    decoded by another, and --tp, --pp, --ep and --dp are said of each pool. MODEL is a name from the catalogue
+    (volvelle catalogue models), or a Hugging Face config.json.
     """
     from volvelle.verbs.serve import serve as verb  # noqa: PLC0415 - keeps completion of options short
 
-    told = "following requests"
-    with nullcontext() if question["load"] is None else Console(stderr=True).status(told):
+    split = {name: question.pop(name) for name in ("prefill", "decode", "transfer", "router")}
+    if any(value is not None for value in split.values()):
+        _serve_split(ctx, model, question, split, brief=brief, as_json=as_json)
+        return
+    with nullcontext() if question["load"] is None else Console(stderr=True).status(_FOLLOWING):
         answer = verb(model, **question)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
@@ -129,5 +155,33 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
         from volvelle.report.serve_text import print_serving  # noqa: PLC0415 - not needed for JSON
 
         print_serving(answer, brief=brief)
+    if not answer.feasible:
+        ctx.exit(1)
+
+
+def _serve_split(
+    ctx: click.Context, model: str, question: dict[str, Any], split: dict[str, Any], *, brief: bool, as_json: bool
+) -> None:
+    """The same by two pools."""
+    from volvelle.verbs.serve_split import check_split, serve_split  # noqa: PLC0415 - keeps completion of options short
+
+    said = ctx.get_parameter_source
+    check_split({**question, **split})
+    for name, flag in (("tensor", "--tp"), ("pipeline", "--pp"), ("expert", "--ep"), ("data", "--dp")):
+        if said(name) not in (None, ParameterSource.DEFAULT):
+            raise DescriptionError(f"{flag} is said of each pool: write it in --prefill and --decode, like '2x tp4'")
+        question.pop(name)
+    question.pop("batch")
+    with Console(stderr=True).status(_FOLLOWING):
+        answer = serve_split(model, **question, **{name: value for name, value in split.items() if value is not None})
+    if as_json:
+        from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
+        from volvelle.report.documents.serve_split import ServeSplitDocument  # noqa: PLC0415 - not needed for text
+
+        click.echo(json_text("serve", ServeSplitDocument.model_validate(answer)))
+    else:
+        from volvelle.report.serve_split_text import print_split  # noqa: PLC0415 - not needed for JSON
+
+        print_split(answer, brief=brief)
     if not answer.feasible:
         ctx.exit(1)

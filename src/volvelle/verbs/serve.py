@@ -10,7 +10,6 @@ from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.speculation.gain import SpeculationGain, WindowGain
 from volvelle.applications.serving.static_answer import UNFITTED, StaticAnswer, static_answer
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.rents import rent_of
 from volvelle.domains import (
     DEGREE,
     ENGINE_SEQUENCES,
@@ -22,7 +21,6 @@ from volvelle.domains import (
     STEP_BUDGET,
     within_domains,
 )
-from volvelle.economics.step_cost import TimedStep, step_costs
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.engine_launch.deployment import LaunchFile
@@ -32,6 +30,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
 from volvelle.verbs.request_lengths import request_lengths
+from volvelle.verbs.serving_cost import ServingCost, token_cost
 from volvelle.verbs.serving_cures import memory_of, ranks, violations
 from volvelle.verbs.serving_files import launch_files, write_files
 from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
@@ -51,20 +50,6 @@ from volvelle.workload.serving.loads import AbstractLoad
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
     from volvelle.interchange.timeline import WrittenTimeline
-
-_MILLION = 1e6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServingCost:
-    """Dollars a million output tokens; None where the catalogue lacks what it takes."""
-
-    owned: float | None
-    """Of all chips that are used, written off over their life, with energy."""
-    rented: float | None
-    """At the middle offer of such a chip by the hour."""
-    rent_offered: str = ""
-    """When that was offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -189,7 +174,7 @@ def serve(
     given. `checkpoint` is what the engine loads, by default what the hub has of the model.
     """
     known = catalogue_of(catalogue)
-    cluster = _machine(on, known)
+    cluster = machine_of(on, known)
     shape = model_of(model, known)
     if load is not None and batch is not None:
         raise DescriptionError("both a batch and a load are given; give --batch for one batch, or --load for requests")
@@ -242,7 +227,13 @@ def serve(
     if folder is not None:
         write_files(files, folder)
     traced = None if timeline is None or answered.load is None else _timeline(answered.load, Path(timeline))
-    return replace(answered, cost=_cost(answered), files=files, folder=folder, timeline=traced)
+    return replace(
+        answered,
+        cost=token_cost(answered.throughput, ((answered.cluster, answered.chips),)),
+        files=files,
+        folder=folder,
+        timeline=traced,
+    )
 
 
 def _timeline(load: "LoadAnswer", file: Path) -> "WrittenTimeline":
@@ -285,7 +276,7 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
     return replace(answered, speculation=gain)
 
 
-def _machine(on: Machine, catalogue: Catalogue) -> Cluster:
+def machine_of(on: Machine, catalogue: Catalogue) -> Cluster:
     """The machine; one node of it where no number of accelerators is given."""
     if isinstance(on, Cluster):
         return on
@@ -327,22 +318,6 @@ def _under_load(found: Serving, load: AbstractLoad) -> "LoadAnswer":
         replicas=found.replicas,
         requests=question.requests,
         seed=question.seed,
-    )
-
-
-def _cost(found: Serving) -> ServingCost | None:
-    """Of a million output tokens; None: nothing comes out."""
-    if not found.throughput:
-        return None
-    seconds = _MILLION / found.throughput
-    used = found.chips / found.cluster.accelerators
-    step = TimedStep(time=seconds, tokens=_MILLION, chips=found.chips)
-    owned = step_costs(step, found.cluster).dollars
-    rent = rent_of(found.cluster.chip.name)
-    return ServingCost(
-        owned=None if owned is None else float(owned) * used,
-        rented=None if rent is None else rent.dollars_per_hour * found.chips * seconds / 3600.0,
-        rent_offered="" if rent is None else f"{rent.since} to {rent.until}",
     )
 
 

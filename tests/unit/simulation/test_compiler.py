@@ -14,11 +14,11 @@ if {hidden}:
     sys.modules["numba"] = None
 from tests.property.test_batching import case
 from volvelle.simulation import compiler
-from volvelle.simulation.batching import serving
+from volvelle.simulation.batching import serving, worker
 assert compiler.INSTALLED is not {hidden}
-serving._PLAIN["spans"] = {plainly}
+worker._PLAIN["spans"] = {plainly}
 if {plainly}:
-    serving.ready, serving._PLAIN_PIECE = lambda run: False, 4
+    worker.ready, worker._PLAIN_PIECE = lambda run: False, 4
 for seed in (0, 1, 2, 3, 4, 5):
     print(" ".join(map(float.hex, serving.serve(*case(seed)).end.tolist())))
 """

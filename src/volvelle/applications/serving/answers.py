@@ -9,12 +9,12 @@ from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.mlperf import mlperf_answers
 from volvelle.applications.serving.replays import replay_answers
 from volvelle.applications.serving.runs import ServingRun
+from volvelle.applications.serving.split.measured import KIND, split_answers
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.estimators.serving.static_batch import static_times
 from volvelle.estimators.serving.step_tables import captured_sizes
 from volvelle.simulation.batching.metrics import Metrics, measure
 from volvelle.simulation.batching.serving import serve
-from volvelle.workload.serving.lengths import AbstractLengths, FixedLength, Independent, UniformBelow
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop
 
 _TIMES = 10
@@ -32,15 +32,7 @@ def answers(run: ServingRun) -> Mapping[str, float]:
 
 def _loaded(one: Instance, load: AbstractLoad, run: ServingRun, *, count: int, most: int | None) -> Metrics:
     rules = one.rules(concurrency=most)
-    shape = Independent(input=_length(run, "isl"), output=_length(run, "osl"))
-    return measure(serve(load.requests(shape, count=count, seed=_SEED), one.costs(rules), rules))
-
-
-def _length(run: ServingRun, name: str) -> AbstractLengths:
-    tokens = int(run.sizes[name])
-    if name in run.shortest:
-        return UniformBelow(tokens=tokens, range_ratio=run.shortest[name])
-    return FixedLength(tokens=tokens)
+    return measure(serve(load.requests(run.stated_lengths, count=count, seed=_SEED), one.costs(rules), rules))
 
 
 def _closed_loop(run: ServingRun) -> Mapping[str, float]:
@@ -101,4 +93,5 @@ _KINDS = {
     "iterations": _iteration,
     "mlperf": mlperf_answers,
     "request_logs": replay_answers,
+    KIND: split_answers,
 }

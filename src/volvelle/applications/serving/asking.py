@@ -7,6 +7,7 @@ from volvelle.applications.serving.mlperf import mlperf_run
 from volvelle.applications.serving.replays import log_run
 from volvelle.applications.serving.request_logs import RequestLog
 from volvelle.applications.serving.runs import ServingRun, serving_run
+from volvelle.applications.serving.split.measured import KIND, split_run
 from volvelle.catalogue import Catalogue
 
 
@@ -16,6 +17,8 @@ def run_of(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | str:
         return _of_log(row.cells, row.log, catalogue)
     if row.kind == "mlperf":
         return _of_result(row.cells, catalogue)
+    if row.kind == KIND:
+        return split_run(row, catalogue)
     return serving_run(row, catalogue)
 
 

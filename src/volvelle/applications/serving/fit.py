@@ -15,6 +15,7 @@ from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.log_fit import fit_to_logs
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.runs import ServingRun
+from volvelle.applications.serving.split.measured import KIND
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
@@ -107,6 +108,8 @@ def fit_engines(
     """Constants of every engine that rows tell of, and of its families of chips where there are enough."""
     by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
     for row in rows:
+        if row.kind == KIND:  # two pools are held to constants of engines that are not split
+            continue
         try:
             run = run_of(row, catalogue)
         except VolvelleError:

@@ -48,6 +48,11 @@ KINDS = {
             measures={"throughput": ("output_tok_s", 1.0)},
         ),
         MeasuredKind(
+            name="disaggregated",
+            needed=("engine", "model", "chip", "isl", "osl", "prefill_tp", "decode_tp", "decode_workers"),
+            measures={"ttft": ("ttft_ms", 1e-3), "tpot": ("tpot_ms", 1e-3)},
+        ),
+        MeasuredKind(
             name="iterations",
             needed=("engine", "model", "chip", "tp", "prefill_tokens", "decode_requests", "decode_context_tokens"),
             measures={"latency": ("latency_ms", 1e-3)},

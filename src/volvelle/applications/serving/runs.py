@@ -11,7 +11,7 @@ from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
-from volvelle.workload.serving.lengths import AbstractShape
+from volvelle.workload.serving.lengths import AbstractLengths, AbstractShape, FixedLength, Independent, UniformBelow
 from volvelle.workload.serving.loads import AbstractLoad
 
 _WEIGHTS = {name: name for name in ("bf16", "fp8", "nvfp4", "mxfp4", "int8", "int4")} | {"fp16": "bf16"}
@@ -25,13 +25,13 @@ _ENGINES = {
     ("iterations", "vllm 0.20.1"): "vllm",
 }
 """Engines of the catalogue by the kind of table and what it calls them."""
-_SHORTEST = {"inferencex": {"isl": 0.8, "osl": 0.8}, "aic-gap-analysis": {"osl": 0.9}}
+SHORTEST = {"inferencex": {"isl": 0.8, "osl": 0.8}, "aic-gap-analysis": {"osl": 0.9}}
 """How far lengths vary: as the scripts of the one source say; of the other, as its first tokens tell. Were all answers
 of one length, clients that start together would send together for ever; those runs show no such waves."""
 _ONE_WAITS = {("aic-gap-analysis", "trtllm")}
 """Where first tokens are later by what one answer takes, over the clients: an engine has one place fewer than clients,
 and one of them always waits."""
-_LARGEST_SHARE = 0.96
+LARGEST_SHARE = 0.96
 """Of memory that any engine takes."""
 _WIDE = 16
 """Tensor parallelism beyond which nobody splits attention: such rows mean data parallelism with experts spread out."""
@@ -42,6 +42,8 @@ class ServingRun:
     """An instance and what was asked of it, as plain numbers."""
 
     instance: Instance
+    prefill: Instance | None = None
+    """What computes prompts, where that stands apart: then the other one decodes."""
     kind: str
     shortest: Mapping[str, float] = field(default_factory=dict)
     """Of `isl` and `osl` that were drawn evenly below what is stated: the least, as a share of it."""
@@ -51,6 +53,17 @@ class ServingRun:
     """Of a replayed load, where sizes do not say it."""
     shape: AbstractShape | None = None
     """Lengths of its prompts and answers; None: the load's own."""
+
+    @property
+    def stated_lengths(self) -> Independent:
+        """Of prompts and answers, as sizes say and as they vary."""
+        return Independent(input=self._lengths("isl"), output=self._lengths("osl"))
+
+    def _lengths(self, name: str) -> AbstractLengths:
+        tokens = int(self.sizes[name])
+        if name in self.shortest:
+            return UniformBelow(tokens=tokens, range_ratio=self.shortest[name])
+        return FixedLength(tokens=tokens)
 
 
 def serving_run(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | str:
@@ -63,19 +76,16 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
     stated = dict(cells)
     if stated.get("engine") == "sglang" and stated.get("source_family"):
         stated["source_family"] = "inferencex"  # six in seven of the other source's rows are its runs, to the figure
-    weights = _WEIGHTS.get(stated.get("weights") or "bf16")
-    if weights is None:
-        return f"weights in {stated['weights']} have no kernels here"
     if kind == "static_latency" and stated.get("kv_cache") == "fp8" and stated["chip"].startswith("a100"):
         return "the chip has no arithmetic in 8-bit floating point to read such a cache with"
     if kind == "static_phases" and stated.get("power_cap_w"):
         return "the chip's power was capped below what it is sold with"
     engine = _ENGINES.get((kind, stated["engine"]), stated["engine"])
     told = engine_settings(stated) if kind == "closed_loop" else {}
-    if weights == "fp8" and stated["model"] in _BLOCKS:
-        weights = "fp8-block"
-    served = ServedModel(shape=catalogue.model(stated["model"]), weights=weights, cache=_cache(kind, stated, told))
-    layout, assumed = _layout(kind, stated, served)
+    served = served_model(kind, stated, told, catalogue)
+    if isinstance(served, str):
+        return served
+    layout, assumed = layout_of(kind, stated, served)
     one = instance(catalogue, served, stated["chip"], layout, engine, _settings(kind, stated, told))
     names = (
         *("isl", "osl", "batch", "concurrency", "prefill_tokens", "prefill_requests", "prefill_past_tokens"),
@@ -86,16 +96,28 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
         sizes["concurrency"] = max(1.0, round(sizes["concurrency"] / layout.data))
     needed = sizes.get("isl", 0.0) + sizes.get("osl", 0.0)
     if needed and not one.fits(needed):  # scripts of today may tell less than a run of last year took
-        one = replace(one, settings=replace(one.settings, memory_share=_LARGEST_SHARE))
+        one = replace(one, settings=replace(one.settings, memory_share=LARGEST_SHARE))
         if not one.fits(needed):
             return one.why_not(needed)
     return ServingRun(
         instance=one,
         kind=kind,
-        shortest=_SHORTEST.get(stated.get("source_family", ""), {}),
+        shortest=SHORTEST.get(stated.get("source_family", ""), {}),
         sizes=sizes,
         assumed=assumed,
     )
+
+
+def served_model(
+    kind: str, stated: Mapping[str, str], told: Mapping[str, str], catalogue: Catalogue
+) -> ServedModel | str:
+    """The model of a row in the formats that it states, or why that cannot be timed."""
+    weights = _WEIGHTS.get(stated.get("weights") or "bf16")
+    if weights is None:
+        return f"weights in {stated['weights']} have no kernels here"
+    if weights == "fp8" and stated["model"] in _BLOCKS:
+        weights = "fp8-block"
+    return ServedModel(shape=catalogue.model(stated["model"]), weights=weights, cache=_cache(kind, stated, told))
 
 
 def _cache(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> str:
@@ -106,7 +128,8 @@ def _cache(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> str
     return "fp8" if narrow and stated["engine"].startswith("trtllm") and kind != "static_latency" else "bf16"
 
 
-def _layout(kind: str, stated: Mapping[str, str], served: ServedModel) -> tuple[ServingLayout, tuple[str, ...]]:
+def layout_of(kind: str, stated: Mapping[str, str], served: ServedModel) -> tuple[ServingLayout, tuple[str, ...]]:
+    """How one instance of a row was laid out, and what was assumed of it."""
     chips = int(float(stated.get("chips") or 1))
     pipeline = int(float(stated.get("pp") or 1))
     tensor = int(float(stated.get("tp") or chips // pipeline))

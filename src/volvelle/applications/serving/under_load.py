@@ -23,9 +23,10 @@ from volvelle.workload.serving.requests import Requests
 
 _ROUNDS = 10
 """Requests of each client, where nothing is said."""
-_FEWEST, _SETTLING = 20, 2000
+_FEWEST, SETTLING = 20, 2000
 """Requests of a run at least, and those that a run of an open load starts with."""
-_MOST = 128_000
+MOST = 128_000
+"""Requests of a run at most."""
 FOLLOWED_CLIENTS = NumberDomain(1, 200_000, whole=True)
 """That are followed one by one on a rank."""
 
@@ -125,7 +126,7 @@ def answer_under_load(
 ) -> LoadAnswer:
     """A load that replicas and their data-parallel ranks share evenly; `requests` are those of all of them."""
     ranks = replicas * instance.layout.data
-    own, share = _share_of(load, ranks)
+    own, share = share_of(load, ranks)
     concurrency = own.clients if isinstance(own, ClosedLoop) else None
     if concurrency is not None:
         FOLLOWED_CLIENTS.check(concurrency, "load: clients of one rank")
@@ -138,7 +139,7 @@ def answer_under_load(
         return found if drafts is None else drafts.drawn(found, seed)
 
     if drafts is not None:
-        first = drawn(_count(own, requests, ranks))
+        first = drawn(count_of(own, requests, ranks))
         check_requests(replace(first, decode_steps=np.zeros(0, np.int64)), rules)
         costs, rules = in_cycles(costs, rules, first, lookahead=drafts.lookahead)
     outcome: Metrics | Unstable
@@ -149,10 +150,10 @@ def answer_under_load(
             asked.append(drawn(count))
             return asked[-1]
 
-        outcome = settled_answer(longer, costs, rules, count=_SETTLING, most=_MOST)
+        outcome = settled_answer(longer, costs, rules, count=SETTLING, most=MOST)
         served = serve(asked[-1], costs, rules)
     else:
-        served = serve(drawn(_count(own, requests, ranks)), costs, rules)
+        served = serve(drawn(count_of(own, requests, ranks)), costs, rules)
         outcome = answer(served)
     return LoadAnswer(
         requests=int(served.sent.size),
@@ -160,13 +161,13 @@ def answer_under_load(
         share=share,
         chips=instance.layout.chips * replicas,
         outcome=outcome,
-        occupancy=_occupancy(served, rules, instance.rules()),
+        occupancy=occupancy_of(served, rules, instance.rules()),
         errors=prediction_errors(instance),
         served=served,
     )
 
 
-def _share_of(load: AbstractLoad, ranks: int) -> tuple[AbstractLoad, float]:
+def share_of(load: AbstractLoad, ranks: int) -> tuple[AbstractLoad, float]:
     """The load of one rank, and times that all have as much."""
     if ranks == 1:
         return load, 1.0
@@ -200,7 +201,7 @@ def _every(requests: Requests, ranks: int) -> Requests:
     )
 
 
-def _count(load: AbstractLoad, requests: int | None, ranks: int) -> int:
+def count_of(load: AbstractLoad, requests: int | None, ranks: int) -> int:
     """Requests of one rank."""
     if isinstance(load, Trace):
         if requests is not None and ceil(requests / ranks) > len(load.recorded):
@@ -211,11 +212,11 @@ def _count(load: AbstractLoad, requests: int | None, ranks: int) -> int:
     if requests is not None:
         return ceil(requests / ranks)
     if isinstance(load, ClosedLoop):
-        return max(min(_ROUNDS * load.clients, _MOST), 2 * load.clients, _FEWEST)
-    return _SETTLING
+        return max(min(_ROUNDS * load.clients, MOST), 2 * load.clients, _FEWEST)
+    return SETTLING
 
 
-def _occupancy(served: Served, rules: Rules, engine: Rules) -> Occupancy:
+def occupancy_of(served: Served, rules: Rules, engine: Rules) -> Occupancy:
     """From the steps of the engine, each as long as it took."""
     spans = served.spans
     lengths = spans.end - spans.begin

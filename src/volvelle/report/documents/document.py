@@ -44,7 +44,10 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.plan:SizingDocument",
     ),
     "reproduce": (),
-    "serve": ("volvelle.report.documents.serve:ServeDocument",),
+    "serve": (
+        "volvelle.report.documents.serve:ServeDocument",
+        "volvelle.report.documents.serve_split:ServeSplitDocument",
+    ),
     "validate": (),
 }
 """Verb → the documents it may print, as ``module:class``; a verb that declares none has the general schema. A verb of

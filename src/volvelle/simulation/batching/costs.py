@@ -129,6 +129,12 @@ class StepCosts:
         return self.head.size - 1
 
     @property
+    def least_step(self) -> float:
+        """Seconds that no step is shorter than."""
+        device = min(float(self.tokens[1:].min()), float(self.captured[1:].min()))
+        return max(device, self.host) if self.host_overlapped else device + self.host
+
+    @property
     def tables(self) -> CostTables:
         """As compiled code reads it."""
         numbers = (self.chunk_start, self.host, self.per_sequence, self.per_admission)

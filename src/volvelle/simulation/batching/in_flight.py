@@ -2,7 +2,15 @@
 
 from volvelle.simulation.batching.free_blocks import take
 from volvelle.simulation.batching.prefix_cache import found_blocks, publish
-from volvelle.simulation.batching.sequences import admit, blocks_of, context_of, preempt, whole_length
+from volvelle.simulation.batching.sequences import (
+    admit,
+    blocks_of,
+    computed_elsewhere,
+    context_of,
+    preempt,
+    take_over,
+    whole_length,
+)
 from volvelle.simulation.batching.state import (
     AFTER,
     BLOCK,
@@ -115,6 +123,14 @@ def _fits(state: State, request: int, computed: int, tokens: int, committed: int
 
 
 @compiled
+def _fits_whole(state: State, request: int) -> bool:
+    """Whether blocks are free for a request whose prompt is computed, and for its next token."""
+    if state.tally[NO_EVICTION] and state.tally[COMMITTED] + whole_length(state, request) > state.tally[BLOCKS]:
+        return False
+    return bool(blocks_of(state.requests[request, TARGET] + 1, state.tally[BLOCK]) <= state.tally[FREE])
+
+
+@compiled
 def _waits_for_more(state: State, budget: int) -> bool:
     """Whether prompts hold back so that a fuller step can start: TensorRT-LLM's batch wait."""
     count, rule = state.tally, state.tally
@@ -162,7 +178,11 @@ def _fill(state: State) -> None:
         count[PAUSE] = UNTIL_NEXT_STEP
         return
     may_wait = rule[WAIT_STEPS] > 0 and count[QUEUED] > 0 and count[PICKED] == 0 and count[DECODING] > 0
-    if may_wait and _waits_for_more(state, budget):
+    if (
+        may_wait
+        and not computed_elsewhere(state, state.requests[count[QUEUE_START], QUEUE])
+        and _waits_for_more(state, budget)
+    ):
         count[PAUSE] = UNTIL_FULLER
         # Where blocks are not kept for it, the next step may have too few for the first that waits.
         count[PATIENCE] = rule[WAIT_STEPS] - count[WAITED] if rule[NO_EVICTION] else 1
@@ -171,6 +191,12 @@ def _fill(state: State) -> None:
         if count[RUNNING] >= rule[MOST] or budget <= 0:
             return
         request = state.requests[count[QUEUE_START], QUEUE]
+        if computed_elsewhere(state, request):
+            if not _fits_whole(state, request):
+                return
+            take_over(state, request, 1)  # those of this step have been taken for the others
+            budget -= 1
+            continue
         found, _ = found_blocks(state, request)
         target = state.requests[request, TARGET]
         computed = min(found * block, target - 1)

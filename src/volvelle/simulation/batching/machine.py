@@ -24,6 +24,7 @@ from volvelle.simulation.batching.state import (
     FINISH,
     FREE,
     HEAP,
+    HORIZON,
     INTERVAL,
     ISSUED,
     LOGGED,
@@ -73,20 +74,21 @@ SPAN_COUNTS = 6
 
 @compiled
 def _next_arrival(state: State) -> float:
-    """When the scheduler may next see a request."""
+    """When the scheduler may next see a request: one that is known, or one that may yet come."""
     count = state.tally
-    if count[SEEN] >= count[ISSUED]:
-        return np.inf
-    arrival: float = state.times[count[SEEN], SENT] + state.clock[API]
+    arrival: float = state.clock[HORIZON]
+    if count[SEEN] < count[ISSUED]:
+        arrival = min(arrival, state.times[count[SEEN], SENT] + state.clock[API])
     return arrival
 
 
 @compiled
 def _receive(state: State) -> None:
     """Queue what has arrived."""
-    while _next_arrival(state) <= state.clock[NOW]:
-        queue_last(state, state.tally[SEEN])
-        state.tally[SEEN] += 1
+    count, now = state.tally, state.clock[NOW]
+    while count[SEEN] < count[ISSUED] and state.times[count[SEEN], SENT] + state.clock[API] <= now:
+        queue_last(state, count[SEEN])
+        count[SEEN] += 1
 
 
 @compiled
@@ -267,17 +269,24 @@ def _noted(state: State, log: Real) -> int:
     return int(state.tally[LOGGED])
 
 
+@compiled
+def _goes_on(state: State) -> bool:
+    """Whether some that came are not done, and it is known who comes until now."""
+    return bool(state.tally[DONE] < state.tally[ISSUED] and state.clock[NOW] < state.clock[HORIZON])
+
+
 @entry
 def run_in_flight(
     state: State, costs: CostTables, jumping: bool, spans: Real, counts: Whole, log: Real
 ) -> tuple[int, int]:
-    """Serve requests until all are done, or there is no room for more spans of steps or notes; how many of each.
+    """Serve requests until all that came are done, the horizon is reached or there is no room to write; what it wrote.
 
-    By the rules of vLLM and TensorRT-LLM. It goes on where it stopped when it is called again.
+    That are spans of steps, and notes. By the rules of vLLM and TensorRT-LLM. It goes on where it stopped when it is
+    called again.
     """
     used = logged = turns = 0
     most, most_logged = spans.shape[0] - 1, log.shape[0] - 2 * state.tally[MOST]
-    while state.tally[DONE] < state.requests.shape[0] and max(used, turns) < most and logged < most_logged:
+    while _goes_on(state) and max(used, turns) < most and logged < most_logged:
         if not _waits_for_work(state):
             decoding = fill_in_flight(state)
             used += _advance(state, costs, jumping, decoding, spans[used:], counts[used:])
@@ -293,7 +302,7 @@ def run_prefill_first(
     """The same by the rules of SGLang: apart, because each takes its time to compile."""
     used = logged = turns = 0
     most, most_logged = spans.shape[0] - 1, log.shape[0] - 2 * state.tally[MOST]
-    while state.tally[DONE] < state.requests.shape[0] and max(used, turns) < most and logged < most_logged:
+    while _goes_on(state) and max(used, turns) < most and logged < most_logged:
         if not _waits_for_work(state):
             decoding = fill_prefill_first(state)
             used += _advance(state, costs, jumping, decoding, spans[used:], counts[used:])

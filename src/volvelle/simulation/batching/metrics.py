@@ -98,14 +98,49 @@ class Metrics:
     preemptions: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClientTimes:
+    """What clients of an engine, or of several, saw: one entry a request."""
+
+    offered: Real
+    sent: Real
+    first_token: Real
+    end: Real
+    input_tokens: NDArray[np.int64]
+    output_tokens: NDArray[np.int64]
+    between: tuple[Real, Real]
+    """Seconds between two pieces of an answer, and how often each occurs."""
+    most_tokens: int
+    """That came in any one second."""
+    preemptions: int
+
+
 def measure(served: Served, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES) -> Metrics:
     """What clients of a run measure."""
-    ttft = served.first_token - served.sent
-    e2el = served.end - served.sent
-    several = served.output_tokens > 1
-    tpot = (served.end - served.first_token) / np.maximum(served.output_tokens - 1, 1)
-    duration = served.duration
-    inputs, outputs = int(served.input_tokens.sum()), int(served.output_tokens.sum())
+    seen = ClientTimes(
+        offered=served.offered,
+        sent=served.sent,
+        first_token=served.first_token,
+        end=served.end,
+        input_tokens=served.input_tokens,
+        output_tokens=served.output_tokens,
+        between=gaps(served),
+        most_tokens=most_tokens(served, start=float(served.sent.min())),
+        preemptions=served.preemptions,
+    )
+    return metrics_of(seen, limits=limits, percentiles=percentiles)
+
+
+def metrics_of(
+    seen: ClientTimes, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES
+) -> Metrics:
+    """The figures of what clients saw."""
+    ttft = seen.first_token - seen.sent
+    e2el = seen.end - seen.sent
+    several = seen.output_tokens > 1
+    tpot = (seen.end - seen.first_token) / np.maximum(seen.output_tokens - 1, 1)
+    duration = float(seen.end.max(initial=0.0))
+    inputs, outputs = int(seen.input_tokens.sum()), int(seen.output_tokens.sum())
     goodput = None
     if limits is not None:
         kept = np.ones(ttft.size, np.bool_)
@@ -113,13 +148,13 @@ def measure(served: Served, *, limits: Limits | None = None, percentiles: tuple[
             if limit is not None:
                 kept &= seconds <= limit
         goodput = float(kept.sum()) / duration
-    between, weights = gaps(served)
+    between, weights = seen.between
     return Metrics(
         duration=duration,
-        completed=int(served.end.size),
+        completed=int(seen.end.size),
         total_input_tokens=inputs,
         total_output_tokens=outputs,
-        request_throughput=served.end.size / duration,
+        request_throughput=seen.end.size / duration,
         output_throughput=outputs / duration,
         total_token_throughput=(inputs + outputs) / duration,
         request_goodput=goodput,
@@ -127,8 +162,8 @@ def measure(served: Served, *, limits: Limits | None = None, percentiles: tuple[
         tpot=Latency.of(tpot[several], percentiles),
         itl=Latency.of(between, percentiles, weights),
         e2el=Latency.of(e2el, percentiles),
-        client_queue_time=Latency.of(served.sent - served.offered, percentiles),
-        max_output_tokens_per_s=most_tokens(served),
-        max_concurrent_requests=most_requests(served),
-        preemptions=served.preemptions,
+        client_queue_time=Latency.of(seen.sent - seen.offered, percentiles),
+        max_output_tokens_per_s=seen.most_tokens,
+        max_concurrent_requests=most_requests(seen.sent, seen.end),
+        preemptions=seen.preemptions,
     )

@@ -3,7 +3,7 @@
 from volvelle.simulation.batching.free_blocks import take
 from volvelle.simulation.batching.in_flight import pick
 from volvelle.simulation.batching.prefix_cache import found_blocks
-from volvelle.simulation.batching.sequences import admit, blocks_of, preempt
+from volvelle.simulation.batching.sequences import admit, blocks_of, computed_elsewhere, preempt, take_over
 from volvelle.simulation.batching.state import (
     BLOCK,
     BUDGET,
@@ -93,6 +93,8 @@ def _fill_with_prompts(state: State, beside: int) -> None:
         if budget <= 0 or chunk <= 0:
             return
         request = state.requests[count[QUEUE_START], QUEUE]
+        if computed_elsewhere(state, request):
+            return
         row = state.requests[request]
         found, unheld = found_blocks(state, request)
         computed = min(found * block, row[TARGET] - 1)
@@ -117,6 +119,24 @@ def _fill_with_prompts(state: State, beside: int) -> None:
         room -= wanted + unheld * block
         budget -= tokens
         chunk -= tokens
+
+
+@compiled
+def _take_over(state: State) -> None:
+    """Let those decode that wait with a computed prompt and come next, while there is room as for any other."""
+    count, block = state.tally, state.tally[BLOCK]
+    while count[QUEUED] > 0 and count[PARTIAL] < 0 and not count[FULL]:
+        request = state.requests[count[QUEUE_START], QUEUE]
+        if not computed_elsewhere(state, request):
+            return
+        row = state.requests[request]
+        wanted = row[TARGET] + min(row[LIMIT], CLIPPED_OUTPUT)
+        next_step = state.tally[PHASE + -count[STEP] % block]
+        lacks = blocks_of(row[TARGET] + 1, block) + next_step > count[FREE]
+        if count[RUNNING] >= state.tally[MOST] or lacks or wanted >= count[FREE] * block - _to_come(state):
+            count[FULL] = 1
+            return
+        take_over(state, request, 0)
 
 
 @compiled
@@ -146,6 +166,7 @@ def fill_prefill_first(state: State) -> int:
     count, rule = state.tally, state.tally
     count[PICKED] = count[STARTED] = 0
     count[PAUSE] = UNTIL_END
+    _take_over(state)
     needed = state.tally[PHASE + -count[STEP] % rule[BLOCK]]
     beside = count[DECODING] if rule[MIXES] and needed <= count[FREE] else 0
     taken = beside > 0

@@ -1,5 +1,6 @@
 """Sequences that run: who came when, who ends next, and what becomes of one that starts, pauses or ends."""
 
+from volvelle.simulation.batching.free_blocks import take
 from volvelle.simulation.batching.prefix_cache import publish, release, share
 from volvelle.simulation.batching.state import (
     ADMITTED,
@@ -18,6 +19,7 @@ from volvelle.simulation.batching.state import (
     FIRST,
     FIRST_RUNNING,
     FULL,
+    HANDED,
     HEAP,
     HELD,
     HITS,
@@ -248,6 +250,23 @@ def start_decoding(state: State, request: int) -> None:
     count[DECODING] += 1
     count[CONTEXT] += row[TARGET]
     state.tally[PHASE + (row[TARGET] - row[START]) % state.tally[BLOCK]] += 1
+
+
+@compiled
+def computed_elsewhere(state: State, request: int) -> bool:
+    """Whether the cache of a prompt comes with the request; what was preempted is computed here."""
+    return bool(state.requests[request, HANDED] != 0 and state.requests[request, PREEMPTED] == 0)
+
+
+@compiled
+def take_over(state: State, request: int, ahead: int) -> None:
+    """Let the first that waits decode, as its prompt is computed, with blocks for it and so many tokens more."""
+    admit(state, request)
+    row = state.requests[request]
+    row[HELD] = blocks_of(row[TARGET] + ahead, state.tally[BLOCK])
+    take(state, row[HELD])
+    row[COMPUTED] = row[TARGET]
+    start_decoding(state, request)
 
 
 @compiled

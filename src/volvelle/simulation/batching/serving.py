@@ -1,44 +1,17 @@
 """A load through an engine: requests and rules and times of steps in, the time of every token out."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, OutsideDomainError
-from volvelle.simulation.batching.costs import CostTables, StepCosts
-from volvelle.simulation.batching.machine import SPAN_COUNTS, run_in_flight, run_prefill_first
+from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.rules import Engine, Eviction, Rules
-from volvelle.simulation.batching.served import Served, Spans
-from volvelle.simulation.batching.state import (
-    ADMITTED,
-    DONE,
-    END,
-    FINISH,
-    FIRST,
-    FREE,
-    HITS,
-    LEAST_FREE,
-    MOST,
-    OFFERED,
-    PREEMPTED,
-    PREFILLED,
-    SENT,
-    START,
-    TOKEN,
-    Real,
-    State,
-    Whole,
-    initial_state,
-)
-from volvelle.simulation.compiler import plain, ready
-
-_SPANS = 1 << 16
-"""Spans of steps that the machine writes at a time."""
-_PLAIN = {"spans": 1 << 15}
-"""Of them that a process follows before the machine is compiled: some 10 000 requests, in a tenth of its time."""
-_PLAIN_PIECE = 1 << 12
+from volvelle.simulation.batching.served import Served
+from volvelle.simulation.batching.state import Real, Whole, initial_state
+from volvelle.simulation.batching.worker import Worker
 
 
 class OfferedRequests(Protocol):
@@ -81,10 +54,21 @@ class OfferedRequests(Protocol):
         """Of one such block."""
 
 
-def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping: bool = True) -> Served:
-    """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token."""
-    _check_costs(costs, rules)
-    check_requests(requests, rules)
+def serve(
+    requests: OfferedRequests,
+    costs: StepCosts,
+    rules: Rules,
+    *,
+    handed: NDArray[np.bool_] | None = None,
+    jumping: bool = True,
+) -> Served:
+    """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token.
+
+    Where `handed` says so, the prompt of a request was computed elsewhere: it comes with its cache and its first token,
+    holds blocks like any other, and decodes from when it is admitted.
+    """
+    check_costs(costs, rules)
+    check_requests(requests, rules, handed)
     hash_ids, hash_starts = _whole_hashes(requests, rules)
     state = initial_state(
         rules=rules,
@@ -95,10 +79,12 @@ def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping:
         hash_starts=hash_starts,
         hash_tokens=requests.hash_tokens,
         clients=requests.clients,
+        handed=handed,
     )
-    run = run_prefill_first if rules.engine is Engine.SGLANG else run_in_flight
-    times, counts, log = _whole_run(run, state, costs, jumping=jumping)
-    return _served(state, rules, requests, times, counts, log)
+    worker = Worker(state, costs, rules, jumping=jumping)
+    worker.run()
+    found = worker.served(clients=requests.clients, stationary=requests.stationary)
+    return replace(found, output_tokens=requests.output_tokens, step_tokens=_step_tokens(requests))
 
 
 def _yields(requests: OfferedRequests) -> Whole:
@@ -108,72 +94,13 @@ def _yields(requests: OfferedRequests) -> Whole:
     return yields
 
 
-def _whole_run(
-    run: Callable[[State, CostTables, bool, Real, Whole, Real], tuple[int, int]],
-    state: State,
-    costs: StepCosts,
-    *,
-    jumping: bool,
-) -> tuple[Real, Whole, Real]:
-    """The machine to its end; what it wrote, piece by piece."""
-    tables = costs.tables
-    spans, counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, SPAN_COUNTS), np.int64)
-    log = np.zeros((8 * int(state.tally[MOST]) + 64, 2))
-    pieces: list[tuple[Real, Whole, Real]] = []
-    plainly = None if ready(run) else plain(run)
-    while state.tally[DONE] < len(state.requests):
-        go_on, room = (run, _SPANS) if plainly is None or _PLAIN["spans"] <= 0 else (plainly, _PLAIN_PIECE)
-        used, logged = go_on(state, tables, jumping, spans[:room], counts[:room], log)
-        assert used, "the scheduler admits nothing and runs nothing"
-        pieces.append((spans[:used].copy(), counts[:used].copy(), log[:logged].copy()))
-        _PLAIN["spans"] -= used if go_on is plainly else 0
-    return (
-        np.concatenate([piece[0] for piece in pieces]),
-        np.concatenate([piece[1] for piece in pieces]),
-        np.concatenate([piece[2] for piece in pieces]),
-    )
-
-
-def _served(state: State, rules: Rules, requests: OfferedRequests, times: Real, counts: Whole, log: Real) -> Served:
-    """The answer, from the machine's tables."""
-    stopped = log[:, 0] >= 0
-    finish = state.requests[:, FINISH]
-    return Served(
-        offered=state.times[:, OFFERED],
-        sent=state.times[:, SENT],
-        admitted=state.times[:, ADMITTED],
-        first_token=state.times[:, FIRST],
-        end=state.times[:, END],
-        input_tokens=requests.input_tokens,
-        output_tokens=requests.output_tokens,
-        preempted=state.requests[:, PREEMPTED],
-        spans=Spans.of(times, counts),
-        starts=np.where(finish >= 0, state.requests[:, START], -1),
-        start_tokens=state.times[:, TOKEN],
-        interrupted_starts=log[stopped, 0].astype(np.int64),
-        interrupted_start_tokens=log[stopped, 1],
-        resumption_gaps=log[log[:, 0] == -1, 1],
-        lone_tokens=log[log[:, 0] == -2, 1],
-        prefilled_tokens=int(state.tally[PREFILLED]),
-        found_tokens=int(state.tally[HITS]),
-        kv_blocks=rules.kv_blocks,
-        free_blocks=int(state.tally[FREE]),
-        least_free_blocks=int(state.tally[LEAST_FREE]),
-        block_tokens=rules.block_tokens,
-        stream_interval=rules.stream_interval,
-        clients=requests.clients,
-        stationary=requests.stationary,
-        step_tokens=_step_tokens(requests),
-    )
-
-
 def _step_tokens(requests: OfferedRequests) -> float:
     """Tokens that a decoding step yields of a sequence, in the mean."""
     steps = int(requests.decode_steps.sum())
     return float((requests.output_tokens - 1).sum()) / steps if steps else 1.0
 
 
-def _check_costs(costs: StepCosts, rules: Rules) -> None:
+def check_costs(costs: StepCosts, rules: Rules) -> None:
     """Refuse tables that are too short for what the rules allow."""
     if costs.most_tokens < rules.most_tokens:
         raise DescriptionError(
@@ -192,9 +119,10 @@ def _check_costs(costs: StepCosts, rules: Rules) -> None:
         )
 
 
-def check_requests(requests: OfferedRequests, rules: Rules) -> None:
+def check_requests(requests: OfferedRequests, rules: Rules, handed: NDArray[np.bool_] | None = None) -> None:
     """Refuse what could never be served, and say why."""
     prompts, answers = requests.input_tokens, _yields(requests)
+    whole = np.zeros(prompts.size, np.bool_) if handed is None else handed
     if not prompts.size:
         raise DescriptionError("there are no requests to serve; give at least one")
     if not prompts.size == answers.size == requests.arrival.size:
@@ -204,6 +132,8 @@ def check_requests(requests: OfferedRequests, rules: Rules) -> None:
         )
     if prompts.min() < 1 or answers.min() < 1:
         raise DescriptionError("a request has no prompt or no answer; each has at least one token")
+    if np.any(answers[whole] < 2):
+        raise DescriptionError("a request whose prompt was computed elsewhere has its only token; give it two or more")
     if not np.all(np.diff(requests.arrival) >= 0) or not requests.arrival[0] >= 0 or np.isinf(requests.arrival[-1]):
         raise DescriptionError("arrivals must be numbers of seconds from 0 on, in the order of time; sort the requests")
     limit = np.maximum(answers, rules.max_output)
@@ -216,7 +146,7 @@ def check_requests(requests: OfferedRequests, rules: Rules) -> None:
     if not rules.chunks:
         _refuse(
             prompts,
-            prompts > rules.token_budget,
+            (prompts > rules.token_budget) & ~whole,
             requests,
             f"a step has {rules.token_budget:,} and prompts are not cut; raise token_budget or let prompts be cut",
         )

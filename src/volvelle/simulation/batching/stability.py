@@ -5,6 +5,7 @@ Past that rate the queue grows for as long as requests come. Any latency of such
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from volvelle.simulation.batching.metrics import PERCENTILES, Limits, Metrics, m
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import OfferedRequests, serve
+from volvelle.simulation.batching.state import Real
 
 _FEWEST = 40
 """Requests below which a queue cannot be told to grow."""
@@ -39,24 +41,28 @@ class Unstable:
 
 def unstable(served: Served) -> Unstable | None:
     """The rates where a load that comes at one rate is too much; None: it is not, or it has no rate of its own."""
-    count = served.sent.size
-    if not served.stationary or count < _FEWEST:
+    return outgrown(served.sent, served.admitted) if served.stationary else None
+
+
+def outgrown(sent: Real, admitted: Real) -> Unstable | None:
+    """The same of requests that come at one rate, in the order of time, by when each was admitted."""
+    count = sent.size
+    if count < _FEWEST:
         return None
-    *_, third, fourth = (float(part.mean()) for part in np.array_split(served.admitted - served.sent, 4))
-    starts = np.sort(served.admitted)
-    ahead = np.arange(count) - np.searchsorted(starts, served.sent, side="right")
+    *_, third, fourth = (float(part.mean()) for part in np.array_split(admitted - sent, 4))
+    ahead = np.arange(count) - np.searchsorted(np.sort(admitted), sent, side="right")
     if fourth <= _GROWTH * third or ahead[count // 2 :].min() <= 0:
         return None
-    return _rates(served, float(served.sent[count // 2]))
+    return rates(sent, admitted, float(sent[count // 2]))
 
 
-def _rates(served: Served, begin: float) -> Unstable:
+def rates(sent: Real, admitted: Real, begin: float) -> Unstable:
     """What came and what was served, from when on somebody always waited."""
-    count, last, starts = served.sent.size, float(served.sent[-1]), np.sort(served.admitted)
+    count, last, starts = sent.size, float(sent[-1]), np.sort(admitted)
     # Somebody waits until the last is admitted: until there the engine does what it can.
-    admitted = count - int(np.searchsorted(starts, begin, side="right"))
+    later = count - int(np.searchsorted(starts, begin, side="right"))
     until_last = int(np.searchsorted(starts, last, side="right"))
-    return Unstable(offered=count / last, sustained=min(admitted / (float(starts[-1]) - begin), until_last / last))
+    return Unstable(offered=count / last, sustained=min(later / (float(starts[-1]) - begin), until_last / last))
 
 
 def answer(
@@ -80,13 +86,43 @@ def settled_answer(
 
     A load whose TTFT has not settled within `most` requests is unstable: it comes as fast as the engine can serve.
     """
+
+    def run(count: int) -> tuple[Served, Metrics | Unstable]:
+        served = serve(requests(count), costs, rules)
+        return served, answer(served, limits=limits, percentiles=percentiles)
+
+    return settled(run, count=count, most=most)[1]
+
+
+class Admissions(Protocol):
+    """Of a run: when requests were sent and admitted, in the order of time."""
+
+    @property
+    def sent(self) -> Real:
+        """Seconds since the load began."""
+
+    @property
+    def admitted(self) -> Real:
+        """When work on each began."""
+
+    @property
+    def stationary(self) -> bool:
+        """Whether requests come at one rate throughout."""
+
+
+Run = TypeVar("Run", bound=Admissions)
+
+
+def settled(
+    run: Callable[[int], tuple[Run, Metrics | Unstable]], *, count: int, most: int
+) -> tuple[Run, Metrics | Unstable]:
+    """Runs of twice as many requests each, until the mean TTFT stays what it is: the last, and what clients measure."""
     before = np.nan
     while True:
-        served = serve(requests(count), costs, rules)
-        found = answer(served, limits=limits, percentiles=percentiles)
+        served, found = run(count)
         if isinstance(found, Unstable) or not served.stationary or abs(found.ttft.mean / before - 1.0) < _SETTLED:
-            return found
+            return served, found
         before = found.ttft.mean
         count *= 2
         if count > most:
-            return _rates(served, 0.0)
+            return served, rates(served.sent, served.admitted, 0.0)

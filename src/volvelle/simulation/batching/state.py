@@ -32,7 +32,10 @@ FIRST_HASH, HASHES = 14, 15
 QUEUE, HEAP, PICK, PICK_TOKENS = 16, 17, 18, 19
 """Lists that are never longer than there are requests: those that wait, those that decode with the next to end first,
 and the prompts of this step with their tokens."""
-REQUEST_COLUMNS = 20
+HANDED = 20
+"""Whether its prompt was computed elsewhere, and its cache and its first token come with it; it is read until it is
+preempted."""
+REQUEST_COLUMNS = 21
 
 # Times of a request.
 OFFERED, SENT, ADMITTED, FIRST, TOKEN, END = range(6)
@@ -69,6 +72,8 @@ VLLM, SGLANG, TENSORRT_LLM = int(Engine.VLLM), int(Engine.SGLANG), int(Engine.TE
 
 # Times of the machine, the delay before it, and SGLang's reserve.
 NOW, DECODED_AT, API, RATIO, RATIO_AT_FIRST, RATIO_AT_LEAST, RATIO_DECAY = range(7)
+HORIZON = 7
+"""From when on requests may come that are not known yet: nothing starts at or after it."""
 _FIRST_RATIO, _LEAST_PART, _DECAY_STEPS = 0.7, 0.14, 600.0
 CLIPPED_OUTPUT = 4096
 """Output tokens of one request that SGLang keeps memory for at most."""
@@ -110,6 +115,7 @@ def initial_state(
     hash_starts: Whole,
     hash_tokens: int,
     clients: int,
+    handed: NDArray[np.bool_] | None = None,
 ) -> State:
     """Nothing has arrived, all blocks are free; `hash_ids` are numbered from 0."""
     count = inputs.size
@@ -120,6 +126,8 @@ def initial_state(
     requests[:, FINISH] = requests[:, BEFORE] = requests[:, AFTER] = requests[:, KEPT] = -1
     requests[:, FIRST_HASH] = hash_starts[:-1]
     requests[:, HASHES] = np.diff(hash_starts)
+    if handed is not None:
+        requests[:, HANDED] = handed
     times = np.zeros((count, TIME_COLUMNS))
     times[:, OFFERED] = times[:, SENT] = offered
     hashes = int(hash_ids.max()) + 1 if hash_ids.size else 0
@@ -141,7 +149,7 @@ def initial_state(
     first_ratio = min(1.0, _FIRST_RATIO * rules.conservativeness)
     least_ratio = min(1.0, first_ratio * _LEAST_PART)
     decay = (first_ratio - least_ratio) / _DECAY_STEPS
-    clock = np.array([0.0, 0.0, rules.api_seconds, first_ratio, first_ratio, least_ratio, decay])
+    clock = np.array([0.0, 0.0, rules.api_seconds, first_ratio, first_ratio, least_ratio, decay, np.inf])
     return State(requests, times, tally, clock, stretches, hashed, prefixes)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.simulation.batching.small import flat_costs, requests
 from volvelle.errors import DescriptionError, OutsideDomainError
-from volvelle.simulation.batching import serving
+from volvelle.simulation.batching import worker
 from volvelle.simulation.batching.rules import Eviction, sglang, tensorrt_llm, vllm
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.serving.requests import Requests
@@ -124,7 +124,7 @@ def test_it_goes_on_where_its_room_for_notes_ended(monkeypatch: pytest.MonkeyPat
     load = requests(*((0.3 * turn, 10 + turn, 20) for turn in range(20)))
     tight = replace(VLLM, kv_blocks=16)
     whole = serve(load, flat_costs(), tight)
-    monkeypatch.setattr(serving, "_SPANS", 3)
+    monkeypatch.setattr(worker, "_SPANS", 3)
     pieces = serve(load, flat_costs(), tight)
     np.testing.assert_allclose(pieces.end, whole.end, rtol=1e-12)
     assert pieces.preemptions == whole.preemptions > 0

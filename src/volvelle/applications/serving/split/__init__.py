@@ -1,0 +1,1 @@
+"""Serving by two pools: prompts are computed in one, answers decoded in the other."""

@@ -1,0 +1,315 @@
+"""A load on two pools: what clients measure, how full each pool is, which of them binds, and how they would match."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import gcd
+
+import numpy as np
+
+from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.split.cache_transfer import TransferLink, cache_transfer
+from volvelle.applications.serving.static_answer import interval, prediction_errors
+from volvelle.applications.serving.under_load import (
+    FOLLOWED_CLIENTS,
+    MOST,
+    SETTLING,
+    Occupancy,
+    count_of,
+    occupancy_of,
+    share_of,
+)
+from volvelle.estimators.result import Range
+from volvelle.laws.serving.transfer import matched_ratio
+from volvelle.simulation.batching.metrics import Latency, Metrics
+from volvelle.simulation.batching.rules import Rules
+from volvelle.simulation.batching.served import Served
+from volvelle.simulation.batching.serving import serve
+from volvelle.simulation.batching.stability import Unstable, settled
+from volvelle.simulation.pools.served_split import PoolName, ServedSplit
+from volvelle.simulation.pools.two_pools import Pool, Router, serve_split
+from volvelle.workload.serving.lengths import AbstractShape
+from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop, Random
+from volvelle.workload.serving.requests import Requests
+
+_BATCHES = 8
+"""Steps full of prompts in which the rate of a pool is found."""
+_WAVES = 3
+"""Times that a full batch of answers is decoded for the same."""
+_FEWEST, _MOST_FOUND = 32, 3000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorkerPool:
+    """Instances that are alike."""
+
+    instance: Instance
+    workers: int
+
+    @property
+    def ranks(self) -> int:
+        """Data-parallel ranks of all workers: each has a scheduler of its own."""
+        return self.workers * self.instance.layout.data
+
+    @property
+    def chips(self) -> int:
+        """Of all workers."""
+        return self.workers * self.instance.layout.chips
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolAnswer:
+    """What one pool did."""
+
+    workers: int
+    ranks: int
+    chips: int
+    busy: float
+    """Part of the time in which its engines were in a step, in the mean."""
+    capacity: float | None
+    """Requests a second that all of its workers sustain when requests always wait; None: none come, or not asked."""
+    rate: float
+    """Requests a second that went through it."""
+    occupancy: Occupancy | None
+    """Of one rank, the fullest; None: none came."""
+
+    @property
+    def utilisation(self) -> float:
+        """Of what it sustains, the part that was asked of it."""
+        return self.rate / self.capacity if self.capacity else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitAnswer:
+    """What came of a load on all workers; latencies are those of some ranks of each worker, which stand for all."""
+
+    requests: int
+    """That were followed, on `parts`."""
+    parts: int
+    """Equal parts of the ranks of every worker, of which one is followed."""
+    share: float
+    """Times that the load of all is that of one part."""
+    outcome: Metrics | Unstable
+    unstable_pool: PoolName | None
+    """The pool that does not keep up."""
+    first_at_prefill: Latency
+    """TTFT where the first token is handed out before the transfer."""
+    transfer: Latency
+    wait_for_room: Latency
+    prefill: PoolAnswer
+    decode: PoolAnswer
+    errors: Mapping[str, float]
+
+    @property
+    def metrics(self) -> Metrics | None:
+        """Of one part, with the first token handed out when the answer begins to be decoded; None: too much came."""
+        return self.outcome if isinstance(self.outcome, Metrics) else None
+
+    @property
+    def unstable(self) -> Unstable | None:
+        """Rates of the whole machine, where requests come faster than they are served."""
+        found = self.outcome
+        if isinstance(found, Metrics):
+            return None
+        return replace(found, offered=self.share * found.offered, sustained=self.share * found.sustained)
+
+    @property
+    def latencies(self) -> Mapping[str, Latency]:
+        """By name; nothing of a load that is too much."""
+        found = self.metrics
+        if found is None:
+            return {}
+        known = {
+            "ttft": found.ttft,
+            "ttft_at_prefill": self.first_at_prefill,
+            "transfer": self.transfer,
+            "wait_for_room": self.wait_for_room,
+            "tpot": found.tpot,
+            "itl": found.itl,
+            "e2el": found.e2el,
+        }
+        return {name: latency for name, latency in known.items() if np.isfinite(latency.mean)}
+
+    @property
+    def chips(self) -> int:
+        """Of both pools."""
+        return self.prefill.chips + self.decode.chips
+
+    @property
+    def request_throughput(self) -> float | None:
+        """Requests a second, of the whole machine."""
+        return None if self.metrics is None else self.share * self.metrics.request_throughput
+
+    @property
+    def throughput(self) -> float | None:
+        """Output tokens a second, of the whole machine."""
+        return None if self.metrics is None else self.share * self.metrics.output_throughput
+
+    @property
+    def total_throughput(self) -> float | None:
+        """Tokens a second that go in and come out."""
+        return None if self.metrics is None else self.share * self.metrics.total_token_throughput
+
+    @property
+    def throughput_per_chip(self) -> float | None:
+        """Output tokens a second of one chip, of either pool."""
+        return None if self.throughput is None else self.throughput / self.chips
+
+    @property
+    def throughput_per_user(self) -> float | None:
+        """Output tokens a second that one request gets once it has its first."""
+        found = self.metrics
+        return None if found is None or not np.isfinite(found.tpot.mean) else 1.0 / found.tpot.mean
+
+    @property
+    def binds(self) -> PoolName:
+        """The pool that is nearer to what it sustains."""
+        if self.unstable_pool is not None:
+            return self.unstable_pool
+        return "prefill" if self.prefill.utilisation >= self.decode.utilisation else "decode"
+
+    @property
+    def matched(self) -> float | None:
+        """Prefill workers for each decode worker with which both pools would sustain the same; None: one is idle."""
+        if not self.prefill.capacity or not self.decode.capacity:
+            return None
+        own = self.prefill.capacity / self.prefill.workers, self.decode.capacity / self.decode.workers
+        return float(matched_ratio(*own))
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Where four of five measurements are to be expected: of mean latencies, and of the throughput."""
+        found = self.metrics
+        if found is None or self.throughput is None:
+            return {}
+        values = {"ttft": found.ttft.mean, "tpot": found.tpot.mean, "latency": found.e2el.mean}
+        values["throughput"] = self.throughput
+        return {name: interval(value, self.errors[name]) for name, value in values.items() if np.isfinite(value)}
+
+
+def split_answer(
+    prefill: WorkerPool,
+    decode: WorkerPool,
+    load: AbstractLoad,
+    shape: AbstractShape | None,
+    *,
+    link: TransferLink,
+    by_layer: bool = False,
+    router: Router = Router.ROUND_ROBIN,
+    requests: int | None = None,
+    seed: int = 0,
+    rates: bool = True,
+) -> SplitAnswer:
+    """A load on two pools; `requests` are those of the whole machine, `rates` is whether to find what pools sustain.
+
+    All workers are followed. Where those of both pools have several data-parallel ranks, an equal part of each worker
+    is, with an even share of the load: as ranks of one worker go.
+    """
+    parts = gcd(prefill.instance.layout.data, decode.instance.layout.data)
+    own, share = share_of(load, parts)
+    concurrency = own.clients if isinstance(own, ClosedLoop) else None
+    if concurrency is not None:
+        FOLLOWED_CLIENTS.check(concurrency, "load: clients of one part of the pools")
+    first = _pool(prefill, parts, prefill.instance.rules(concurrency=concurrency))
+    second = _pool(decode, parts, replace(decode.instance.rules(concurrency=concurrency), api_seconds=0.0))
+
+    def run(count: int) -> tuple[ServedSplit, Metrics | Unstable]:
+        asked = own.requests(shape, count=count, seed=seed)
+        transfer = cache_transfer(prefill.instance, decode.instance, asked.input_tokens, link, by_layer=by_layer)
+        served = serve_split(asked, first, second, transfer, router=router)
+        found = served.unstable()
+        return served, served.measure() if found is None else found[1]
+
+    if requests is None and isinstance(own, Random):
+        served, outcome = settled(run, count=SETTLING, most=MOST)
+    else:
+        served, outcome = run(count_of(own, requests, parts))
+    growing = served.unstable()
+    every = share * served.sent.size / served.duration
+    several = share * int((served.output_tokens > 1).sum()) / served.duration
+    return SplitAnswer(
+        requests=int(served.sent.size),
+        parts=parts,
+        share=share,
+        outcome=outcome,
+        unstable_pool=None if isinstance(outcome, Metrics) else (growing[0] if growing else "prefill"),
+        first_at_prefill=served.first_at_prefill,
+        transfer=served.transfer,
+        wait_for_room=served.wait_for_room,
+        prefill=_of_pool(
+            prefill,
+            served.prefill,
+            first.rules,
+            served.duration,
+            every,
+            _prefill_rate(prefill, served) if rates else None,
+        ),
+        decode=_of_pool(
+            decode,
+            served.decode,
+            second.rules,
+            served.duration,
+            several,
+            _decode_rate(decode, served) if rates else None,
+        ),
+        errors=_errors(prefill.instance, decode.instance),
+    )
+
+
+def _pool(pool: WorkerPool, parts: int, rules: Rules) -> Pool:
+    return Pool(costs=pool.instance.costs(rules), rules=rules, engines=pool.ranks // parts)
+
+
+def _errors(prefill: Instance, decode: Instance) -> Mapping[str, float]:
+    """Of the pool that a figure comes from, and the larger of both where it comes from both."""
+    first, second = prediction_errors(prefill), prediction_errors(decode)
+    both = {name: max(first[name], second[name]) for name in ("latency", "throughput")}
+    return {"ttft": first["ttft"], "tpot": second["tpot"], **both}
+
+
+def _of_pool(
+    pool: WorkerPool, engines: tuple[Served, ...], rules: Rules, duration: float, rate: float, capacity: float | None
+) -> PoolAnswer:
+    used = [served for served in engines if served.spans.steps.size]
+    stepping = sum(float((served.spans.end - served.spans.begin).sum()) for served in used)
+    found = [occupancy_of(served, rules, pool.instance.rules()) for served in used]
+    fullest = max(found, key=lambda one: (one.most_waiting, one.mean_running), default=None)
+    return PoolAnswer(
+        workers=pool.workers,
+        ranks=pool.ranks,
+        chips=pool.chips,
+        busy=stepping / (duration * len(engines)),
+        capacity=capacity,
+        rate=rate,
+        occupancy=fullest,
+    )
+
+
+def _first(served: ServedSplit, kept: np.typing.NDArray[np.bool_], count: int, outputs: int | None) -> Requests:
+    """So many requests at once, of the lengths that were served; those that there are again and again."""
+    rows = np.resize(np.flatnonzero(kept), count)
+    answers = served.output_tokens[rows] if outputs is None else np.full(count, outputs, np.int64)
+    return Requests(arrival=np.zeros(count), input_tokens=served.input_tokens[rows], output_tokens=answers)
+
+
+def _prefill_rate(pool: WorkerPool, served: ServedSplit) -> float:
+    """Requests a second that all workers compute the prompts of, when prompts always wait."""
+    rules = pool.instance.rules()
+    mean = float(served.input_tokens.mean())
+    count = int(np.clip(_BATCHES * rules.token_budget / mean, _FEWEST, _MOST_FOUND))
+    asked = _first(served, np.ones(served.sent.size, np.bool_), count, 1)
+    found = serve(asked, pool.instance.costs(rules), replace(rules, api_seconds=0.0))
+    return pool.ranks * count / found.duration
+
+
+def _decode_rate(pool: WorkerPool, served: ServedSplit) -> float | None:
+    """Requests a second that all workers decode, when computed prompts always wait."""
+    several = served.output_tokens > 1
+    if not several.any():
+        return None
+    rules = replace(pool.instance.rules(), api_seconds=0.0)
+    length = float((served.input_tokens + served.output_tokens)[several].mean())
+    together = max(1, min(rules.max_sequences, int(rules.kv_blocks * rules.block_tokens / length)))
+    count = int(np.clip(_WAVES * together, _FEWEST, _MOST_FOUND))
+    asked = _first(served, several, count, None)
+    found = serve(asked, pool.instance.costs(rules), rules, handed=np.ones(count, np.bool_))
+    return pool.ranks * count / found.duration

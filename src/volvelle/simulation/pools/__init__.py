@@ -1,0 +1,1 @@
+"""Two pools of engines: one computes prompts, the other decodes, and caches go over links between them."""

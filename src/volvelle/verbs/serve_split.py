@@ -1,0 +1,317 @@
+"""How fast a model is served by two pools: one computes prompts, the other decodes, caches go over links between."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from volvelle.applications.serving.held_memory import HeldMemory, held_memory
+from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.split.cache_transfer import TransferLink, link_between
+from volvelle.catalogue import Catalogue
+from volvelle.domains import (
+    ENGINE_SEQUENCES,
+    REQUEST_LENGTH,
+    SEED,
+    SERVED_REQUESTS,
+    SHARE,
+    STEP_BUDGET,
+    within_domains,
+)
+from volvelle.errors import DescriptionError, MappingError, UnknownNameError, VolvelleError
+from volvelle.estimators.result import Range, Violation
+from volvelle.interchange.load_words import read_load
+from volvelle.interchange.pool_words import read_pool
+from volvelle.presentable import Presentable
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
+from volvelle.verbs.request_lengths import request_lengths
+from volvelle.verbs.serve import machine_of
+from volvelle.verbs.serving_cost import ServingCost, token_cost
+from volvelle.verbs.serving_question import INPUT, OUTPUT
+from volvelle.verbs.split_question import SplitQuestion
+from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.loads import AbstractLoad
+
+if TYPE_CHECKING:
+    from volvelle.applications.serving.split.split_answer import SplitAnswer
+
+TRANSFERS = ("after", "by-layer")
+"""When a cache is sent: after its prompt is computed, or layer by layer beside that."""
+ROUTERS = ("round-robin", "least-loaded")
+_TIMES = (2, 4, 8)
+"""How much wider a worker is made that does not fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class SplitPool:
+    """One pool: an instance, how many workers there are of it, and where they stand."""
+
+    name: str
+    """``prefill`` or ``decode``."""
+    workers: int
+    cluster: Cluster
+    instance: Instance
+    memory: HeldMemory
+    """Of one rank, with one request."""
+
+    @property
+    def chips(self) -> int:
+        """Of all workers."""
+        return self.workers * self.instance.layout.chips
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class SplitServing(Presentable):
+    """How a model is served by two pools, with its question."""
+
+    question: SplitQuestion
+    prefill: SplitPool
+    decode: SplitPool
+    link: TransferLink
+    violations: tuple[Violation, ...] = ()
+    load: "SplitAnswer | None" = None
+    """None: it cannot be served."""
+    cost: ServingCost | None = None
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return self.decode.instance.served.shape.name
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it can be served as asked."""
+        return not self.violations
+
+    @property
+    def chips(self) -> int:
+        """Of both pools."""
+        return self.prefill.chips + self.decode.chips
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Where four of five measurements are to be expected."""
+        return {} if self.load is None else self.load.ranges
+
+    @property
+    def advice(self) -> str:
+        """How many workers of each pool would match, in words; nothing where it cannot be told."""
+        load = self.load
+        if load is None or load.matched is None:
+            return ""
+        wanted = load.matched * self.decode.workers
+        return (
+            f"{load.matched:.2g} prefill workers for each decode worker would match: {wanted:.2g} for the "
+            f"{self.decode.workers} that decode, and there are {self.prefill.workers}"
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before the figures."""
+        return tuple(dict.fromkeys((*self.prefill.cluster.notes, *self.decode.cluster.notes)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed."""
+        return tuple(_notes(self))
+
+
+@in_command_words
+@within_domains
+def serve_split(
+    model: Model,
+    *,
+    on: Machine,
+    prefill: str,
+    decode: str,
+    load: str,
+    transfer: str = "after",
+    router: str = "round-robin",
+    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
+    output: Annotated[int | None, REQUEST_LENGTH] = None,
+    lengths: str = "fixed",
+    requests: Annotated[int | None, SERVED_REQUESTS] = None,
+    seed: Annotated[int, SEED] = 0,
+    engine: str = "vllm",
+    weights: str = "bf16",
+    kv: str = "bf16",
+    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
+    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
+    memory_share: Annotated[str | float | None, SHARE] = None,
+    chunked_prefill: bool | None = None,
+    catalogue: Folder = None,
+) -> SplitServing:
+    """How fast a model is served by a pool that computes prompts and a pool that decodes, under a load.
+
+    A pool is written like ``"2x tp4"``: two workers of four chips each; ``on SYSTEM`` puts it on another machine, and
+    ``weights fp8`` gives it weights of its own. `transfer` is ``"after"`` the prompt or ``"by-layer"`` beside it,
+    `router` is ``"round-robin"`` or ``"least-loaded"``. All else is as in :func:`serve`, and holds for both pools.
+
+    TTFT is until the answer begins to be decoded, when routers hand the first token out; TTFT at the end of the
+    prompt, before the transfer, stands beside it.
+    """
+    known = catalogue_of(catalogue)
+    _among("transfer", transfer, TRANSFERS)
+    _among("router", router, ROUTERS)
+    shape = model_of(model, known)
+    machine = machine_of(on, known)
+    question = SplitQuestion(
+        model=shape.name if isinstance(model, Transformer) else str(model),
+        on=machine.name,
+        prefill=read_pool(prefill, "--prefill"),
+        decode=read_pool(decode, "--decode"),
+        transfer=transfer,
+        router=router,
+        load=load,
+        input=input,
+        output=output,
+        lengths=lengths,
+        requests=requests,
+        seed=seed,
+        engine=engine,
+        weights=weights,
+        kv=kv,
+        max_batched_tokens=max_batched_tokens,
+        max_seqs=max_seqs,
+        memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
+        chunked_prefill=chunked_prefill,
+    )
+    requested = read_load(load)
+    first, second = (_pool(question, name, shape, machine, known) for name in ("prefill", "decode"))
+    _check_room(first, second)
+    found = SplitServing(
+        question=question,
+        prefill=first,
+        decode=second,
+        link=link_between(first.cluster, second.cluster, chips=first.chips + second.chips),
+        violations=tuple(_violations(question, (first, second), shape, known)),
+    )
+    if not found.feasible:
+        return found
+    answered = replace(found, load=_answer(found, requested))
+    assert answered.load is not None, "it was just answered"
+    used = ((pool.cluster, pool.chips) for pool in (first, second))
+    return replace(answered, cost=token_cost(answered.load.throughput, used))
+
+
+def _among(name: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise UnknownNameError.among(f"value of --{name}", given, known)
+
+
+def _pool(question: SplitQuestion, name: str, shape: Transformer, machine: Cluster, known: Catalogue) -> SplitPool:
+    asked = question.of(name)
+    other = question.words(name).on
+    cluster = machine if other is None else machine_of(other, known)
+    instance = asked.instance(known, shape, cluster)
+    context = asked.input_tokens + asked.output_tokens
+    return SplitPool(
+        name=name,
+        workers=question.words(name).workers,
+        cluster=cluster,
+        instance=instance,
+        memory=held_memory(instance, sequences=1, context=context),
+    )
+
+
+def _check_room(first: SplitPool, second: SplitPool) -> None:
+    """Refuse pools that their machines have no room for."""
+    if first.cluster.name == second.cluster.name:
+        places = [(first.cluster, "both pools take", first.chips + second.chips)]
+    else:
+        places = [(pool.cluster, f"--{pool.name} takes", pool.chips) for pool in (first, second)]
+    for cluster, who, chips in places:
+        if chips > cluster.accelerators:
+            raise MappingError(
+                f"{who} {chips} chips, and {cluster.name} has {cluster.accelerators}; take fewer or smaller workers, "
+                f"or ask for a larger machine, like {cluster.name.partition('/')[0]}/{chips}"
+            )
+
+
+def _violations(
+    question: SplitQuestion, pools: tuple[SplitPool, ...], shape: Transformer, known: Catalogue
+) -> Iterator[Violation]:
+    """Why it cannot be served so, and how it could: wider workers, or narrower weights."""
+    for pool in pools:
+        rules = pool.instance.rules()
+        if not pool.memory.fits:
+            asked = question.of(pool.name)
+            problem = pool.instance.why_not(asked.input_tokens + asked.output_tokens)
+            cures = tuple(_cures(question, pool, shape, known))
+            yield Violation(name="memory", problem=f"{pool.name}: {problem}", cures=cures)
+        tokens = question.of(pool.name).input_tokens
+        if pool.name == "prefill" and not rules.chunks and tokens > rules.token_budget and not question.traced:
+            problem = (
+                f"prefill: a prompt of {tokens:,} tokens is more than the {rules.token_budget:,} of a step of "
+                f"{pool.instance.engine.title}, which does not cut prompts"
+            )
+            cut, longer = question.changed(chunked_prefill=True), question.changed(max_batched_tokens=tokens)
+            yield Violation(name="token budget", problem=problem, cures=(cut.command, longer.command))
+
+
+def _cures(question: SplitQuestion, pool: SplitPool, shape: Transformer, known: Catalogue) -> Iterator[str]:
+    words = question.words(pool.name)
+    tensor = pool.instance.layout.tensor
+    wider = (("tensor", replace(words, tensor=tensor * times)) for times in _TIMES)
+    narrower = (("weights", replace(words, weights=name)) for name in ("fp8", "nvfp4"))
+    told = set()
+    for kind, other in (*wider, *narrower):
+        changed = question.changed(**{pool.name: other})
+        try:
+            fits = _pool(changed, pool.name, shape, pool.cluster, known).memory.fits
+        except VolvelleError:
+            continue  # there is no such layout, or no such kernel
+        if fits and kind not in told:
+            told.add(kind)
+            yield changed.command
+
+
+def _answer(found: SplitServing, requested: AbstractLoad) -> "SplitAnswer":
+    from volvelle.applications.serving.split.split_answer import WorkerPool, split_answer  # noqa: PLC0415 - slow
+    from volvelle.simulation.pools.two_pools import Router  # noqa: PLC0415 - its compiler is slow
+
+    question = found.question
+    first, second = (WorkerPool(instance=pool.instance, workers=pool.workers) for pool in (found.prefill, found.decode))
+    return split_answer(
+        first,
+        second,
+        requested,
+        request_lengths(requested, question.of("decode")),
+        link=found.link,
+        by_layer=question.transfer == "by-layer",
+        router=Router(ROUTERS.index(question.router)),
+        requests=question.requests,
+        seed=question.seed,
+    )
+
+
+def _notes(found: SplitServing) -> Iterator[str]:
+    question = found.question
+    yield from found.warnings
+    for name, given, usual in (("input", question.input, INPUT), ("output", question.output, OUTPUT)):
+        if given is None and not question.traced:
+            yield f"{usual:,} {name} tokens a request are taken, as vllm bench serve does; --{name} says others"
+    yield "TTFT is until decoding begins, when routers hand the first token out: with transfer and wait for room"
+    yield "prompts are not looked up in a prefix cache, and blocks of a computed prompt are free when it is computed"
+    load = found.load
+    if load is None:
+        return
+    if load.parts > 1:
+        yield f"one of {load.parts} equal parts of the ranks of each worker is followed, with an even share of the load"
+    if found.prefill.instance.layout.data > 1 or found.decode.instance.layout.data > 1:
+        yield "data-parallel ranks are timed as if their neighbours had as much to do"
+    engine = found.decode.instance.engine
+    if engine.fitted_to:
+        yield f"intervals: as far as the model was off on measured runs of {engine.title} that were not split"
+
+
+def check_split(question: Mapping[str, object]) -> None:
+    """Refuse options of two pools that do not go together, or with others."""
+    if question.get("prefill") is None or question.get("decode") is None:
+        given, other = ("prefill", "decode") if question.get("decode") is None else ("decode", "prefill")
+        raise DescriptionError(f"--{given} is given without --{other}; two pools need both, like --{other} '1x tp8'")
+    if question.get("load") is None:
+        raise DescriptionError("two pools serve requests that come one by one; give --load, like 'closed 64'")
+    if question.get("batch") is not None:
+        raise DescriptionError("two pools serve requests, not one batch; give --load, like 'closed 64', and no --batch")
