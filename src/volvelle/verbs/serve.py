@@ -159,7 +159,7 @@ def serve(
     engine is told, its own defaults otherwise.
     """
     known = catalogue_of(catalogue)
-    cluster = _machine(on, known)
+    cluster = served_machine(on, known)
     shape = model_of(model, known)
     if load is not None and batch is not None:
         raise DescriptionError("both a batch and a load are given; give --batch for one batch, or --load for requests")
@@ -202,7 +202,7 @@ def serve(
     return replace(answered, cost=_cost(answered))
 
 
-def _machine(on: Machine, catalogue: Catalogue) -> Cluster:
+def served_machine(on: Machine, catalogue: Catalogue) -> Cluster:
     """The machine; one node of it where no number of accelerators is given."""
     if isinstance(on, Cluster):
         return on

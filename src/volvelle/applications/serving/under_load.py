@@ -122,7 +122,7 @@ def answer_under_load(
 ) -> LoadAnswer:
     """A load that replicas and their data-parallel ranks share evenly; `requests` are those of all of them."""
     ranks = replicas * instance.layout.data
-    own, share = _share_of(load, ranks)
+    own, share = share_of(load, ranks)
     concurrency = own.clients if isinstance(own, ClosedLoop) else None
     if concurrency is not None:
         FOLLOWED_CLIENTS.check(concurrency, "load: clients of one rank")
@@ -139,7 +139,7 @@ def answer_under_load(
         outcome = settled_answer(longer, costs, rules, count=_SETTLING, most=_MOST)
         served = serve(asked[-1], costs, rules)
     else:
-        served = serve(own.requests(shape, count=_count(own, requests, ranks), seed=seed), costs, rules)
+        served = serve(own.requests(shape, count=request_count(own, requests, ranks), seed=seed), costs, rules)
         outcome = answer(served)
     return LoadAnswer(
         requests=int(served.sent.size),
@@ -152,7 +152,7 @@ def answer_under_load(
     )
 
 
-def _share_of(load: AbstractLoad, ranks: int) -> tuple[AbstractLoad, float]:
+def share_of(load: AbstractLoad, ranks: int) -> tuple[AbstractLoad, float]:
     """The load of one rank, and times that all have as much."""
     if ranks == 1:
         return load, 1.0
@@ -186,7 +186,7 @@ def _every(requests: Requests, ranks: int) -> Requests:
     )
 
 
-def _count(load: AbstractLoad, requests: int | None, ranks: int) -> int:
+def request_count(load: AbstractLoad, requests: int | None, ranks: int) -> int:
     """Requests of one rank."""
     if isinstance(load, Trace):
         if requests is not None and ceil(requests / ranks) > len(load.recorded):

@@ -29,5 +29,7 @@ def most_tokens(served: Served) -> int:
     alone = np.concatenate((served.start_tokens, served.interrupted_start_tokens, served.lone_tokens))
     seconds = np.floor(np.concatenate((came, alone)) - served.sent.min())
     tokens = np.concatenate(((done - before) * spans.decoding[row], np.ones(alone.size)))
+    if seconds.max() < _MOST:
+        return int(np.bincount(seconds.astype(np.int64), tokens).max())
     place = np.unique(seconds, return_inverse=True)[1].reshape(-1)
     return int(np.bincount(place, tokens).max())

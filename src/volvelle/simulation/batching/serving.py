@@ -76,8 +76,13 @@ class OfferedRequests(Protocol):
         """Of one such block."""
 
 
-def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping: bool = True) -> Served:
-    """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token."""
+def serve(
+    requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping: bool = True, patient: bool = False
+) -> Served:
+    """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token.
+
+    A `patient` caller waits for the compiler, because many runs are to follow; else a short run does not.
+    """
     _check_costs(costs, rules)
     _check_requests(requests, rules)
     hash_ids, hash_starts = _whole_hashes(requests, rules)
@@ -92,7 +97,7 @@ def serve(requests: OfferedRequests, costs: StepCosts, rules: Rules, *, jumping:
         clients=requests.clients,
     )
     run = run_prefill_first if rules.engine is Engine.SGLANG else run_in_flight
-    times, counts, log = _whole_run(run, state, costs, jumping=jumping)
+    times, counts, log = _whole_run(run, state, costs, jumping=jumping, patient=patient)
     return _served(state, rules, requests, times, counts, log)
 
 
@@ -102,13 +107,14 @@ def _whole_run(
     costs: StepCosts,
     *,
     jumping: bool,
+    patient: bool,
 ) -> tuple[Real, Whole, Real]:
     """The machine to its end; what it wrote, piece by piece."""
     tables = costs.tables
     spans, counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, 4), np.int64)
     log = np.zeros((8 * int(state.tally[MOST]) + 64, 2))
     pieces: list[tuple[Real, Whole, Real]] = []
-    plainly, left = (run, 0) if ready(run) else (plain(run), _PLAIN_SPANS)
+    plainly, left = (run, 0) if patient or ready(run) else (plain(run), _PLAIN_SPANS)
     while state.tally[DONE] < len(state.requests):
         go_on, room = (plainly, _PLAIN_SPANS // 8) if left > 0 else (run, _SPANS)
         used, logged = go_on(state, tables, jumping, spans[:room], counts[:room], log)

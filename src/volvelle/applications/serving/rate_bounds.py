@@ -1,0 +1,159 @@
+"""What no run of an instance can beat, from times of single steps: latencies of a request alone, and a rate.
+
+A bound is a few in a hundred to the safe side, for tables of steps are interpolated and lengths are means.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from volvelle.applications.serving.instance import Instance
+from volvelle.estimators.serving.cache import cache_bytes
+from volvelle.estimators.serving.iteration import Batch, Column, Iteration
+from volvelle.workload.serving.limits import LatencyLimit
+from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.requests import Requests
+
+_SAFE = 0.97
+"""Part of a closed form that is taken as a bound."""
+_SLACK = 3.0
+"""Times that a load which ends, or whose clients wait, may be above what is sustained."""
+_SIZES = np.unique(np.concatenate([np.arange(1, 33), np.geomspace(32, 4096, 40).round()]))
+"""Batches that are looked at."""
+_CHUNKS = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateBounds:
+    """Of one rank."""
+
+    rate: float
+    """Requests a second at most; 0: a limit is out of reach for a request alone, or nothing fits."""
+    floors: tuple[float, ...]
+    """What is limited is at least this, in the order of the limits."""
+    reason: str = ""
+    """Why nothing can be served within the limits; empty: something may."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether limits are within reach."""
+        return not self.reason
+
+
+class StepFloors:
+    """Times of single steps that bounds are made of, each computed once for all settings of an engine."""
+
+    def __init__(self, iteration: Iteration, requests: Requests) -> None:
+        self.iteration = iteration
+        self.cached = requests.hash_ids.size > 0
+        given, made = requests.input_tokens, requests.output_tokens
+        self.shortest = 1 if self.cached else int(given.min())
+        """Of prompts; every one may find its beginning in a prefix cache."""
+        self.longest, self.longest_prompt = int(np.max(given + made)), int(given.max())
+        self.given, self.made, self.fewest_made = float(np.mean(given)), float(np.mean(made)), float(made.min())
+        # A step holds every request for as many steps as it makes tokens, so long answers weigh more.
+        self.context = float(np.average(given + made / 2.0, weights=made))
+        self.alone = float(self._decode(np.array([1.0]), float(self.shortest))[0])
+        self.decode = self._decode(_SIZES, self.context)
+        """Of batches of all sizes."""
+        self._first: dict[int, float] = {}
+        self._reading: dict[int, float] = {}
+
+    def _decode(self, sequences: Column, context: float) -> Column:
+        zero = np.zeros(len(sequences))
+        batch = Batch(prompt_tokens=zero, prompts=zero, past=zero, decodes=sequences, context=sequences * context)
+        return _SAFE * self.iteration.steps(batch)
+
+    def first_token(self, budget: int) -> float:
+        """Seconds to the first token of a request that nobody disturbs."""
+        if budget not in self._first:
+            starts = np.arange(0.0, self.shortest, budget)
+            one = np.ones(len(starts))
+            sizes = np.minimum(self.shortest - starts, budget)
+            batch = Batch(prompt_tokens=sizes, prompts=one, past=starts, decodes=0.0 * one, context=0.0 * one)
+            seconds = _SAFE * float(self.iteration.steps(batch).sum())
+            self._first[budget] = seconds + self.iteration.engine.first_token
+        return self._first[budget]
+
+    def reading(self, budget: int) -> float:
+        """Prompt tokens a second at most."""
+        if budget not in self._reading:
+            chunks = np.unique(np.append(np.minimum(_CHUNKS, budget), float(budget)))
+            zero = np.zeros(len(chunks))
+            batch = Batch(prompt_tokens=chunks, prompts=zero + 1.0, past=zero, decodes=zero, context=zero)
+            self._reading[budget] = float(np.max(chunks / (_SAFE * self.iteration.steps(batch))))
+        return self._reading[budget]
+
+
+def rate_bounds(instance: Instance, floors: StepFloors, limits: tuple[LatencyLimit, ...]) -> RateBounds:
+    """Of an instance whose steps have such times, under limits."""
+    nothing = tuple(0.0 for _ in limits)
+    if not instance.fits(floors.longest):
+        return RateBounds(rate=0.0, floors=nothing, reason=instance.why_not(floors.longest))
+    rules = instance.rules()
+    budget = min(rules.token_budget, rules.chunk)
+    if not rules.chunks and floors.longest_prompt > rules.token_budget:
+        reason = (
+            f"a prompt of {floors.longest_prompt:,} tokens is more than the {rules.token_budget:,} of a step, and "
+            f"{instance.engine.title} does not cut prompts by itself"
+        )
+        return RateBounds(rate=0.0, floors=nothing, reason=reason)
+    first, later = floors.first_token(budget), floors.alone
+    whole = first + (floors.fewest_made - 1.0) * later
+    known = {"ttft": first, "tpot": later if floors.fewest_made > 1 else 0.0, "itl": 0.0, "e2el": whole}
+    least = tuple(known[limit.latency] for limit in limits)
+    for limit, floor in zip(limits, least, strict=True):
+        if floor > limit.seconds:
+            reason = f"{limit.name} of a request alone is {floor / limit.seconds:.2f} times its limit"
+            return RateBounds(rate=0.0, floors=least, reason=reason)
+    return RateBounds(rate=_rate(instance, floors, limits, budget, rules.max_sequences), floors=least)
+
+
+def _rate(
+    instance: Instance, floors: StepFloors, limits: tuple[LatencyLimit, ...], budget: int, sequences: int
+) -> float:
+    """Requests a second: of decoding in the best batch that limits, memory and engine allow, and of reading prompts."""
+    held = float(cache_bytes(instance.served, instance.layout, floors.context, block=instance.memory.block))
+    room = instance.memory.room(instance.served, instance.layout)
+    most = max(min(sequences, 1.1 * room / max(held, 1e-9) + 1.0), 1.0)
+    allowed = (most >= _SIZES) & (floors.decode <= _slowest_step(limits))
+    rates = _SIZES / floors.decode
+    # A batch between two sizes, or above the last, does no better than the next size.
+    decoding = float(np.max(np.where(allowed, rates, 0.0), initial=0.0))
+    beyond = np.flatnonzero(~allowed)
+    if beyond.size:
+        decoding = max(decoding, float(rates[beyond[0]]))
+    bound = decoding / max(floors.made - 1.0, 1e-9)
+    return bound if floors.cached else min(bound, floors.reading(budget) / floors.given)
+
+
+def _nearly_all(limit: LatencyLimit) -> bool:
+    return limit.percentile is None or limit.percentile >= 90.0
+
+
+def _slowest_step(limits: tuple[LatencyLimit, ...]) -> float:
+    """Seconds that a step may take in the mean while nearly all requests keep a limit of TPOT."""
+    found = np.inf
+    for limit in limits:
+        if limit.latency == "tpot" and _nearly_all(limit):
+            beyond = 0.1 if limit.percentile is None else 2.0 * (1.0 - limit.percentile / 100.0)
+            found = min(found, limit.seconds * (1.0 + beyond))
+    return float(found)
+
+
+def share_bound(load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: int) -> float:
+    """The largest part of a load that a rank may serve within limits."""
+    if isinstance(load, Random):
+        return bounds.rate / load.rate
+    if isinstance(load, ClosedLoop):
+        # By Little's law; clients beyond four times what an engine lets in only wait.
+        most = 4.0 * most_sequences
+        waits = [limit.seconds for limit in limits if limit.latency == "e2el" and _nearly_all(limit)]
+        if waits:
+            most = min(most, _SLACK * bounds.rate * min(waits))
+        return max(most, 1.0) / load.clients
+    if isinstance(load, Ramp):
+        return _SLACK * bounds.rate / min(load.start_rate, load.end_rate)
+    assert isinstance(load, Trace), "requests at once have no rate"
+    offered = load.recorded.offered_rate * load.rate_factor
+    return _SLACK * bounds.rate / offered if np.isfinite(offered) else 1.0
