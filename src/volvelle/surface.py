@@ -51,6 +51,7 @@ from volvelle.verbs.explore import explore
 from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
+from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
 from volvelle.verbs.serve import Serving, serve
 from volvelle.verbs.trained import Trained
@@ -137,6 +138,7 @@ __all__ = [
     "Routing",
     "Schedule",
     "Serving",
+    "ServingPlan",
     "ShardedBlock",
     "Sizing",
     "SourceError",
@@ -171,6 +173,7 @@ __all__ = [
     "launch",
     "map",
     "plan",
+    "plan_serving",
     "read_model",
     "sampled",
     "serve",

@@ -28,6 +28,8 @@ from volvelle.workload.serving.requests import Requests
 
 STEP = 1.01
 """Of the grid of parts of a load: goodput is known to one in a hundred."""
+_FIRST = 400
+"""Requests that a hasty trial looks at first."""
 _LEAST = 64.0
 """Times that the least part that is tried is below what a closed form allows."""
 
@@ -108,12 +110,35 @@ def trial(
     *,
     costs: StepCosts | None = None,
     slower: float = 1.0,
+    hasty: bool = False,
 ) -> Trial:
-    """Serve a part of the load on one rank; `costs` are those of its steps, where they are known; `slower` by so much."""
+    """Serve a part of the load on one rank; `costs` are those of its steps, where they are known; `slower` by so much.
+
+    A `hasty` trial ends where the first requests alone break a limit: more requests only make them wait longer.
+    """
     requests = asked.part(share)
     rules = instance.rules(concurrency=requests.clients or None)
     steps = instance.costs(rules) if costs is None else costs
-    served = serve(requests, steps if slower == 1.0 else slowed(steps, slower), rules, patient=True)
+    steps = steps if slower == 1.0 else slowed(steps, slower)
+    if hasty and requests.stationary and len(requests) > 2 * _FIRST:
+        first = serve(requests.first(_FIRST), steps, rules, patient=True)
+        if _breaks(first, limits, len(requests)):
+            return _outcome(first, limits, share)
+    return _outcome(serve(requests, steps, rules, patient=True), limits, share)
+
+
+def _breaks(served: Served, limits: tuple[LatencyLimit, ...], count: int) -> bool:
+    """Whether so many are late that limits are broken, were all others of `count` requests in time."""
+    latencies = latencies_of(served, {limit.latency for limit in limits})
+    return any(
+        limit.percentile is not None
+        and limit.latency in latencies
+        and np.count_nonzero(latencies[limit.latency] > limit.seconds) > (1.0 - limit.percentile / 100.0) * count + 1.0
+        for limit in limits
+    )
+
+
+def _outcome(served: Served, limits: tuple[LatencyLimit, ...], share: float) -> Trial:
     tokens = float(served.output_tokens.sum()) / served.duration
     past = unstable(served)
     latencies = latencies_of(served, {limit.latency for limit in limits} | {"tpot"})

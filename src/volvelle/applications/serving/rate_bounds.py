@@ -9,7 +9,8 @@ import numpy as np
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.estimators.serving.cache import cache_bytes
-from volvelle.estimators.serving.iteration import Batch, Column, Iteration
+from volvelle.estimators.serving.iteration import Batch, Column
+from volvelle.simulation.batching.rules import Rules
 from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop, Ramp, Random, Trace
 from volvelle.workload.serving.requests import Requests
@@ -18,9 +19,10 @@ _SAFE = 0.97
 """Part of a closed form that is taken as a bound."""
 _SLACK = 3.0
 """Times that a load which ends, or whose clients wait, may be above what is sustained."""
-_SIZES = np.unique(np.concatenate([np.arange(1, 33), np.geomspace(32, 4096, 40).round()]))
+_SIZES = np.unique(np.concatenate([np.arange(1, 33), np.geomspace(32, 4096, 56).round()]))
 """Batches that are looked at."""
-_CHUNKS = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0])
+_CHUNKS = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0])
+"""Prompt tokens of a step that are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +43,10 @@ class RateBounds:
 
 
 class StepFloors:
-    """Times of single steps that bounds are made of, each computed once for all settings of an engine."""
+    """Times of single steps and room for requests that bounds are made of, once for all settings of an engine."""
 
-    def __init__(self, iteration: Iteration, requests: Requests) -> None:
-        self.iteration = iteration
+    def __init__(self, instance: Instance, requests: Requests) -> None:
+        self.iteration = instance.iteration
         self.cached = requests.hash_ids.size > 0
         given, made = requests.input_tokens, requests.output_tokens
         self.shortest = 1 if self.cached else int(given.min())
@@ -53,15 +55,33 @@ class StepFloors:
         self.given, self.made, self.fewest_made = float(np.mean(given)), float(np.mean(made)), float(made.min())
         # A step holds every request for as many steps as it makes tokens, so long answers weigh more.
         self.context = float(np.average(given + made / 2.0, weights=made))
-        self.alone = float(self._decode(np.array([1.0]), float(self.shortest))[0])
-        self.decode = self._decode(_SIZES, self.context)
-        """Of batches of all sizes."""
+        self.reason = "" if instance.fits(self.longest) else instance.why_not(self.longest)
+        """Why nothing can be served; empty: it can."""
+        held = float(cache_bytes(instance.served, instance.layout, self.context, block=instance.memory.block))
+        room = instance.memory.room(instance.served, instance.layout)
+        self.most_held = 1.1 * room / max(held, 1e-9) + 1.0
+        """Requests whose cache a chip holds, half through their answers."""
         self._first: dict[int, float] = {}
-        self._reading: dict[int, float] = {}
+        if not self.reason:
+            self.alone = float(self._steps(np.zeros(1), np.ones(1), float(self.shortest))[0])
+            self.decode = self._steps(np.zeros(_SIZES.size), _SIZES, self.context)
+            """Of batches of all sizes."""
+            chunks, sizes = (grid.ravel() for grid in np.meshgrid(_CHUNKS, _SIZES, indexing="ij"))
+            self.mixed = self._steps(chunks, sizes, self.context).reshape(_CHUNKS.size, _SIZES.size)
+            """Of chunks of prompts beside such batches."""
+            self.reading = _CHUNKS / self._steps(_CHUNKS, np.zeros(_CHUNKS.size), 0.0)
+            """Prompt tokens a second, in chunks and alone."""
 
-    def _decode(self, sequences: Column, context: float) -> Column:
-        zero = np.zeros(len(sequences))
-        batch = Batch(prompt_tokens=zero, prompts=zero, past=zero, decodes=sequences, context=sequences * context)
+    def _steps(self, chunks: Column, sequences: Column, context: float) -> Column:
+        prompts = np.where(chunks > 0, np.maximum(chunks / self.given, 1.0), 0.0)
+        batch = Batch(
+            prompt_tokens=chunks,
+            prompts=prompts,
+            past=0.0 * chunks,
+            decodes=sequences,
+            context=sequences * context,
+            yielding=sequences,
+        )
         return _SAFE * self.iteration.steps(batch)
 
     def first_token(self, budget: int) -> float:
@@ -75,27 +95,17 @@ class StepFloors:
             self._first[budget] = seconds + self.iteration.engine.first_token
         return self._first[budget]
 
-    def reading(self, budget: int) -> float:
-        """Prompt tokens a second at most."""
-        if budget not in self._reading:
-            chunks = np.unique(np.append(np.minimum(_CHUNKS, budget), float(budget)))
-            zero = np.zeros(len(chunks))
-            batch = Batch(prompt_tokens=chunks, prompts=zero + 1.0, past=zero, decodes=zero, context=zero)
-            self._reading[budget] = float(np.max(chunks / (_SAFE * self.iteration.steps(batch))))
-        return self._reading[budget]
 
-
-def rate_bounds(instance: Instance, floors: StepFloors, limits: tuple[LatencyLimit, ...]) -> RateBounds:
-    """Of an instance whose steps have such times, under limits."""
+def rate_bounds(rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ...]) -> RateBounds:
+    """Of an instance by such rules, whose steps have such times, under limits."""
     nothing = tuple(0.0 for _ in limits)
-    if not instance.fits(floors.longest):
-        return RateBounds(rate=0.0, floors=nothing, reason=instance.why_not(floors.longest))
-    rules = instance.rules()
+    if floors.reason:
+        return RateBounds(rate=0.0, floors=nothing, reason=floors.reason)
     budget = min(rules.token_budget, rules.chunk)
     if not rules.chunks and floors.longest_prompt > rules.token_budget:
         reason = (
             f"a prompt of {floors.longest_prompt:,} tokens is more than the {rules.token_budget:,} of a step, and "
-            f"{instance.engine.title} does not cut prompts by itself"
+            f"prompts are not cut"
         )
         return RateBounds(rate=0.0, floors=nothing, reason=reason)
     first, later = floors.first_token(budget), floors.alone
@@ -106,25 +116,32 @@ def rate_bounds(instance: Instance, floors: StepFloors, limits: tuple[LatencyLim
         if floor > limit.seconds:
             reason = f"{limit.name} of a request alone is {floor / limit.seconds:.2f} times its limit"
             return RateBounds(rate=0.0, floors=least, reason=reason)
-    return RateBounds(rate=_rate(instance, floors, limits, budget, rules.max_sequences), floors=least)
+    return RateBounds(rate=_rate(rules, floors, limits, budget), floors=least)
 
 
-def _rate(
-    instance: Instance, floors: StepFloors, limits: tuple[LatencyLimit, ...], budget: int, sequences: int
-) -> float:
-    """Requests a second: of decoding in the best batch that limits, memory and engine allow, and of reading prompts."""
-    held = float(cache_bytes(instance.served, instance.layout, floors.context, block=instance.memory.block))
-    room = instance.memory.room(instance.served, instance.layout)
-    most = max(min(sequences, 1.1 * room / max(held, 1e-9) + 1.0), 1.0)
-    allowed = (most >= _SIZES) & (floors.decode <= _slowest_step(limits))
-    rates = _SIZES / floors.decode
-    # A batch between two sizes, or above the last, does no better than the next size.
-    decoding = float(np.max(np.where(allowed, rates, 0.0), initial=0.0))
-    beyond = np.flatnonzero(~allowed)
-    if beyond.size:
-        decoding = max(decoding, float(rates[beyond[0]]))
-    bound = decoding / max(floors.made - 1.0, 1e-9)
-    return bound if floors.cached else min(bound, floors.reading(budget) / floors.given)
+def _rate(rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ...], budget: int) -> float:
+    """Requests a second: batch and chunk that serve most, where steps come as often as a limit of TPOT wants.
+
+    Of n steps a second a part r has a chunk of c prompt tokens: n (r t(c, B) + (1 - r) t(0, B)) <= 1. Of a rate x,
+    B = x o / n sequences decode and r = x i / (c n), with i tokens in and o out. So r = B i / (o c), and x = n B / o.
+    """
+    whole = not rules.chunks and floors.longest_prompt > budget
+    # Up to the size of a chunk that the budget lies below.
+    chunks = np.full(_CHUNKS.size, True) if whole else np.append(True, _CHUNKS[:-1] < budget)
+    reading = float(np.max(floors.reading[chunks])) / floors.given
+    if floors.made <= 1.0:
+        return reading
+    made = floors.made - 1.0
+    given = 0.0 if floors.cached else floors.given
+    part = np.minimum(_SIZES * given / (made * _CHUNKS[chunks, None]), 1.0)
+    often = 1.0 / (part * floors.mixed[chunks] + (1.0 - part) * floors.decode)
+    rates = np.where(part < 1.0, _SIZES * often / made, 0.0)
+    allowed = (_SIZES <= min(rules.max_sequences, floors.most_held)) & (often >= 1.0 / _slowest_step(limits))
+    # Between two sizes of a batch it does no better than with the larger.
+    allowed[:, 1:] |= allowed[:, :-1]
+    allowed[:, 0] = True
+    bound = float(np.max(np.where(allowed, rates, 0.0)))
+    return bound if floors.cached else min(bound, reading)
 
 
 def _nearly_all(limit: LatencyLimit) -> bool:

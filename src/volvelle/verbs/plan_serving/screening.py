@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from volvelle.applications.serving.goodput import AskedLoad, Trial, largest_share, ranks_for, trial
-from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.rate_bounds import RateBounds, StepFloors, rate_bounds, share_bound
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.serving.step_tables import step_costs
@@ -58,6 +57,8 @@ class Screened:
     """The trial of that part, or of what broke the limits."""
     reason: str = ""
     """Why nothing is served within limits, where a closed form says so."""
+    floors: tuple[float, ...] = ()
+    """What is limited is at least this, by a closed form."""
 
     @property
     def key(self) -> Key:
@@ -94,60 +95,72 @@ class GroupScreen:
         self.search, self.group, self.known = search, group, known
         self.fresh: dict[TrialKey, Trial] = {}
         """Trials that were not known before."""
-        first = group.questions[0]
-        self.base = first.instance(search.catalogue, search.shape, group.cluster)
+        base = group.questions[0].instance(search.catalogue, search.shape, group.cluster)
+        held = base.kv_blocks * base.memory.block
         self.unit = search.unit(group)
-        self._floors: StepFloors | None = None
+        self.floors = StepFloors(base, search.asked.part(1.0))
+        # What a chip holds is the same whatever the engine is told of steps.
+        self.instances = {
+            question: replace(base, settings=replace(question.settings, kv_tokens=held)) for question in group.questions
+        }
+        self.rules = {question: instance.rules() for question, instance in self.instances.items()}
         self._costs: dict[int, StepCosts] = {}
-
-    def instance(self, question: ServingQuestion) -> Instance:
-        """What a candidate serves with."""
-        return replace(self.base, settings=question.settings)
 
     def bounds(self, question: ServingQuestion) -> tuple[RateBounds, float]:
         """What a closed form says of a candidate, and the part of the load that it allows."""
-        if self._floors is None:
-            self._floors = StepFloors(self.base.iteration, self.search.asked.part(1.0))
-        instance = self.instance(question)
-        found = rate_bounds(instance, self._floors, self.search.limits)
-        most = instance.rules().max_sequences
-        return found, share_bound(self.search.asked.load, found, self.search.limits, most_sequences=most)
+        rules = self.rules[question]
+        found = rate_bounds(rules, self.floors, self.search.limits)
+        load = self.search.asked.load
+        return found, share_bound(load, found, self.search.limits, most_sequences=rules.max_sequences)
 
-    def best_bound(self) -> float:
-        """Of all its candidates."""
-        return max(self.bounds(question)[1] for question in self.group.questions)
-
-    def costs(self, instance: Instance) -> StepCosts:
+    def costs(self, question: ServingQuestion) -> StepCosts:
         """Of steps of a candidate: tables that several share, where captured graphs are the same."""
-        own = instance.rules()
-        all_rules = [self.instance(question).rules() for question in self.group.questions]
-        even = [rules for rules in all_rules if rules.max_sequences % _CAPTURED == 0]
-        most = own.max_sequences
-        if most % _CAPTURED == 0 and even:
-            most = max(rules.max_sequences for rules in even)
+        most = self.rules[question].max_sequences
+        if most % _CAPTURED == 0:
+            most = max(one.max_sequences for one in self.rules.values() if one.max_sequences % _CAPTURED == 0)
         if most not in self._costs:
-            tokens = max(rules.most_tokens for rules in all_rules)
-            self._costs[most] = step_costs(self.base.iteration, most_tokens=tokens, most_sequences=most)
+            tokens = max(one.most_tokens for one in self.rules.values())
+            iteration = self.instances[question].iteration
+            self._costs[most] = step_costs(iteration, most_tokens=tokens, most_sequences=most)
         return self._costs[most]
 
     def tried(self, question: ServingQuestion) -> Callable[[float], Trial]:
         """Trials of a candidate, each made once."""
-        instance = self.instance(question)
         name = question.command
 
         def one(share: float) -> Trial:
             key = (name, share)
             if key not in self.known:
-                found = trial(instance, self.search.asked, self.search.limits, share, costs=self.costs(instance))
+                found = self.trial(question, share)
                 self.known[key] = self.fresh[key] = found
             return self.known[key]
 
         return one
 
+    def trial(self, question: ServingQuestion, share: float, *, slower: float = 1.0) -> Trial:
+        """A part of the load on one rank of a candidate, with steps that take so much longer."""
+        search, instance = self.search, self.instances[question]
+        return trial(
+            instance,
+            search.asked,
+            search.limits,
+            share,
+            costs=self.costs(question),
+            slower=slower,
+            hasty=search.bounded,
+        )
+
     def screened(self, question: ServingQuestion, best: Key | None) -> Screened | None:
         """What is known of a candidate; None: it does not come before what was found."""
         found, bound = self.bounds(question)
-        plain = Screened(question=question, group=self.group, unit=self.unit, bound=bound, reason=found.reason)
+        plain = Screened(
+            question=question,
+            group=self.group,
+            unit=self.unit,
+            bound=bound,
+            reason=found.reason,
+            floors=found.floors,
+        )
         if not found.possible:
             return plain
         tried = self.tried(question)
