@@ -10,7 +10,7 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.shared_options import together
-from volvelle.cli.words import BRIEF, Output, Within
+from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
     ENGINE_SEQUENCES,
@@ -27,7 +27,7 @@ from volvelle.domains import (
 PURPOSES = ("dollars", "chips", "watts")
 
 
-class Several(click.ParamType):
+class Several(Lower):
     """Numbers or words, with commas between them."""
 
     def __init__(self, domain: NumberDomain | None = None) -> None:
@@ -64,7 +64,9 @@ _asked = together(
     ),
     click.option("--input", type=Within(REQUEST_LENGTH), help="Tokens of a prompt. [default: 1024]"),
     click.option("--output", type=Within(REQUEST_LENGTH), help="Tokens of an answer. [default: 128]"),
-    click.option("--lengths", default="fixed", show_default=True, help="Of requests: fixed, uniform:0.8 or around:0.2."),
+    click.option(
+        "--lengths", default="fixed", show_default=True, help="Of requests: fixed, uniform:0.8 or around:0.2."
+    ),
     click.option("--requests", type=Within(SERVED_REQUESTS), help="Of a run of the load. [default: 2000 a rank]"),
     click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of arrivals and lengths."),
     click.option(
@@ -84,7 +86,9 @@ _considered = together(
     _several("--pp", "pipeline", DEGREE, "Pipeline stages. [default: 1 to 16]"),
     _several("--ep", "expert", DEGREE, "Groups that experts lie in. [default: all that divide]"),
     _several("--dp", "data", DEGREE, "Data-parallel attention ranks. [default: all beside experts, else 1]"),
-    _several("--max-batched-tokens", "max_batched_tokens", STEP_BUDGET, "Token budgets. [default: the engine's, 2k–16k]"),
+    _several(
+        "--max-batched-tokens", "max_batched_tokens", STEP_BUDGET, "Token budgets. [default: the engine's, 2k–16k]"
+    ),
     _several("--max-seqs", "max_seqs", ENGINE_SEQUENCES, "Sequences at once. [default: the engine's, 32–512]"),
     click.option("--memory-share", type=Within(SHARE), help="Of memory that an engine may take. [default: its own]"),
     click.option("--chunked-prefill", is_flag=True, default=None, help="Let TensorRT-LLM cut prompts."),
@@ -95,7 +99,11 @@ _considered = together(
 @click.argument("model")
 @click.option("--serve", is_flag=True, required=True, help="Plan for requests in place of training.")
 @click.option(
-    "--on", required=True, multiple=True, metavar="SYSTEM", help="Cluster and accelerators at most; several may be given."
+    "--on",
+    required=True,
+    multiple=True,
+    metavar="SYSTEM",
+    help="Cluster and accelerators at most; several may be given.",
 )
 @_asked
 @_considered
@@ -142,9 +150,9 @@ def plan_serving(
         from volvelle.report.plan_serving.picture import tradeoff_picture  # noqa: PLC0415
         from volvelle.verbs.plan_serving.tradeoff import tradeoff  # noqa: PLC0415
 
-        chart = tradeoff_picture(found, tradeoff(found))
-        if chart is not None:
-            save(chart, figure)
+        points = tradeoff(found)
+        if points:
+            save(tradeoff_picture(found, points), figure)
             click.echo(f"written: {figure}", err=True)
     if html is not None:
         from volvelle.report.plan_serving.page import serving_plan_page  # noqa: PLC0415 - only where it is written

@@ -65,9 +65,7 @@ def chance(
         low = _quantile(figures, (1.0 - LEVEL) / 2.0, error)
         high = _quantile(figures, (1.0 + LEVEL) / 2.0, error)
         low = value if low is None else min(low, value)
-        likely.append(
-            LikelyFigure(limit=limit, value=value, low=low, high=None if high is None else max(high, value))
-        )
+        likely.append(LikelyFigure(limit=limit, value=value, low=low, high=None if high is None else max(high, value)))
     return Chance(kept=kept, stable=stable, figures=tuple(likely))
 
 
@@ -79,9 +77,10 @@ def _kept(one: Trial, limits: Sequence[LatencyLimit], rest: Mapping[str, float])
     for limit, figure in zip(limits, one.figures, strict=True):
         lead = log(limit.seconds / figure) if figure > 0.0 else 10.0
         name = _ERRORS[limit.latency]
-        tightest[name] = min(tightest.get(name, lead / max(rest[limit.latency], _LEAST_ERROR)), lead / max(
-            rest[limit.latency], _LEAST_ERROR
-        ))
+        tightest[name] = min(
+            tightest.get(name, lead / max(rest[limit.latency], _LEAST_ERROR)),
+            lead / max(rest[limit.latency], _LEAST_ERROR),
+        )
     found = 1.0
     for lead in tightest.values():
         found *= _NORMAL.cdf(lead)

@@ -194,8 +194,7 @@ def largest_share(tried: Callable[[float], Trial], *, bound: float, known: float
     top = _place(bound, up=True)
     least = _place(bound / _LEAST, up=True)
     kept = least if known is None else min(_place(known, up=True), least)
-    if kept <= top:
-        kept = top
+    kept = max(top, kept)
     if not (lowest := tried(_share(kept))).kept:
         if known is None or kept == least:
             return Kept(share=0.0, at=lowest)
@@ -224,8 +223,8 @@ def _place(share: float, *, up: bool) -> int:
     return ceil(exact - 1e-9) if up else floor(exact + 1e-9)
 
 
-def ranks_for(share: float, tried: Callable[[float], Trial], *, data: int) -> int:
-    """Replicas that serve all of a load, where a rank of theirs serves such a part; between places of the grid by trial."""
+def replicas_for(share: float, tried: Callable[[float], Trial], *, data: int) -> int:
+    """Replicas that serve all of a load, where one rank serves such a part; one fewer where a trial keeps limits."""
     replicas = ceil(1.0 / (share * data) - 1e-9)
     fewer = replicas - 1
     if fewer >= 1 and 1.0 / (fewer * data) <= share * STEP and tried(1.0 / (fewer * data)).kept:

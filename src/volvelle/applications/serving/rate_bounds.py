@@ -108,13 +108,17 @@ def rate_bounds(rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ..
             f"prompts are not cut"
         )
         return RateBounds(rate=0.0, floors=nothing, reason=reason)
+    kept = rules.kv_blocks * rules.block_tokens
+    if kept <= floors.longest + rules.block_tokens:  # some engines keep a token, or a block, beyond
+        reason = f"the KV cache holds {kept:,} tokens, and a request takes up to {floors.longest:,}"
+        return RateBounds(rate=0.0, floors=nothing, reason=reason)
     first, later = floors.first_token(budget), floors.alone
     whole = first + (floors.fewest_made - 1.0) * later
     known = {"ttft": first, "tpot": later if floors.fewest_made > 1 else 0.0, "itl": 0.0, "e2el": whole}
     least = tuple(known[limit.latency] for limit in limits)
     for limit, floor in zip(limits, least, strict=True):
         if floor > limit.seconds:
-            reason = f"{limit.name} of a request alone is {floor / limit.seconds:.2f} times its limit"
+            reason = f"{limit.name} is above its limit even for a request alone"
             return RateBounds(rate=0.0, floors=least, reason=reason)
     return RateBounds(rate=_rate(rules, floors, limits, budget), floors=least)
 
@@ -136,7 +140,7 @@ def _rate(rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ...], bu
     part = np.minimum(_SIZES * given / (made * _CHUNKS[chunks, None]), 1.0)
     often = 1.0 / (part * floors.mixed[chunks] + (1.0 - part) * floors.decode)
     rates = np.where(part < 1.0, _SIZES * often / made, 0.0)
-    allowed = (_SIZES <= min(rules.max_sequences, floors.most_held)) & (often >= 1.0 / _slowest_step(limits))
+    allowed = (min(rules.max_sequences, floors.most_held) >= _SIZES) & (often >= 1.0 / _slowest_step(limits))
     # Between two sizes of a batch it does no better than with the larger.
     allowed[:, 1:] |= allowed[:, :-1]
     allowed[:, 0] = True
@@ -158,7 +162,9 @@ def _slowest_step(limits: tuple[LatencyLimit, ...]) -> float:
     return float(found)
 
 
-def share_bound(load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: int) -> float:
+def share_bound(
+    load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: int
+) -> float:
     """The largest part of a load that a rank may serve within limits."""
     if isinstance(load, Random):
         return bounds.rate / load.rate

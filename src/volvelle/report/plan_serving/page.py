@@ -26,7 +26,7 @@ def serving_plan_page(plan: ServingPlan, *, command: str = "") -> str:
     notes: tuple[Part, ...] = tuple(Warned(f"{note[0].upper()}{note[1:]}.") for note in plan.notes)
     sections = []
     if best is None:
-        told = Bullets(items=tuple(dead_end_lines(plan)))
+        told = Bullets(tuple(dead_end_lines(plan)))
         head = Headline(value="nothing serves it", says=asked_text(plan), parts=(told, *notes), fails=True)
         sections.append(Section(title="", anchor="answer", parts=(head,)))
     else:
@@ -34,7 +34,7 @@ def serving_plan_page(plan: ServingPlan, *, command: str = "") -> str:
         head = Headline(
             value=first,
             says=asked_text(plan),
-            parts=(Bullets(items=tuple(others)), Command(best.question.command), *notes),
+            parts=(Bullets(tuple(others)), Command(best.question.command), *notes),
         )
         rows = tuple(option_cells(plan, option) for option in plan.options)
         ranked = Sheet(title="", columns=COLUMNS, rows=rows, numbers=frozenset(NUMBERS))

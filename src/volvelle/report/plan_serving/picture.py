@@ -13,10 +13,8 @@ from volvelle.verbs.plan_serving.tradeoff import TradeoffPoint
 _KEPT, _BROKEN = "within the limits", "beyond the limits"
 
 
-def tradeoff_picture(plan: ServingPlan, points: Sequence[TradeoffPoint], *, width: float = WIDE) -> Chart | None:
-    """The picture; None: nothing is served at any rate."""
-    if not points:
-        return None
+def tradeoff_picture(plan: ServingPlan, points: Sequence[TradeoffPoint], *, width: float = WIDE) -> Chart:
+    """The picture of some points."""
     cloud = [_point(point) for point in points if not point.on_front]
     front = [_point(point) for point in points if point.on_front]
     marks = []

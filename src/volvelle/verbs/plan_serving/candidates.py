@@ -3,7 +3,7 @@
 A further axis is a further field of a question: its values stand in `Axes`, and `_settings` or `_layouts` changes it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from volvelle.applications.serving.instance import Instance
@@ -110,11 +110,13 @@ def candidates(
 
 def _no_layout(shape: Transformer, clusters: Sequence[Cluster]) -> str:
     names = ", ".join(cluster.name for cluster in clusters)
-    return f"no layout of the degrees that are given serves {shape.name} on {names}; leave --tp, --pp, --ep or --dp away"
+    return (
+        f"no layout of the degrees that are given serves {shape.name} on {names}; leave --tp, --pp, --ep or --dp away"
+    )
 
 
 def _layouts(shape: Transformer, cluster: Cluster, axes: Axes) -> Iterator[ServingLayout]:
-    """All that the machine and the model allow; attention is repeated only beside experts, else replicas do the same."""
+    """All that the machine and the model allow; attention is repeated beside experts, else replicas do the same."""
     node, chips = cluster.dimensions[0].size, cluster.accelerators
     wide = _powers(min(node, chips))
     for tensor in axes.tensor or wide:
@@ -136,9 +138,8 @@ def _powers(most: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys([*found, most]))
 
 
-def _settings(question: ServingQuestion, axes: Axes, defaults: object) -> Iterator[ServingQuestion]:
+def _settings(question: ServingQuestion, axes: Axes, defaults: Mapping[str, float]) -> Iterator[ServingQuestion]:
     """Budgets and sequences; what the engine does by itself is left unsaid."""
-    assert isinstance(defaults, dict), "defaults are a table"
     usual = int(defaults.get("chunk", defaults["token_budget"])), int(defaults["max_sequences"])
     budgets = _with_usual(axes.budgets, _BUDGETS, usual[0])
     sequences = _with_usual(axes.sequences, _SEQUENCES, usual[1])
@@ -159,9 +160,7 @@ def is_full(question: ServingQuestion) -> bool:
     return question.weights in FULL and question.kv in FULL
 
 
-def instance_of(
-    question: ServingQuestion, group: Group, shape: Transformer, catalogue: Catalogue
-) -> Instance:
+def instance_of(question: ServingQuestion, group: Group, shape: Transformer, catalogue: Catalogue) -> Instance:
     """What a candidate serves with."""
     return question.instance(catalogue, shape, group.cluster)
 

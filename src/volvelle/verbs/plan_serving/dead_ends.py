@@ -17,8 +17,8 @@ from volvelle.workload.serving.loads import ClosedLoop, Random
 
 _NEAR = 6
 """Layouts that are looked at again."""
-_LOOSER = (1.05, 1.25, 1.6, 2.5)
-"""Times what the nearest reaches that looser limits are tried at."""
+_LOOSER = (1.05, 1.25)
+"""Times what the nearest reaches with all chips that looser limits are tried at."""
 _SLACK = 0.95
 Serves = Callable[[ServingPlanQuestion], bool]
 """Whether something serves a changed question."""
@@ -112,7 +112,7 @@ def _cures(
         *_more_chips_or_less_load(search, near, question),
         *_looser(search, near, question, serves),
     ):
-        if serves(changed):
+        if what.startswith("allow") or serves(changed):  # looser limits were tried on the way
             yield what, changed.command
 
 
@@ -169,20 +169,25 @@ def _less_load(search: Search, part: float) -> tuple[str, str] | None:
 def _looser(
     search: Search, near: Sequence[Screened], question: ServingPlanQuestion, serves: Serves
 ) -> Iterator[tuple[str, ServingPlanQuestion]]:
-    """Limits that the nearest keeps; only those that it breaks are changed."""
-    for one in near[:1]:
-        if one.at is not None and not one.at.stable:
+    """Limits that the nearest keeps with all chips; only those that it breaks are changed."""
+    reached = []
+    for one in near[:_NEAR]:
+        screen = GroupScreen(search, one.group, {})
+        at = screen.trial(one.question, 1.0 / (one.group.replicas * one.group.layout.data), whole=True)
+        if at.stable:
+            reached.append(at)
+    if not reached:
+        return
+    best = min(reached, key=lambda at: at.excess)
+    for times in _LOOSER:
+        wanted = [
+            _loosened(limit, value * times) if value * times > limit.seconds else limit
+            for limit, value in zip(search.limits, best.figures, strict=True)
+        ]
+        changed = question.changed(slo=", ".join(map(str, wanted)))
+        if serves(changed):
+            yield f"allow {', '.join(str(new) for new in wanted if new not in search.limits)}", changed
             return
-        values = one.floors if one.at is None else one.at.figures
-        for times in _LOOSER:
-            wanted = [
-                _loosened(limit, value * times) if value * times > limit.seconds else limit
-                for limit, value in zip(search.limits, values, strict=True)
-            ]
-            changed = question.changed(slo=", ".join(map(str, wanted)))
-            if serves(changed):
-                yield f"allow {', '.join(str(new) for new in wanted if new not in search.limits)}", changed
-                return
 
 
 def _loosened(limit: LatencyLimit, seconds: float) -> LatencyLimit:

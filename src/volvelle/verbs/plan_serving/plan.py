@@ -255,9 +255,7 @@ class _Planner:
         known = None if kept is None else kept.known
         return run_search(search, considered.groups, top=top, known=known, workers=self.workers, noted=noted)
 
-    def _full(
-        self, search: Search, considered: Candidates, options: Sequence[ServingOption]
-    ) -> ServingOption | None:
+    def _full(self, search: Search, considered: Candidates, options: Sequence[ServingOption]) -> ServingOption | None:
         """The best that keeps 16 bits: among the options, or looked for by itself."""
         for option in options:
             if option.full_precision:
@@ -274,8 +272,8 @@ class _Planner:
         def served() -> bool:
             clusters = tuple(self.catalogue.cluster(name) for name in question.on)
             search, considered, _ = self.searched(question, clusters)
-            found = run_search(search, considered.groups, top=1, workers=self.workers)
-            return any(served_option(search, one) is not None for one in found.best[:_MORE])
+            found = run_search(search, considered.groups, top=_MORE, enough=_MORE)
+            return any(served_option(search, one) is not None for one in found.best)
 
         return possible(served)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
-from volvelle.applications.serving.goodput import AskedLoad, Trial, largest_share, ranks_for, trial
+from volvelle.applications.serving.goodput import AskedLoad, Trial, largest_share, replicas_for, trial
 from volvelle.applications.serving.rate_bounds import RateBounds, StepFloors, rate_bounds, share_bound
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.serving.step_tables import step_costs
@@ -137,8 +137,8 @@ class GroupScreen:
 
         return one
 
-    def trial(self, question: ServingQuestion, share: float, *, slower: float = 1.0) -> Trial:
-        """A part of the load on one rank of a candidate, with steps that take so much longer."""
+    def trial(self, question: ServingQuestion, share: float, *, whole: bool = False) -> Trial:
+        """A part of the load on one rank of a candidate; to its end where its figures are wanted."""
         search, instance = self.search, self.instances[question]
         return trial(
             instance,
@@ -146,8 +146,7 @@ class GroupScreen:
             search.limits,
             share,
             costs=self.costs(question),
-            slower=slower,
-            hasty=search.bounded,
+            hasty=search.bounded and not whole,
         )
 
     def screened(self, question: ServingQuestion, best: Key | None) -> Screened | None:
@@ -177,7 +176,7 @@ class GroupScreen:
         kept = largest_share(tried, bound=bound, known=known)
         if kept.share == 0.0:
             return replace(plain, at=kept.at)
-        replicas = ranks_for(kept.share, tried, data=data)
+        replicas = replicas_for(kept.share, tried, data=data)
         fits = replicas <= room
         at = kept.at if fits else tried(1.0 / (room * data))
         return replace(plain, share=kept.share, replicas=replicas if fits else None, at=at)

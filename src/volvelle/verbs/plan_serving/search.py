@@ -1,6 +1,7 @@
 """The search: groups in the order of what a closed form allows, until none that is left can be among the first."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ class Found:
     followed: int = 0
     """Candidates that were simulated."""
     trials: int = 0
+    processor_seconds: float = 0.0
+    """Of all processes that searched."""
 
 
 def order_of(one: Screened) -> tuple[float, float, int]:
@@ -45,21 +48,26 @@ def run_search(
     top: int,
     known: dict[TrialKey, Trial] | None = None,
     workers: int | None = None,
+    enough: int | None = None,
     noted: Noted = lambda done, trials: None,
 ) -> Found:
-    """The `top` groups by their best candidates."""
+    """The `top` groups by their best candidates; or the first that are found, as many as are `enough`."""
     memory: dict[TrialKey, Trial] = {} if known is None else known
     found = Found(candidates=sum(len(group.questions) for group in groups))
+    begun = time.process_time()
     ordered = _ordered(search, groups)
     cores = _cores() if workers is None else workers
-    if cores > 1 and (workers is not None or found.candidates >= _MANY):
+    if cores > 1 and enough is None and (workers is not None or found.candidates >= _MANY):
         _in_parallel(search, ordered, found, memory, top=top, workers=cores, noted=noted)
     else:
         for group in ordered:
             screened, fresh, followed = screen_group(search, group, _threshold(found.best, top), memory)
             _take(found, screened, followed, len(fresh))
             noted(len(group.questions), fresh)
+            if enough is not None and len(found.best) >= enough:
+                break
     found.best.sort(key=order_of)
+    found.processor_seconds += time.process_time() - begun
     return found
 
 
@@ -128,8 +136,10 @@ def _begin(search: Search) -> None:
 
 def _screen_several(
     groups: list[Group], threshold: Key | None, known: dict[TrialKey, Trial]
-) -> list[tuple[list[Screened], dict[TrialKey, Trial], int]]:
-    return [screen_group(_SHARED["search"], group, threshold, known) for group in groups]
+) -> tuple[list[tuple[list[Screened], dict[TrialKey, Trial], int]], float]:
+    begun = time.process_time()
+    found = [screen_group(_SHARED["search"], group, threshold, known) for group in groups]
+    return found, time.process_time() - begun
 
 
 def _in_parallel(
@@ -144,7 +154,7 @@ def _in_parallel(
 ) -> None:
     """Groups in processes; each is told what was found when it is handed its groups."""
     left = [ordered[place : place + _TOGETHER] for place in range(0, len(ordered), _TOGETHER)]
-    running: dict[Future[list[tuple[list[Screened], dict[TrialKey, Trial], int]]], list[Group]] = {}
+    running: dict[Future[tuple[list[tuple[list[Screened], dict[TrialKey, Trial], int]], float]], list[Group]] = {}
     context = get_context("forkserver")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(search,)) as pool:
         try:
@@ -157,7 +167,9 @@ def _in_parallel(
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     groups = running.pop(future)
-                    for group, (screened, fresh, followed) in zip(groups, future.result(), strict=True):
+                    results, seconds = future.result()
+                    found.processor_seconds += seconds
+                    for group, (screened, fresh, followed) in zip(groups, results, strict=True):
                         _take(found, screened, followed, len(fresh))
                         noted(len(group.questions), fresh)
         except BaseException:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from volvelle.applications.serving.goodput import Trial, largest_share, trial
 from volvelle.applications.serving.instance import Instance
@@ -54,7 +54,7 @@ def share_of_rank(search: Search, instance: Instance) -> float:
         return 0.0
     bound = share_bound(search.asked.load, bounds, search.limits, most_sequences=rules.max_sequences)
 
-    @lru_cache(maxsize=None)
+    @cache
     def tried(share: float) -> Trial:
         return trial(instance, search.asked, search.limits, share)
 

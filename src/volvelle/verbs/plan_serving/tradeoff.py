@@ -37,7 +37,7 @@ def tradeoff(plan: ServingPlan) -> tuple[TradeoffPoint, ...]:
             continue
         chips = group.layout.chips / group.layout.data
         for part in _PARTS:
-            one: Trial = screen.trial(question, part * bound)
+            one: Trial = screen.trial(question, part * bound, whole=True)
             if one.stable and one.tpot > 0.0:
                 points.append(
                     TradeoffPoint(
