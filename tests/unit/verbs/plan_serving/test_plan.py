@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import volvelle
 from volvelle import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.applications.serving.goodput import AskedLoad, Trial
 from volvelle.catalogue import Catalogue
-from volvelle.cli import main
+from volvelle.cli import run
 from volvelle.errors import ResultsError
 from volvelle.interchange.limit_words import read_limits
 from volvelle.interchange.load_words import read_load
@@ -48,12 +47,11 @@ def test_the_first_takes_least_and_keeps_all_limits(plan: ServingPlan) -> None:
     assert best.chips == best.replicas * best.instance.layout.chips <= 8
 
 
-def test_the_command_of_the_first_gives_the_same_answer(plan: ServingPlan) -> None:
+def test_the_command_of_the_first_gives_the_same_answer(plan: ServingPlan, capsys: pytest.CaptureFixture[str]) -> None:
     best = plan.best
     assert best is not None
-    result = CliRunner().invoke(main, [*shlex.split(best.question.command)[1:], "--json"])
-    assert result.exit_code == 0
-    served = json.loads(result.stdout)
+    assert run([*shlex.split(best.question.command)[1:], "--json"]) == 0
+    served = json.loads(capsys.readouterr().out)
     assert served["replicas"] == best.replicas
     assert served["load"]["output_throughput"] == pytest.approx(best.load.throughput)
     assert served["load"]["latencies"]["ttft"]["percentiles"]["p99"] == pytest.approx(best.chance.figures[0].value)
@@ -225,8 +223,7 @@ def test_ways_out_of_too_much_load_are_commands_that_run() -> None:
     assert found.dead_end is not None
     assert {what.split()[0] for what, _ in found.dead_end.cures} >= {"take", "offer"}
     for _, command in found.dead_end.cures:
-        result = CliRunner().invoke(main, shlex.split(command)[1:])
-        assert result.exit_code == 0, result.output
+        assert run(shlex.split(command)[1:]) == 0, command
 
 
 def test_a_closed_loop_is_counted_in_clients() -> None:
