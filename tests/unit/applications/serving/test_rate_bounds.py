@@ -16,7 +16,7 @@ CATALOGUE = Catalogue()
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
-@pytest.mark.parametrize(("prompt", "answer", "budget", "sequences"), [(2048, 256, 2048, 64), (256, 512, 8192, 256)])
+@pytest.mark.parametrize(("prompt", "answer", "budget", "sequences"), [(2048, 256, 4096, 64), (256, 512, 8192, 256)])
 @pytest.mark.parametrize("tpot", [0.03, 1.0])
 def test_no_run_is_faster_than_its_bounds(
     engine: str, prompt: int, answer: int, budget: int, sequences: int, tpot: float
