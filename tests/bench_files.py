@@ -166,7 +166,7 @@ def aiperf_result(served: Served, clients: int, **more: Any) -> dict[str, Any]:
     return {
         "schema_version": "1.4",
         "aiperf_version": "0.13.0",
-        "request_count": metric("requests", found.completed),
+        "count_of": metric("requests", found.completed),
         "time_to_first_token": metric("ms", 1e3 * found.ttft.mean),
         "inter_token_latency": metric("ms", 1e3 * found.tpot.mean),
         "request_latency": metric("ms", 1e3 * found.e2el.mean),

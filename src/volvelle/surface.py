@@ -53,6 +53,7 @@ from volvelle.verbs.fleet.size import fleet
 from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
+from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
 from volvelle.verbs.serve import Serving, serve
 from volvelle.verbs.serve_split import SplitServing, serve_split
@@ -141,6 +142,7 @@ __all__ = [
     "Routing",
     "Schedule",
     "Serving",
+    "ServingPlan",
     "ShardedBlock",
     "Sizing",
     "SourceError",
@@ -177,6 +179,7 @@ __all__ = [
     "launch",
     "map",
     "plan",
+    "plan_serving",
     "read_model",
     "sampled",
     "serve",

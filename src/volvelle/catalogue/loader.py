@@ -57,6 +57,11 @@ class Catalogue:
         self._names = EntryNames(self._roots)
         self._read: dict[tuple[str, str], BaseModel] = {}
 
+    @property
+    def own_folders(self) -> tuple[str, ...]:
+        """Folders beside the package's own."""
+        return tuple(map(str, self._folders))
+
     # -- what there is -----------------------------------------------------------------------------------------
 
     def names(self, room: str) -> tuple[str, ...]:

@@ -61,7 +61,11 @@ class VerbOnModelOrApplication(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context of the command that the first word asks for."""
+        """The context of the command that the first word, or ``--serve``, asks for."""
+        if "--serve" in args:
+            from volvelle.cli.plan_serving import plan_serving  # noqa: PLC0415 - keeps completion of options short
+
+            return plan_serving.make_context(f"{info_name}", args, parent, **extra)
         other = plan_command(application(args[0])) if args and args[0] in APPLICATIONS else None
         if other is not None:
             return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
@@ -72,3 +76,5 @@ class VerbOnModelOrApplication(click.Command):
         known = plan_applications.list_commands(ctx)
         with formatter.section("Benchmarks"):
             formatter.write_text(f"In place of a model: {', '.join(known)} (volvelle {self.name} {known[0]} --help).")
+        with formatter.section("Serving"):
+            formatter.write_text("The cheapest way to serve a load within limits: volvelle plan --serve --help.")

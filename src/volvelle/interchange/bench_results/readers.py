@@ -138,7 +138,7 @@ def _of_aiperf(asked: Fields) -> BenchResult:
         raise DescriptionError(
             f"{asked.place}: the run did not finish{f' ({brief(why)})' if why else ''}; run the benchmark again"
         )
-    completed = _average(asked, "request_count")
+    completed = _average(asked, "count_of")
     failed = _average(asked, "error_request_count", needed=False) or 0.0
     asked.refuse_failed(failed, completed + failed)
     count = int(completed)

@@ -42,6 +42,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.plan:PlanDocument",
         "volvelle.report.documents.plan:LaunchDocument",
         "volvelle.report.documents.plan:SizingDocument",
+        "volvelle.report.documents.plan_serving:ServingPlanDocument",
     ),
     "reproduce": (),
     "serve": (

@@ -21,6 +21,7 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.how_many.Sizing": "plan:SIZING",
     "volvelle.verbs.map.MapAnswer": "map:MAP",
     "volvelle.verbs.plan.Plan": "plan:PLAN",
+    "volvelle.verbs.plan_serving.plan.ServingPlan": "plan_serving:SERVING_PLAN",
     "volvelle.verbs.serve.Serving": "serve:SERVING",
     "volvelle.verbs.serve_split.SplitServing": "serve_split:SPLIT",
     "volvelle.verbs.validate.Validation": "validate:VALIDATION",

@@ -61,11 +61,13 @@ def serve(
     *,
     handed: NDArray[np.bool_] | None = None,
     jumping: bool = True,
+    patient: bool = False,
 ) -> Served:
     """Serve requests by the rules of an engine whose steps take so long; without jumping, token by token.
 
     Where `handed` says so, the prompt of a request was computed elsewhere: it comes with its cache and its first token,
-    holds blocks like any other, and decodes from when it is admitted.
+    holds blocks like any other, and decodes from when it is admitted. A `patient` caller, who has many runs
+    to do, waits for the compiler; else short runs do not.
     """
     check_costs(costs, rules)
     check_requests(requests, rules, handed)
@@ -81,7 +83,7 @@ def serve(
         clients=requests.clients,
         handed=handed,
     )
-    worker = Worker(state, costs, rules, jumping=jumping)
+    worker = Worker(state, costs, rules, jumping=jumping, patient=patient)
     worker.run()
     found = worker.served(clients=requests.clients, stationary=requests.stationary)
     return replace(found, output_tokens=requests.output_tokens, step_tokens=_step_tokens(requests))

@@ -57,15 +57,17 @@ Run = Callable[[State, CostTables, bool, Real, Whole, Real], tuple[int, int]]
 class Worker:
     """The machine with its state, and what it wrote so far."""
 
-    def __init__(self, state: State, costs: StepCosts, rules: Rules, *, jumping: bool = True) -> None:
-        """An engine in some state, whose steps take so long."""
+    def __init__(
+        self, state: State, costs: StepCosts, rules: Rules, *, jumping: bool = True, patient: bool = False
+    ) -> None:
+        """An engine in some state, whose steps take so long; who is patient waits for the compiler."""
         self.state = state
         self.rules = rules
         self.costs = costs
         self._jumping = jumping
         self._tables = costs.tables
         self._run: Run = run_prefill_first if rules.engine is Engine.SGLANG else run_in_flight
-        self._plainly = None if ready(self._run) else plain(self._run)
+        self._plainly = None if patient or ready(self._run) else plain(self._run)
         self._spans, self._counts = np.zeros((_SPANS, 3)), np.zeros((_SPANS, SPAN_COUNTS), np.int64)
         self._log = np.zeros((8 * int(state.tally[MOST]) + 64, 2))
         self._pieces: list[tuple[Real, Whole, Real]] = []

@@ -14,7 +14,7 @@ from volvelle.verbs.fleet.described import one_replica
 from volvelle.verbs.serving_question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import AbstractShape
-from volvelle.workload.serving.limits import PercentileLimit
+from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.loads import Random
 
 _LOWER = (0.7, 0.6, 0.5, 0.4)
@@ -25,7 +25,7 @@ _ROUNDED = 1.05
 """What a limit that can be kept is above what was found."""
 
 
-def missed_always(capacity: ReplicaCapacity, limits: tuple[PercentileLimit, ...]) -> str:
+def missed_always(capacity: ReplicaCapacity, limits: tuple[LatencyLimit, ...]) -> str:
     """Why no rate keeps the limits."""
     told = [
         f"{limit.name} {show(found, SECONDS)} of {show(limit.seconds, SECONDS)}"
@@ -38,7 +38,7 @@ def missed_always(capacity: ReplicaCapacity, limits: tuple[PercentileLimit, ...]
 def cures_of_limits(
     question: ServingQuestion,
     capacity: ReplicaCapacity,
-    limits: tuple[PercentileLimit, ...],
+    limits: tuple[LatencyLimit, ...],
     shape: AbstractShape,
     *,
     catalogue: Catalogue,
@@ -63,7 +63,7 @@ def cures_of_limits(
 def _kept_at(
     rate: float,
     question: ServingQuestion,
-    limits: tuple[PercentileLimit, ...],
+    limits: tuple[LatencyLimit, ...],
     shape: AbstractShape,
     catalogue: Catalogue,
     model: Transformer,

@@ -26,7 +26,7 @@ from volvelle.domains import (
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.estimators.result import Violation
 from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_form
-from volvelle.interchange.limits_words import read_limits
+from volvelle.interchange.limit_words import read_limits
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.fleet.answer import Fleet, PlaceTried
 from volvelle.verbs.fleet.cures import cures_of_limits, missed_always, missed_under_load

@@ -13,7 +13,7 @@ from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.static_answer import interval, prediction_errors, static_answer
 from volvelle.estimators.result import Range
 from volvelle.workload.serving.lengths import AbstractShape
-from volvelle.workload.serving.limits import PercentileLimit
+from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.loads import AllAtOnce, Random
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ReplicaCapacity:
 def replica_capacity(
     instance: Instance,
     shape: AbstractShape,
-    limits: tuple[PercentileLimit, ...],
+    limits: tuple[LatencyLimit, ...],
     *,
     burstiness: float = 1.0,
     seed: int = 0,
@@ -123,7 +123,7 @@ def _closely(
     return low, found, binding
 
 
-def _missed(found: "LoadAnswer", limits: tuple[PercentileLimit, ...]) -> str:
+def _missed(found: "LoadAnswer", limits: tuple[LatencyLimit, ...]) -> str:
     """The first limit that is missed; empty: none is."""
     if found.unstable is not None:
         return "throughput"

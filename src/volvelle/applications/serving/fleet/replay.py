@@ -18,7 +18,7 @@ from volvelle.simulation.batching.gaps import gaps
 from volvelle.simulation.batching.metrics import Latency
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
-from volvelle.workload.serving.limits import PercentileLimit
+from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.offered import OfferedLoad
 from volvelle.workload.serving.requests import Real, Requests, Whole
 
@@ -46,7 +46,7 @@ def replayed_hour(
     load: OfferedLoad,
     plan: Schedule,
     hour: int,
-    limits: tuple[PercentileLimit, ...],
+    limits: tuple[LatencyLimit, ...],
     *,
     seed: int = 0,
 ) -> HourCheck | None:

@@ -12,7 +12,7 @@ from volvelle.applications.serving.fleet.scaling import Scaling, Schedule, sched
 from volvelle.applications.serving.instance import Instance
 from volvelle.economics.chip_hours import ChipHours
 from volvelle.estimators.result import Range
-from volvelle.workload.serving.limits import PercentileLimit
+from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.offered import HOUR, OfferedLoad
 from volvelle.workload.serving.requests import Real, Whole
 
@@ -111,7 +111,7 @@ class SizedService:
     name: str
     machine: str
     instance: Instance
-    limits: tuple[PercentileLimit, ...]
+    limits: tuple[LatencyLimit, ...]
     load: OfferedLoad
     capacity: ReplicaCapacity
     scaling: Scaling

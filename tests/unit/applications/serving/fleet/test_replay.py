@@ -7,7 +7,7 @@ from tests.unit.applications.serving.fleet.test_capacity import SHAPE, replica
 from volvelle.applications.serving.fleet import replay
 from volvelle.applications.serving.fleet.replay import replayed_hour
 from volvelle.applications.serving.fleet.scaling import Schedule
-from volvelle.interchange.limits_words import read_limits
+from volvelle.interchange.limit_words import read_limits
 from volvelle.workload.serving.offered import OfferedLoad
 
 LIMITS = read_limits("p99 ttft 1 s")

@@ -1,0 +1,1 @@
+"""A plan of how to serve: as words, text, a picture and a page."""

@@ -1,0 +1,174 @@
+"""What a search for a way to serve looks at: questions of ``volvelle serve`` that differ in layout, formats, settings.
+
+A further axis is a further field of a question: its values stand in `Axes`, and `_settings` or `_layouts` changes it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from volvelle.applications.serving.instance import Instance
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.engines import serving_engine
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
+from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.workload.families.shape import Transformer
+
+_FORMATS = ("bf16", "fp8")
+"""Of weights and of caches, where nothing is said."""
+_BUDGETS = (2048, 4096, 8192, 16384)
+_SEQUENCES = (32, 64, 128, 256, 512)
+_MOST_STAGES = 16
+FULL = ("bf16", "fp16")
+"""Formats that change no answer of a model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """Values that are considered; nothing: the usual ones."""
+
+    engines: tuple[str, ...] = ("vllm",)
+    weights: tuple[str, ...] = ()
+    kv: tuple[str, ...] = ()
+    tensor: tuple[int, ...] = ()
+    pipeline: tuple[int, ...] = ()
+    expert: tuple[int, ...] = ()
+    data: tuple[int, ...] = ()
+    budgets: tuple[int, ...] = ()
+    sequences: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Candidates that differ only in what the engine is told: one layout, in some formats, on one machine."""
+
+    place: int
+    """Among all groups, in the order in which ties are broken."""
+    cluster: Cluster
+    layout: ServingLayout
+    questions: tuple[ServingQuestion, ...]
+    """One for each setting, the engine's own defaults first."""
+
+    @property
+    def replicas(self) -> int:
+        """That the machine has room for."""
+        return self.cluster.accelerators // self.layout.chips
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidates:
+    """All groups, and what was left out, with reasons."""
+
+    groups: list[Group] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Reason → groups."""
+
+    @property
+    def count(self) -> int:
+        """Of candidates."""
+        return sum(len(group.questions) for group in self.groups)
+
+
+def candidates(
+    asked: ServingQuestion, clusters: Sequence[Cluster], shape: Transformer, axes: Axes, catalogue: Catalogue
+) -> Candidates:
+    """All ways to serve a model on some machines."""
+    found = Candidates()
+    for cluster in clusters:
+        for engine in axes.engines:
+            defaults = serving_engine(engine, cluster.chip.family).defaults
+            for weights in axes.weights or _FORMATS:
+                for kv in axes.kv or _FORMATS:
+                    for layout in _layouts(shape, cluster, axes):
+                        question = asked.changed(
+                            on=cluster.name,
+                            engine=engine,
+                            weights=weights,
+                            kv=kv,
+                            tensor=layout.tensor,
+                            pipeline=layout.pipeline,
+                            expert=layout.expert,
+                            data=layout.data,
+                        )
+                        try:
+                            question.instance(catalogue, shape, cluster)
+                        except OutsideDomainError as error:
+                            found.left_out[str(error)] = found.left_out.get(str(error), 0) + 1
+                            continue
+                        group = Group(
+                            place=len(found.groups),
+                            cluster=cluster,
+                            layout=layout,
+                            questions=tuple(_settings(question, axes, defaults)),
+                        )
+                        found.groups.append(group)
+    if not found.groups:
+        raise OutsideDomainError("; ".join(found.left_out) or _no_layout(shape, clusters))
+    return found
+
+
+def _no_layout(shape: Transformer, clusters: Sequence[Cluster]) -> str:
+    names = ", ".join(cluster.name for cluster in clusters)
+    return (
+        f"no layout of the degrees that are given serves {shape.name} on {names}; leave --tp, --pp, --ep or --dp away"
+    )
+
+
+def _layouts(shape: Transformer, cluster: Cluster, axes: Axes) -> Iterator[ServingLayout]:
+    """All that the machine and the model allow; attention is repeated beside experts, else replicas do the same."""
+    node, chips = cluster.dimensions[0].size, cluster.accelerators
+    wide = _powers(min(node, chips))
+    for tensor in axes.tensor or wide:
+        for data in axes.data or (wide if shape.experts is not None else (1,)):
+            for pipeline in axes.pipeline or _powers(min(_MOST_STAGES, shape.layers, chips)):
+                for expert in axes.expert or (_powers(tensor * data) if shape.experts is not None else (1,)):
+                    if tensor * data > node or tensor * data * pipeline > chips:
+                        continue
+                    layout = ServingLayout(tensor=tensor, pipeline=pipeline, expert=expert, data=data)
+                    try:
+                        yield layout.checked(shape)
+                    except MappingError:
+                        continue
+
+
+def _powers(most: int) -> tuple[int, ...]:
+    """Powers of two up to a number, and the number itself."""
+    found = [2**power for power in range(most.bit_length()) if 2**power <= most]
+    return tuple(dict.fromkeys([*found, most]))
+
+
+def _settings(question: ServingQuestion, axes: Axes, defaults: Mapping[str, float]) -> Iterator[ServingQuestion]:
+    """Budgets and sequences; what the engine does by itself is left unsaid."""
+    usual = int(defaults.get("chunk", defaults["token_budget"])), int(defaults["max_sequences"])
+    budgets = _with_usual(axes.budgets, _BUDGETS, usual[0])
+    sequences = _with_usual(axes.sequences, _SEQUENCES, usual[1])
+    for budget in budgets:
+        for most in sequences:
+            yield question.changed(
+                max_batched_tokens=None if budget == usual[0] else budget, max_seqs=None if most == usual[1] else most
+            )
+
+
+def _with_usual(given: Iterable[int], known: tuple[int, ...], usual: int) -> tuple[int, ...]:
+    """What is given; else what the engine does by itself, and what else is considered."""
+    return tuple(given) or tuple(dict.fromkeys((usual, *known)))
+
+
+def is_full(question: ServingQuestion) -> bool:
+    """Whether neither weights nor the cache are narrower than 16 bits."""
+    return question.weights in FULL and question.kv in FULL
+
+
+def instance_of(question: ServingQuestion, group: Group, shape: Transformer, catalogue: Catalogue) -> Instance:
+    """What a candidate serves with."""
+    return question.instance(catalogue, shape, group.cluster)
+
+
+def check_axes(axes: Axes) -> Axes:
+    """The axes, if a search over them makes sense: no value twice."""
+    for name in Axes.__dataclass_fields__:
+        values = getattr(axes, name)
+        if len(set(values)) < len(values):
+            raise DescriptionError(f"{name} are {', '.join(map(str, values))}; give each once")
+    return axes
