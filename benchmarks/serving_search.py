@@ -22,7 +22,7 @@ from volvelle.verbs.plan_serving.plan_question import ServingPlanQuestion
 from volvelle.verbs.plan_serving.screening import Search
 from volvelle.verbs.plan_serving.search import run_search
 from volvelle.verbs.plan_serving.spending import spending
-from volvelle.verbs.request_lengths import request_lengths
+from volvelle.verbs.serving.request_lengths import request_lengths
 
 QUESTION = ServingPlanQuestion(
     model="llama3-70b",

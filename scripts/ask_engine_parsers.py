@@ -17,8 +17,8 @@ from pathlib import Path
 from volvelle import Catalogue
 from volvelle.errors import MappingError
 from volvelle.interchange.engine_launch.deployment import LaunchFile
-from volvelle.verbs.serving_files import launch_files, write_files
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.question import ServingQuestion
 
 _EMPTY = "torchvision"
 FORMATS = (("bf16", "bf16"), ("fp8", "fp8"), ("fp8-block", "fp8"))

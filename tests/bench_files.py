@@ -20,7 +20,7 @@ from volvelle.interchange.bench_results.result import BenchResult
 from volvelle.simulation.batching.metrics import measure
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 
 CHECKPOINT = "meta-llama/Meta-Llama-3-8B"
 LOADS = ((1, 512, 64), (16, 1024, 96), (64, 2048, 96))

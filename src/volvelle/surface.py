@@ -55,8 +55,8 @@ from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
-from volvelle.verbs.serve import Serving, serve
-from volvelle.verbs.serve_split import SplitServing, serve_split
+from volvelle.verbs.serving.serve import Serving, serve
+from volvelle.verbs.serving.split import SplitServing, serve_split
 from volvelle.verbs.trained import Trained
 from volvelle.verbs.training_step import training_step
 from volvelle.verbs.validate import Validation, validate

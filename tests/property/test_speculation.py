@@ -15,7 +15,7 @@ from volvelle.estimators.serving.step_tables import step_costs
 from volvelle.simulation.batching.cycles import in_cycles
 from volvelle.simulation.batching.metrics import measure
 from volvelle.simulation.batching.serving import serve
-from volvelle.verbs.serve import Serving
+from volvelle.verbs.serving.serve import Serving
 from volvelle.workload.serving.lengths import Independent, UniformBelow
 from volvelle.workload.serving.loads import ClosedLoop, Random
 

@@ -78,7 +78,7 @@ def with_bench(command: click.Command) -> click.Command:
 
 def _fitted(bench: tuple[Path, ...], save: Path | None, *, as_json: bool, **said: Any) -> None:
     from volvelle.report.applications.bench_fit_text import bench_fit_document, print_bench_fit  # noqa: PLC0415 - slow
-    from volvelle.verbs.calibrate_serving import calibrate_serving  # noqa: PLC0415 - its compiler is slow
+    from volvelle.verbs.serving.calibrate import calibrate_serving  # noqa: PLC0415 - its compiler is slow
 
     with Console(stderr=True).status("reading") as status:
         found = calibrate_serving(list(bench), save=save, told=status.update, **said)

@@ -139,7 +139,7 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
     decoded by another, and --tp, --pp, --ep and --dp are said of each pool. MODEL is a name from the catalogue
     (volvelle catalogue models), or a Hugging Face config.json.
     """
-    from volvelle.verbs.serve import serve as verb  # noqa: PLC0415 - keeps completion of options short
+    from volvelle.verbs.serving.serve import serve as verb  # noqa: PLC0415 - keeps completion of options short
 
     split = {name: question.pop(name) for name in ("prefill", "decode", "transfer", "router")}
     if any(value is not None for value in split.values()):
@@ -163,7 +163,7 @@ def _serve_split(
     ctx: click.Context, model: str, question: dict[str, Any], split: dict[str, Any], *, brief: bool, as_json: bool
 ) -> None:
     """The same by two pools."""
-    from volvelle.verbs.serve_split import check_split, serve_split  # noqa: PLC0415 - keeps completion of options short
+    from volvelle.verbs.serving.split import check_split, serve_split  # noqa: PLC0415 - keeps completion of options short
 
     said = ctx.get_parameter_source
     check_split({**question, **split})

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from volvelle.quantities import BYTES_PER_SECOND, DOLLARS, SECONDS, numbered, percent, show
 from volvelle.report.terminal import plain_table, wide_console
-from volvelle.verbs.serve_split import SplitPool, SplitServing
+from volvelle.verbs.serving.split import SplitPool, SplitServing
 
 LATENCIES = {
     "ttft": "TTFT, with transfer",

@@ -14,7 +14,7 @@ from volvelle.estimators.result import Range
 from volvelle.quantities import BYTES, DOLLARS, SECONDS, numbered, percent, show
 from volvelle.report.speculation.text import gain_lines, gain_sheets
 from volvelle.report.terminal import plain_table, wide_console
-from volvelle.verbs.serve import Serving
+from volvelle.verbs.serving.serve import Serving
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer

@@ -23,7 +23,7 @@ from volvelle.system.chip import Chip
 from volvelle.workload.served_model import ServedModel
 
 if TYPE_CHECKING:
-    from volvelle.applications.serving.speculation.drafter import Speculation
+    from volvelle.applications.serving.speculation.drafts import Speculation
 
 MIXERS = ("attention", "local attention", "delta net", "none")
 """Kinds of layers that can be timed."""

@@ -6,7 +6,7 @@ from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.quantities import SECONDS, percent, show
 from volvelle.report.applications.fitted_text import print_fit
 from volvelle.report.terminal import show_table, wide_console
-from volvelle.verbs.calibrate_serving import ServingCalibration
+from volvelle.verbs.serving.calibrate import ServingCalibration
 
 _TIMES = ("first_token", "per_sequence", "host", "per_admission")
 

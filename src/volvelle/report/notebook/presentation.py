@@ -22,8 +22,8 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.map.MapAnswer": "map:MAP",
     "volvelle.verbs.plan.Plan": "plan:PLAN",
     "volvelle.verbs.plan_serving.plan.ServingPlan": "plan_serving:SERVING_PLAN",
-    "volvelle.verbs.serve.Serving": "serve:SERVING",
-    "volvelle.verbs.serve_split.SplitServing": "serve_split:SPLIT",
+    "volvelle.verbs.serving.serve.Serving": "serve:SERVING",
+    "volvelle.verbs.serving.split.SplitServing": "serve_split:SPLIT",
     "volvelle.verbs.validate.Validation": "validate:VALIDATION",
 }
 """Class of an answer → module of this room, and the presentation in it."""

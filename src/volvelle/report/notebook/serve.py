@@ -17,7 +17,7 @@ from volvelle.report.serve_text import (
 from volvelle.report.sheet import Sheet
 from volvelle.report.speculation.pictures import gain_picture
 from volvelle.report.speculation.text import gain_sheets
-from volvelle.verbs.serve import Serving
+from volvelle.verbs.serving.serve import Serving
 
 
 def _shown(answer: Serving) -> Shown:

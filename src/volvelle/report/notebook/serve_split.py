@@ -16,7 +16,7 @@ from volvelle.report.serve_split_text import (
     title_text,
 )
 from volvelle.report.sheet import Sheet
-from volvelle.verbs.serve_split import SplitServing
+from volvelle.verbs.serving.split import SplitServing
 
 _LATENCY = ("latency", "mean", "median", "p90", "p99")
 

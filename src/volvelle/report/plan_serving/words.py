@@ -6,7 +6,7 @@ from volvelle.applications.serving.chance import LikelyFigure
 from volvelle.quantities import DOLLARS, SECONDS, WATTS, numbered, percent, show
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.plan import ServingPlan
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 
 COLUMNS = ("chips", "spent", "layout", "formats", "budget", "seqs", "goodput", "likely")
 """Of the table of options."""

@@ -11,7 +11,7 @@ from volvelle.errors import VolvelleError
 from volvelle.estimators.result import Violation
 from volvelle.quantities import SECONDS, numbered, percent, show
 from volvelle.verbs.fleet.described import one_replica
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import LatencyLimit

@@ -18,8 +18,8 @@ from volvelle.interchange.fleet_file import ColdStartForm, LoadForm, MachineForm
 from volvelle.interchange.load_words import read_load
 from volvelle.interchange.request_trace import read_trace
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.request_lengths import request_lengths
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
+from volvelle.verbs.serving.request_lengths import request_lengths
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import AbstractShape, Empirical
 from volvelle.workload.serving.loads import ClosedLoop, Random, Trace

@@ -40,7 +40,7 @@ from volvelle.verbs.fleet.described import (
     service_question,
 )
 from volvelle.verbs.named import Folder, Model, catalogue_of, model_of
-from volvelle.verbs.serving_cures import violations
+from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.offered import OfferedLoad
 

@@ -12,7 +12,7 @@ from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 
 _FORMATS = ("bf16", "fp8")

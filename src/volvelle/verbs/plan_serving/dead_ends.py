@@ -11,7 +11,7 @@ from volvelle.quantities import SECONDS, show
 from volvelle.verbs.plan_serving.options import offered_of
 from volvelle.verbs.plan_serving.plan_question import ServingPlanQuestion
 from volvelle.verbs.plan_serving.screening import GroupScreen, Screened, Search
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.loads import ClosedLoop, Random
 

@@ -14,8 +14,8 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.plan_serving.candidates import is_full
 from volvelle.verbs.plan_serving.screening import Screened, Search
 from volvelle.verbs.plan_serving.spending import ChipHour, chip_hour
-from volvelle.verbs.serving_cost import ServingCost
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.cost import ServingCost
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.loads import ClosedLoop, Random
 

@@ -36,8 +36,8 @@ from volvelle.verbs.plan_serving.screening import Search
 from volvelle.verbs.plan_serving.search import Found, order_of, run_search
 from volvelle.verbs.plan_serving.sensitivities import GoodputChange, sensitivities
 from volvelle.verbs.plan_serving.spending import Spending, spending
-from volvelle.verbs.request_lengths import request_lengths
-from volvelle.verbs.serve import machine_of
+from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.serve import machine_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.limits import LatencyLimit
 

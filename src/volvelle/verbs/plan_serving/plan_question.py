@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.verbs.plan_serving.candidates import Axes
-from volvelle.verbs.serving_question import FLAGS, ServingQuestion
+from volvelle.verbs.serving.question import FLAGS, ServingQuestion
 
 _FLAGS = {**FLAGS, "purpose": "for"}
 

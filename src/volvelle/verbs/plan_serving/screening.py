@@ -10,7 +10,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.estimators.serving.step_tables import step_costs
 from volvelle.simulation.batching.costs import StepCosts
 from volvelle.verbs.plan_serving.candidates import Group
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.limits import LatencyLimit
 

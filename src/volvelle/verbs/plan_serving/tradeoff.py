@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from volvelle.applications.serving.goodput import Trial
 from volvelle.verbs.plan_serving.plan import ServingPlan
 from volvelle.verbs.plan_serving.screening import GroupScreen
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 
 _PARTS = (0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 """Of what a closed form allows a rank within the limits."""

@@ -13,8 +13,8 @@ from ruamel.yaml import YAML
 from volvelle import Catalogue, DescriptionError, MappingError, UnknownNameError
 from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.engine_launch.recorded import RecordedOptions, known_versions, recorded_options
-from volvelle.verbs.serving_files import launch_files
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.files import launch_files
+from volvelle.verbs.serving.question import ServingQuestion
 
 KNOWN = Catalogue()
 

@@ -23,7 +23,7 @@ from volvelle.verbs.plan_serving.plan_question import ServingPlanQuestion
 from volvelle.verbs.plan_serving.screening import Search, TrialKey
 from volvelle.verbs.plan_serving.search import run_search
 from volvelle.verbs.plan_serving.spending import spending
-from volvelle.verbs.request_lengths import request_lengths
+from volvelle.verbs.serving.request_lengths import request_lengths
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="a search follows some hundred runs, which needs the compiler")
 NODE = "dgx-h100/8"

@@ -8,7 +8,8 @@ import numpy as np
 
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
-from volvelle.applications.serving.speculation.drafter import Speculation, branch_by_branch
+from volvelle.applications.serving.speculation.drafter import branch_by_branch
+from volvelle.applications.serving.speculation.drafts import Speculation
 from volvelle.applications.serving.static_answer import StaticAnswer, decode_tpot, static_answer
 
 if TYPE_CHECKING:

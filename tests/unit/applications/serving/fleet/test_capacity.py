@@ -9,7 +9,7 @@ from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.under_load import answer_under_load
 from volvelle.catalogue import Catalogue
 from volvelle.interchange.limit_words import read_limits
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import FixedLength, Independent
 from volvelle.workload.serving.loads import Random
 

@@ -5,7 +5,7 @@ import pytest
 
 import volvelle
 from volvelle import DescriptionError
-from volvelle.applications.serving.speculation.drafter import Speculation
+from volvelle.applications.serving.speculation.drafts import Speculation
 from volvelle.workload.serving.requests import Requests
 
 NODE = "dgx-h100/8"

@@ -25,11 +25,11 @@ from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
-from volvelle.verbs.request_lengths import request_lengths
-from volvelle.verbs.serve import machine_of
-from volvelle.verbs.serving_cost import ServingCost, token_cost
-from volvelle.verbs.serving_question import INPUT, OUTPUT
-from volvelle.verbs.split_question import SplitQuestion
+from volvelle.verbs.serving.cost import ServingCost, token_cost
+from volvelle.verbs.serving.question import INPUT, OUTPUT
+from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.serve import machine_of
+from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.loads import AbstractLoad
 

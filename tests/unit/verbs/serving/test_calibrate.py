@@ -20,7 +20,7 @@ from tests.bench_files import (
 )
 from volvelle import DescriptionError, OutsideDomainError
 from volvelle.simulation.batching.served import Served
-from volvelle.verbs.calibrate_serving import calibrate_serving
+from volvelle.verbs.serving.calibrate import calibrate_serving
 
 WRITERS = {"vllm": vllm_result, "sglang": sglang_result}
 

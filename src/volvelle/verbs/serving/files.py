@@ -12,7 +12,7 @@ from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.interchange.engine_launch.deployment import BenchedLoad, Deployment, LaunchFile
 from volvelle.interchange.load_words import read_load
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Ramp, Random, Trace
 
 Target = Literal["vllm", "sglang", "trtllm", "dynamo"]

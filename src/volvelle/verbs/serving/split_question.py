@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.interchange.pool_words import PoolWords
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

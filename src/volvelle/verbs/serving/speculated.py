@@ -18,8 +18,8 @@ from volvelle.applications.serving.speculation.gain import (
 from volvelle.applications.serving.static_answer import StaticAnswer, decode_tpot
 from volvelle.catalogue import Catalogue
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.serving_cures import memory_of, ranks
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.cures import memory_of, ranks
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 
 if TYPE_CHECKING:

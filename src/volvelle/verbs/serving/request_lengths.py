@@ -1,7 +1,7 @@
 """Lengths of requests in words: ``fixed``, ``uniform:0.8``, ``around:0.2``."""
 
 from volvelle.errors import DescriptionError, brief
-from volvelle.verbs.serving_question import ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import (
     RANGE_RATIO,
     AbstractLengths,

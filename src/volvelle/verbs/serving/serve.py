@@ -29,12 +29,12 @@ from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
-from volvelle.verbs.request_lengths import request_lengths
-from volvelle.verbs.serving_cost import ServingCost, token_cost
-from volvelle.verbs.serving_cures import memory_of, ranks, violations
-from volvelle.verbs.serving_files import launch_files, write_files
-from volvelle.verbs.serving_question import INPUT, OUTPUT, ServingQuestion
-from volvelle.verbs.speculated import (
+from volvelle.verbs.serving.cost import ServingCost, token_cost
+from volvelle.verbs.serving.cures import memory_of, ranks, violations
+from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion
+from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.speculated import (
     TimedRequest,
     best_window,
     draft_notes,

@@ -16,7 +16,7 @@ from volvelle.interchange.bench_results.result import BenchResult
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, catalogue_of
-from volvelle.verbs.serving_question import FLAGS, ServingQuestion
+from volvelle.verbs.serving.question import FLAGS, ServingQuestion
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.bench_fit import BenchFit
