@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_320
+MOST_LINES = 50_400
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -23,10 +23,11 @@ study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
 few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
 validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 10 for
-what questions by chance found, and by 290 for shapes of models of 2026 and inputs of two more published figures; and
+what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, and by 80 for what surfaces,
+validations and figures need to know of serving; and
 down by 840."""
 ADDED = {
-    "applications/kernels": 720,
+    "applications/kernels": 730,
     "estimators/kernel_families.py": 400,
     "laws/kernels": 410,
     "applications/training/stack_fit.py": 315,
@@ -36,7 +37,7 @@ ADDED = {
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 95,
     "estimators/stack.py": 70,
-    "domains.py": 290,
+    "domains.py": 300,
     "input_limits.py": 75,
     "cli/exits.py": 145,
     "interchange/json_file.py": 25,
@@ -68,7 +69,7 @@ ADDED = {
     "report/brief_text.py": 110,
     "report/fitted_table.py": 115,
     "presentable.py": 75,
-    "report/notebook": 1050,
+    "report/notebook": 1100,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,
@@ -97,28 +98,50 @@ ADDED = {
     "workload/families/delta_net.py": 85,
     "workload/families/sparse_index.py": 50,
     "interchange/newer_families.py": 80,
-    "simulation": 2600,
-    "workload/serving": 420,
+    "simulation": 3500,
+    "workload/serving": 760,
     "interchange/load_words.py": 75,
     "interchange/request_trace.py": 215,
-    "applications/acceptance": 235,
-    "laws/serving": 215,
+    "applications/acceptance": 390,
+    "laws/serving": 300,
     "reproductions/dfmodel/serving.py": 215,
     "reproductions/dfmodel/serving_pictures.py": 120,
     "reproductions/dfmodel/speculation.py": 285,
-    "applications/serving": 1800,
-    "estimators/serving": 800,
+    "applications/serving": 5000,
+    "estimators/serving": 1010,
     "laws/kv_cache.py": 95,
     "mapping/serving_layout.py": 70,
-    "workload/served_model.py": 95,
-    "catalogue/engines.py": 120,
-    "verbs/serve.py": 315,
-    "verbs/serving_cures.py": 155,
-    "verbs/serving_question.py": 155,
-    "verbs/request_lengths.py": 50,
-    "cli/serve.py": 105,
-    "report/serve_text.py": 235,
-    "report/documents/serve.py": 155,
+    "workload/served_model.py": 100,
+    "catalogue/engines.py": 145,
+    "cli/serve.py": 195,
+    "report/serve_text.py": 260,
+    "report/documents/serve.py": 235,
+    "verbs/serving": 1700,
+    "verbs/plan_serving": 1650,
+    "verbs/fleet": 880,
+    "report/plan_serving": 340,
+    "report/fleet": 330,
+    "report/speculation": 130,
+    "report/serve_split_text.py": 170,
+    "report/launch_files_text.py": 25,
+    "report/documents/fleet.py": 150,
+    "report/documents/plan_serving.py": 140,
+    "report/documents/serve_split.py": 105,
+    "report/applications/bench_fit_text.py": 95,
+    "report/figures/curves.py": 45,
+    "cli/fleet.py": 100,
+    "cli/plan_serving.py": 200,
+    "cli/calibrate_serving.py": 95,
+    "interchange/engine_launch": 720,
+    "interchange/bench_results": 370,
+    "interchange/timeline.py": 150,
+    "interchange/fleet_file.py": 230,
+    "interchange/limit_words.py": 80,
+    "interchange/pool_words.py": 80,
+    "interchange/speculation_words.py": 150,
+    "economics/chip_hours.py": 80,
+    "catalogue/engine_files.py": 95,
+    "catalogue/checkpoints.py": 40,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

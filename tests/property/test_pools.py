@@ -20,7 +20,7 @@ SEEDS = range(60)
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_PLAIN_SPANS", 0)
+    monkeypatch.setitem(worker._PLAIN, "spans", 0)
 
 
 @dataclass(frozen=True)

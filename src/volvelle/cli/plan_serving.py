@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from volvelle.cli.html_page import html_option, write_page
-from volvelle.cli.shared_options import together
+from volvelle.cli.shared_options import launch_options, together
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
@@ -109,6 +109,7 @@ _considered = together(
 @_considered
 @click.option("--top", default=5, type=Within(RESULTS), show_default=True, help="Layouts to show.")
 @click.option("--keep", type=Output(folder=True), metavar="FOLDER", help="Keep trials; the same command goes on there.")
+@launch_options
 @click.option("--workers", type=Within(PROCESSES), help="Processes. [default: all cores for large searches]")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--figure", type=Output(), metavar="FILE", help="Draw tokens/s a chip against a user's: .svg or .png.")

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
-from volvelle.cli.shared_options import together
+from volvelle.cli.shared_options import launch_options, together
 from volvelle.cli.words import BRIEF, EngineName, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
@@ -108,15 +108,7 @@ _written = together(
         metavar="FILE",
         help="Write the followed load as a trace for ui.perfetto.dev; compressed where FILE ends in .gz.",
     ),
-    click.option(
-        "--emit",
-        metavar="TARGET",
-        help="Files that launch it: vllm, sglang, trtllm or dynamo, or one at a version, like vllm@0.19.0.",
-    ),
-    click.option(
-        "--into", type=Output(folder=True), metavar="FOLDER", help="Write those files, rather than show them."
-    ),
-    click.option("--checkpoint", metavar="NAME", help="What the engine loads. [default: the model's, on the hub]"),
+    launch_options,
 )
 
 

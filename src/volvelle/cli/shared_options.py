@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from volvelle.cli.words import Within
+from volvelle.cli.words import Output, Within
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, TOKENS, WIDTH
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -67,3 +67,17 @@ machine_options = together(
     ),
     click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own."),
 )
+
+
+launch_options = together(
+    click.option(
+        "--emit",
+        metavar="TARGET",
+        help="Files that launch it: vllm, sglang, trtllm or dynamo, or one at a version, like vllm@0.19.0.",
+    ),
+    click.option(
+        "--into", type=Output(folder=True), metavar="FOLDER", help="Write those files, rather than show them."
+    ),
+    click.option("--checkpoint", metavar="NAME", help="What the engine loads. [default: the model's, on the hub]"),
+)
+"""Files of an engine."""

@@ -12,6 +12,7 @@ from volvelle.applications.serving.part_bounds import TimedPart
 from volvelle.applications.serving.static_answer import StaticAnswer
 from volvelle.estimators.result import Range
 from volvelle.quantities import BYTES, DOLLARS, SECONDS, numbered, percent, show
+from volvelle.report.launch_files_text import print_launch_files
 from volvelle.report.speculation.text import gain_lines, gain_sheets
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.serving.serve import Serving
@@ -55,13 +56,8 @@ def print_serving(answer: Serving, *, brief: bool = False) -> None:
 
 
 def _print_files(console: Console, answer: Serving) -> None:
-    """Files that launch it, or where they were written; and what a timeline has."""
-    for file in answer.files:
-        if answer.folder is None:
-            console.print(Text(f"\n{file.name}", style="bold"))
-            console.out(file.text.rstrip("\n"), highlight=False)
-    if answer.folder is not None:
-        console.print(Text(f"\nwritten to {answer.folder}: {', '.join(file.name for file in answer.files)}"))
+    """Files that launch it, and what a timeline has."""
+    print_launch_files(console, answer.files, answer.folder)
     traced = answer.timeline
     if traced is not None:
         console.print(

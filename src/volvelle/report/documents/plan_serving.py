@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import model_validator
 
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.serve import LoadEntry, ServingCostEntry, ServingLayoutEntry
+from volvelle.report.documents.serve import LaunchFileEntry, LoadEntry, ServingCostEntry, ServingLayoutEntry
 
 
 class LimitEntry(Document):
@@ -130,4 +130,6 @@ class ServingPlanDocument(Document):
     trials: int
     resumed: int
     search_seconds: float = at("seconds")
+    files: list[LaunchFileEntry]
+    """That launch the first option, where they were asked for."""
     notes: list[str]

@@ -4,6 +4,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from volvelle.report.launch_files_text import print_launch_files
 from volvelle.report.plan_serving.words import (
     COLUMNS,
     NUMBERS,
@@ -56,3 +57,4 @@ def print_serving_plan(plan: ServingPlan, *, brief: bool = False) -> None:
     console.print(Text(f"\n{counts_text(plan)}", style="dim"))
     for note in plan.notes if not brief else ():
         console.print(Text(note, style="dim"))
+    print_launch_files(console, plan.files, plan.folder)

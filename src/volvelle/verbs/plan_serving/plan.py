@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from volvelle.domains import (
     within_domains,
 )
 from volvelle.errors import DescriptionError
+from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.limit_words import read_limits
 from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
@@ -36,6 +37,7 @@ from volvelle.verbs.plan_serving.screening import Search
 from volvelle.verbs.plan_serving.search import Found, order_of, run_search
 from volvelle.verbs.plan_serving.sensitivities import GoodputChange, sensitivities
 from volvelle.verbs.plan_serving.spending import Spending, spending
+from volvelle.verbs.serving.files import launch_files, write_files
 from volvelle.verbs.serving.request_lengths import request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.workload.families.shape import Transformer
@@ -79,6 +81,10 @@ class ServingPlan(Presentable):
     seconds: float
     search: Search = field(repr=False)
     considered: Candidates = field(repr=False)
+    files: tuple[LaunchFile, ...] = ()
+    """That launch the first, where they were asked for."""
+    folder: Path | None = None
+    """Where they were written; None: nowhere."""
 
     @property
     def best(self) -> ServingOption | None:
@@ -123,6 +129,9 @@ def plan_serving(
     chunked_prefill: bool | None = None,
     top: Annotated[int, RESULTS] = 5,
     keep: Path | str | None = None,
+    emit: str | None = None,
+    into: Path | str | None = None,
+    checkpoint: str | None = None,
     workers: Annotated[int | None, PROCESSES] = None,
     catalogue: Folder = None,
     progress: Progress | None = None,
@@ -136,7 +145,8 @@ def plan_serving(
     highest rate that the whole machine serves within limits.
 
     Without `weights` and `kv`, bf16 and fp8 are considered, and the answer says which. With a folder to `keep` trials
-    in, a search that was interrupted goes on where it was.
+    in, a search that was interrupted goes on where it was. With `emit`, `into` and `checkpoint`, files that launch the
+    first are made, as `serve` makes them.
     """
     begun = time.perf_counter()
     known = catalogue_of(catalogue)
@@ -171,7 +181,22 @@ def plan_serving(
     )
     check_axes(question.axes)
     planner = _Planner(catalogue=known, shape=shape, begun=begun, workers=workers, progress=progress)
-    return planner.planned(question, clusters, top=top, keep=None if keep is None else Path(keep))
+    found = planner.planned(question, clusters, top=top, keep=None if keep is None else Path(keep))
+    return found if emit is None or found.best is None else _with_files(found, emit, into, checkpoint, known)
+
+
+def _with_files(
+    found: ServingPlan, emit: str, into: Path | str | None, checkpoint: str | None, catalogue: Catalogue
+) -> ServingPlan:
+    """The answer with files that launch its first option, written where a folder is given."""
+    best = found.best
+    assert best is not None, "something is launched"
+    cluster = catalogue.cluster(best.question.on)
+    files = launch_files(emit, best.question, best.instance, cluster, checkpoint=checkpoint)
+    folder = None if into is None else Path(into)
+    if folder is not None:
+        write_files(files, folder)
+    return replace(found, files=files, folder=folder)
 
 
 def _words(given: Words) -> tuple[str, ...]:

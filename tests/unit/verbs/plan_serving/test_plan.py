@@ -270,3 +270,13 @@ def test_experts_are_laid_out_over_groups_and_data_parallel_ranks() -> None:
 def test_what_makes_no_sense_is_refused(changes: dict[str, object], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         volvelle.plan_serving("llama3-8b", **{"on": NODE, **ASKED, **changes})  # type: ignore[arg-type]
+
+
+def test_the_first_is_launched_by_files_that_say_what_was_chosen(tmp_path: Path) -> None:
+    few = {"tp": 1, "pp": 1, "weights": "fp8", "kv": "bf16", "max_batched_tokens": 2048, "max_seqs": 64}
+    found = volvelle.plan_serving("llama3-8b", on=NODE, **few, **ASKED, emit="vllm", into=tmp_path)  # type: ignore[arg-type]
+    assert {file.name for file in found.files} == {path.name for path in tmp_path.iterdir()}
+    told = (tmp_path / "vllm.yaml").read_text()
+    assert "max-num-seqs: 64" in told
+    assert "max-num-batched-tokens: 2048" in told
+    assert "quantization: fp8" in told
