@@ -56,7 +56,7 @@ ADDED = {
     "report/documents/compare.py": 75,
     "report/documents/run.py": 30,
     "cli/compare.py": 70,
-    "cli/shared_options.py": 70,
+    "cli/shared_options.py": 85,
     "studies/answers/every_point.py": 85,
     "verbs/how_many.py": 255,
     "search/least_time.py": 50,
