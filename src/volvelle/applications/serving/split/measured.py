@@ -26,6 +26,8 @@ _MACHINES = {
 """Machines whose links join the pools of a row, by its chip."""
 _POOLS = ("prefill", "decode")
 _SEED = 1
+_TIMES, _FEWEST_TIMES, _MOST = 10, 3, 6000
+"""Requests that are followed, in times the clients: ten, as were measured, but fewer of many clients, down to three."""
 
 
 def split_run(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | str:
@@ -97,12 +99,14 @@ def split_answers(run: ServingRun) -> Mapping[str, float]:
     assert prefill is not None, "a run of two pools has one that computes prompts"
     first = WorkerPool(instance=prefill, workers=int(run.sizes["prefill_workers"]))
     second = WorkerPool(instance=decode, workers=int(run.sizes["decode_workers"]))
+    clients = int(run.sizes["concurrency"])
     found = split_answer(
         first,
         second,
-        ClosedLoop(clients=int(run.sizes["concurrency"])),
+        ClosedLoop(clients=clients),
         run.stated_lengths,
         link=_link(Catalogue(), decode, first.chips + second.chips),
+        requests=min(_TIMES * clients, max(_FEWEST_TIMES * clients, _MOST)),
         seed=_SEED,
         rates=False,
     )
