@@ -35,6 +35,7 @@ FITTED = (
         "per_sequence",
         "per_admission",
         "eager_launch",
+        "eager_heavy",
     ),
     *("pair_time", "passes", "first_token", "skew", "state_reading", "scan_efficiency"),
 )
@@ -44,13 +45,13 @@ WEIGHTS = {"tpot": 1.0, "latency": 1.0, "throughput": 1.0, "ttft": 0.5}
 _STEP = 0.25
 """In logarithms: how far a constant is moved to see what it does, long enough to be above the grain of a simulation."""
 _ROUNDS = 4
-_SIMULATED_ROUNDS = 3
+_SIMULATED_ROUNDS = 2
 """Of fits whose rows take a simulation each."""
 _FAR = 1.0
 """The farthest that a constant moves in a round."""
 _TOLERANCE = 0.12
 """Errors beyond which a row counts less and less."""
-_SHRINKAGE = 0.12
+_SHRINKAGE = 0.2
 """How strongly constants are held to where they started, for every square root of fifty figures."""
 _SIMULATED = ("closed_loop", "saturated_throughput")
 """Tables whose rows take a simulation each: a fit looks at few of a group, but at some dozens in all."""
@@ -90,6 +91,7 @@ def started() -> EngineConstants:
         per_sequence=2e-6,
         per_admission=1e-3,
         eager_launch=1.5e-5,
+        eager_heavy=1.5e-5,
         pair_time=3e-8,
         passes=10.0,
         first_token=1.5e-2,
@@ -187,7 +189,7 @@ def _fitted(
     asked: Sequence[tuple[ServingMeasurement, ServingRun]], start: EngineConstants, shrinkage: float
 ) -> EngineConstants:
     weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
-    starts = [replace(start, eager_launch=times * start.eager_launch) for times in _LAUNCHES]
+    starts = [replace(start, eager_heavy=times * start.eager_heavy) for times in _LAUNCHES]
     start = min(starts, key=lambda each: _cost(residuals(asked, each), weights))
     simulated = any(row.kind in _SIMULATED for row, _ in asked)
     return nearest_constants(

@@ -74,6 +74,8 @@ class EngineConstants:
     """Seconds of the client, the front end and the tokeniser before the first token."""
     eager_launch: float = 28e-6
     """Seconds that the host takes to launch a kernel of a step that is not captured."""
+    eager_heavy: float = 0.0
+    """The same of a kernel of experts or of a recurrent layer, whose shapes are found on the way; no less than that."""
     pieces: float = 0.42
     """Share of these launches that are left where only the pieces between attention are captured."""
     captured_tokens: float = 512.0

@@ -20,6 +20,8 @@ from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
 Column = NDArray[np.float64]
 LAUNCHES = {"attention": 5, "local attention": 5, "delta net": 24, "mlp": 2, "experts": 16}
 """Kernels that a host launches for a part of a layer, where they are not captured."""
+HEAVY = ("delta net", "experts")
+"""Parts whose kernels take the host longer: who goes where, and how long pieces are, is worked out in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +115,12 @@ class Iteration:
 
     def launching(self, tokens: Column) -> Column:
         """Seconds that the host takes to launch a step with prompts: all kernels, or those between captured pieces."""
-        kinds = self.served.shape.kinds
-        kernels = sum(LAUNCHES.get(kind.mixer, 0) + LAUNCHES.get(kind.feed, 0) for kind in kinds)
+        parts = [part for kind in self.served.shape.kinds for part in (kind.mixer, kind.feed)]
+        plain = sum(LAUNCHES.get(part, 0) for part in parts if part not in HEAVY)
+        heavy = sum(LAUNCHES.get(part, 0) for part in parts if part in HEAVY)
+        each = self.engine.eager_launch
         left = np.where(tokens > self.engine.captured_tokens, 1.0, self.engine.pieces)
-        return np.asarray(left * kernels * self.engine.eager_launch)
+        return np.asarray(left * (plain * each + heavy * max(each, self.engine.eager_heavy)))
 
     # -- layers -----------------------------------------------------------------------------------------------------
 
