@@ -60,6 +60,8 @@ _OF_OTHERS = 10
 _CACHED = frozenset({("vllm", "llama3-8b", "h200-sxm")})
 """Engines, models and chips whose rows are not looked at: prompts came faster than the chips can multiply (76 % of peak
 beside all else), so that they were found in a cache, and rows do not say how much of them."""
+_NOT_FITTED = (KIND, "mlperf")
+"""Kinds that are held to constants of other runs: two pools, and submissions that were tuned for one benchmark."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
 """Times of the usual time of a launch that a fit may start from: below where launches decide, none of it is felt."""
 _FEWEST = 24
@@ -110,7 +112,7 @@ def fit_engines(
     """Constants of every engine that rows tell of, and of its families of chips where there are enough."""
     by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
     for row in rows:
-        if row.kind == KIND:  # two pools are held to constants of engines that are not split
+        if row.kind in _NOT_FITTED:
             continue
         try:
             run = run_of(row, catalogue)

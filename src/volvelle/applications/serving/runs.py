@@ -31,6 +31,8 @@ of one length, clients that start together would send together for ever; those r
 _ONE_WAITS = {("aic-gap-analysis", "trtllm")}
 """Where first tokens are later by what one answer takes, over the clients: an engine has one place fewer than clients,
 and one of them always waits."""
+_SEEN_CLIENTS = 8
+"""From which on that was seen."""
 LARGEST_SHARE = 0.96
 """Of memory that any engine takes."""
 _WIDE = 16
@@ -149,7 +151,7 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
         return Settings(prefix_caching=False, chunks=True)
     clients, length = int(float(stated["concurrency"])), int(float(stated["isl"]))
     most = {"concurrency": clients, "unset": None}.get(told["max_running"], _first(told["max_running"]))
-    if (stated.get("source_family"), stated["engine"]) in _ONE_WAITS:
+    if (stated.get("source_family"), stated["engine"]) in _ONE_WAITS and clients >= _SEEN_CLIENTS:
         most = max(1, min(most or clients, clients) - 1)
     budget = told["token_budget"]
     tokens = {"2*isl": 2 * length, "unset": None}.get(budget, _first(budget))
