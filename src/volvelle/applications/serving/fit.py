@@ -197,11 +197,20 @@ def _fitted(
     return nearest_constants(
         lambda constants: residuals(asked, constants),
         start,
-        FITTED,
+        _told_apart(asked),
         weights=weights,
         hold=shrinkage * np.sqrt(max(len(asked), 1) / 50.0),
         rounds=_SIMULATED_ROUNDS if simulated else _ROUNDS,
     )
+
+
+def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple[str, ...]:
+    """Constants that rows tell of: rates of dense products where a dense model was run, else as kernels alone have them.
+
+    Beside experts they are a small part of a step, and a fit would put into them whatever else it misses.
+    """
+    dense = any(run.instance.served.shape.experts is None for _, run in asked)
+    return FITTED if dense else tuple(name for name in FITTED if name not in ("reading", "multiplying"))
 
 
 def nearest_constants(

@@ -25,9 +25,14 @@ _ENGINES = {
     ("iterations", "vllm 0.20.1"): "vllm",
 }
 """Engines of the catalogue by the kind of table and what it calls them."""
-SHORTEST = {"inferencex": {"isl": 0.8, "osl": 0.8}, "aic-gap-analysis": {"osl": 0.9}}
-"""How far lengths vary: as the scripts of the one source say; of the other, as its first tokens tell. Were all answers
-of one length, clients that start together would send together for ever; those runs show no such waves."""
+SHORTEST = {
+    "inferencex": {"isl": 0.8, "osl": 0.8},
+    "aic-gap-analysis vllm": {"osl": 0.9},
+    "aic-gap-analysis trtllm": {"osl": 0.9},
+}
+"""How far lengths vary, by source, or by source and engine: as the scripts of the one source say; of the other, which
+states one length, as first tokens of two engines tell. Were all their answers of one length, clients that start
+together would send together for ever; those runs show no such waves."""
 _ONE_WAITS = {("aic-gap-analysis", "trtllm")}
 """Where first tokens are later by what one answer takes, over the clients: an engine has one place fewer than clients,
 and one of them always waits."""
@@ -104,10 +109,16 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
     return ServingRun(
         instance=one,
         kind=kind,
-        shortest=SHORTEST.get(stated.get("source_family", ""), {}),
+        shortest=shortest(stated),
         sizes=sizes,
         assumed=assumed,
     )
+
+
+def shortest(stated: Mapping[str, str]) -> Mapping[str, float]:
+    """How far lengths of a row vary."""
+    family = stated.get("source_family", "")
+    return SHORTEST.get(family) or SHORTEST.get(f"{family} {stated['engine']}", {})
 
 
 def served_model(

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
 from volvelle.applications.serving.measurements import ServingMeasurement
-from volvelle.applications.serving.runs import LARGEST_SHARE, SHORTEST, ServingRun, layout_of, served_model
+from volvelle.applications.serving.runs import LARGEST_SHARE, ServingRun, layout_of, served_model, shortest
 from volvelle.applications.serving.split.cache_transfer import TransferLink, link_between
 from volvelle.applications.serving.split.split_answer import WorkerPool, split_answer
 from volvelle.catalogue import Catalogue
@@ -72,7 +72,7 @@ def _run(cells: tuple[tuple[str, str], ...], catalogue: Catalogue) -> ServingRun
         instance=instances["decode"],
         prefill=instances["prefill"],
         kind=KIND,
-        shortest=SHORTEST.get(stated.get("source_family", ""), {}),
+        shortest=shortest(stated),
         sizes=sizes,
         assumed=tuple(dict.fromkeys(assumed)),
     )
