@@ -205,7 +205,7 @@ def _fitted(
 
 
 def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple[str, ...]:
-    """Constants that rows tell of: rates of dense products where a dense model was run, else as kernels alone have them.
+    """Constants that rows tell of: rates of dense products only where a dense model was run.
 
     Beside experts they are a small part of a step, and a fit would put into them whatever else it misses.
     """

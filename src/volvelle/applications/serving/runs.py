@@ -195,7 +195,7 @@ def _share(text: str) -> float | None:
 
 
 def _run_by_inferencex(stated: Mapping[str, str]) -> bool:
-    """Whether a row is a run of InferenceX, whoever lists it: six in seven of such rows on SGLang are, to the figure."""
+    """Whether a row is a run of InferenceX, whoever lists it: six in seven of them on SGLang are, to the figure."""
     return stated.get("engine") == "sglang" and any(
         one["source_family"] == "inferencex" and one["engine"] == "sglang" and one["model"] == stated.get("model")
         for one in _all_settings()
