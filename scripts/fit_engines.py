@@ -1,4 +1,4 @@
-"""Fits constants of serving engines to calibration rows: python scripts/fit_engines.py [--engine NAME]."""
+"""Fits constants of serving engines to calibration rows: python scripts/fit_engines.py [--engine NAME] [--judge]."""
 
 import argparse
 import csv
@@ -16,13 +16,18 @@ def main() -> None:
     """Read, fit, write; engines that are not fitted keep their constants."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", default="")
-    engine = parser.parse_args().engine
+    parser.add_argument("--judge", action="store_true", help="Keep constants, and find how far off they are.")
+    asked = parser.parse_args()
+    engine = asked.engine
     begun = time.perf_counter()
     rows = [row for row in serving_measurements().rows if row.head.split == "calibration"]
-    fits = fit_engines(rows, Catalogue(), engine=engine, told=lambda line: print(line, flush=True))
+    fits = fit_engines(
+        rows, Catalogue(), engine=engine, as_they_are=asked.judge, told=lambda line: print(line, flush=True)
+    )
     kept = []
-    if engine and FILE.exists():
-        kept = [row for row in csv.DictReader(FILE.open()) if row["engine"] != engine]
+    if FILE.exists():
+        fitted = {fit.engine for fit in fits}
+        kept = [row for row in csv.DictReader(FILE.open()) if row["engine"] not in fitted]
     written = sorted([*kept, *as_rows(fits)], key=lambda row: (row["engine"], row["family"]))
     with FILE.open("w", newline="") as file:
         writer = csv.DictWriter(file, ("engine", "family", "constant", "value", "rows"), lineterminator="\n")

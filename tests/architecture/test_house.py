@@ -23,9 +23,8 @@ study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
 few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
 validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 10 for
-what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, and by 80 for what surfaces,
-validations and figures need to know of serving; and
-down by 840."""
+what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, and by 80
+for what surfaces, validations and figures need to know of serving; and down by 840."""
 ADDED = {
     "applications/kernels": 730,
     "estimators/kernel_families.py": 400,

@@ -17,6 +17,7 @@ from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.measured import KIND
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
 
@@ -62,6 +63,10 @@ _CACHED = frozenset({("vllm", "llama3-8b", "h200-sxm")})
 beside all else), so that they were found in a cache, and rows do not say how much of them."""
 _NOT_FITTED = (KIND, "mlperf")
 """Kinds that are held to constants of other runs: two pools, and submissions that were tuned for one benchmark."""
+_FEWEST_JUDGED = 8
+"""Figures from which on an error is told."""
+_STUDENT = (3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
+"""What nine in ten lie below, of Student's distribution with one degree of freedom (two models) and more."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
 """Times of the usual time of a launch that a fit may start from: below where launches decide, none of it is felt."""
 _FEWEST = 24
@@ -107,9 +112,13 @@ def fit_engines(
     catalogue: Catalogue,
     *,
     engine: str = "",
+    as_they_are: bool = False,
     told: Callable[[str], None] = lambda line: None,
 ) -> list[EngineFit]:
-    """Constants of every engine that rows tell of, and of its families of chips where there are enough."""
+    """Constants of every engine that rows tell of, and of its families of chips where there are enough.
+
+    With `as_they_are`, those of the catalogue are kept, and only how far off they are is found.
+    """
     by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
     for row in rows:
         if row.kind in _NOT_FITTED:
@@ -123,13 +132,16 @@ def fit_engines(
     found: list[EngineFit] = []
     for name, asked in sorted(by_engine.items()):
         logs = {row.log.name: (run, row.log) for row, run in asked if row.log is not None}
+        if logs and as_they_are:
+            continue
         if logs:  # one log tells a few constants, by its requests
             told(f"{name}: {', '.join(logs)}")
             constants = fit_to_logs(list(logs.values()))
             found.append(EngineFit(engine=name, family="", constants=constants, error={}, rows=len(asked)))
             continue
         told(f"{name}: {len(asked)} figures, {len(_sampled(asked))} of them looked at")
-        whole = _fitted(_sampled(asked), started(), _SHRINKAGE)
+        known = serving_engine(name).constants
+        whole = known if as_they_are else _fitted(_sampled(asked), started(), _SHRINKAGE)
         found.append(_judged(name, "", whole, asked))
         families: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
         for one in asked:
@@ -137,7 +149,9 @@ def fit_engines(
         for family, own in sorted(families.items()):
             models = {run.instance.served.shape.name for _, run in own}
             if len(families) > 1 and len(own) >= _FEWEST and len(models) > 1:
-                found.append(_judged(name, family, _fitted(_sampled(own), whole, _SHRINKAGE), own))
+                known = serving_engine(name, family).constants
+                constants = known if as_they_are else _fitted(_sampled(own), whole, _SHRINKAGE)
+                found.append(_judged(name, family, constants, own))
     return found
 
 
@@ -261,9 +275,17 @@ def _judged(
     for measure in WEIGHTS:
         own = np.abs([value for (row, _), value in zip(sampled, off, strict=True) if row.measure == measure])
         own = own[np.isfinite(own)]
-        if len(own) >= 8:
-            error[measure] = float(np.exp(np.quantile(own, 0.8) / REACH))
+        if len(own) >= _FEWEST_JUDGED:
+            models = {run.instance.served.shape.name for row, run in sampled if row.measure == measure}
+            error[measure] = float(np.exp(np.quantile(own, 0.8) / REACH * _few(len(models))))
     return EngineFit(engine=name, family=family, constants=constants, error=error, rows=len(asked))
+
+
+def _few(models: int) -> float:
+    """Times as wide a range is for a model that was not run, where those that were are few: Student's quantile."""
+    if models > len(_STUDENT):
+        return 1.0
+    return _STUDENT[max(models, 2) - 2] / REACH
 
 
 def as_rows(fits: Sequence[EngineFit]) -> list[dict[str, str]]:
