@@ -65,8 +65,10 @@ _NOT_FITTED = (KIND, "mlperf")
 """Kinds that are held to constants of other runs: two pools, and submissions that were tuned for one benchmark."""
 _FEWEST_JUDGED = 8
 """Figures from which on an error is told."""
-_STUDENT = (3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
-"""What nine in ten lie below, of Student's distribution with one degree of freedom (two models) and more."""
+_STUDENT = (1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
+"""What nine in ten lie below, of Student's distribution with two degrees of freedom (three models) and more."""
+_OF_LOADS = ("ttft", "tpot")
+"""Figures of loads: a model is run by one source in one way, and another one by another."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
 """Times of the usual time of a launch that a fit may start from: below where launches decide, none of it is felt."""
 _FEWEST = 24
@@ -277,15 +279,16 @@ def _judged(
         own = own[np.isfinite(own)]
         if len(own) >= _FEWEST_JUDGED:
             models = {run.instance.served.shape.name for row, run in sampled if row.measure == measure}
-            error[measure] = float(np.exp(np.quantile(own, 0.8) / REACH * _few(len(models))))
+            wider = _few(len(models)) if measure in _OF_LOADS else 1.0
+            error[measure] = float(np.exp(np.quantile(own, 0.8) / REACH * wider))
     return EngineFit(engine=name, family=family, constants=constants, error=error, rows=len(asked))
 
 
 def _few(models: int) -> float:
     """Times as wide a range is for a model that was not run, where those that were are few: Student's quantile."""
-    if models > len(_STUDENT):
+    if models > len(_STUDENT) + 2:
         return 1.0
-    return _STUDENT[max(models, 2) - 2] / REACH
+    return _STUDENT[max(models, 3) - 3] / REACH
 
 
 def as_rows(fits: Sequence[EngineFit]) -> list[dict[str, str]]:
