@@ -214,6 +214,7 @@ class Case:
     """Of the engine, times what the catalogue has."""
     shortest: float | None = 0.8
     """Of lengths that are drawn, as a share of the longest; None: all are alike."""
+    clients: int = CLIENTS
     rate: float | None = None
     """Requests a second that come by chance; None: clients send the next when the last has ended."""
     shared: bool = False
@@ -239,7 +240,7 @@ class Case:
         )
 
     def _requests(self) -> Requests:
-        load = ClosedLoop(clients=CLIENTS) if self.rate is None else Random(rate=self.rate)
+        load = ClosedLoop(clients=self.clients) if self.rate is None else Random(rate=self.rate)
         shape = Independent(input=self._length(PROMPT), output=self._length(ANSWER))
         found = load.requests(shape, count=10 * CLIENTS, seed=0)
         if not self.shared:
@@ -276,6 +277,7 @@ def _cases() -> dict[str, list[tuple[str, Case]]]:
     return {
         "vLLM": [
             ("as it is", base),
+            ("clients: one, so that a prompt is alone", replace(base, clients=1)),
             ("burst at the start: first requests left out", replace(base, later=True)),
             (f"arrivals: {reached:.1f} requests/s by chance", replace(base, rate=reached)),
             ("length law: all lengths alike", replace(base, shortest=None)),
