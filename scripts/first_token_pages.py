@@ -79,7 +79,7 @@ CURVES = {
         model="llama3-8b",
         chip="h100-sxm",
         drawn={"weights": "bf16", "tp": "1", "isl": "1024", "osl": "512"},
-        title="Llama 3 8B, TensorRT-LLM on one H100, 1,024 tokens in, 512 out",
+        title="Llama 3 8B, TensorRT-LLM on H100, 1,024 tokens in, 512 out",
         one_waits=True,
     ),
     "qwen3-32b": Curves(
@@ -155,9 +155,9 @@ def _picture(name: str) -> str:
     ]
     lines = {"measured": [1e3 * point.measured for point in shown]}
     lines["replayed"] = [1e3 * point.replayed for point in shown]
+    lines["prompt alone"] = [1e3 * point.alone for point in shown]
     if curves.one_waits:
         lines["all have a place"] = [1e3 * (point.all_placed or 0.0) for point in shown]
-    lines["prompt alone"] = [1e3 * point.alone for point in shown]
     drawn = line_chart(
         lines,
         places=[f"{point.clients:,}" for point in shown],
@@ -231,9 +231,7 @@ class Case:
     def _instance(self) -> Instance:
         catalogue = Catalogue()
         what = ServedModel(shape=catalogue.model(self.model), weights=self.weights)
-        one = instance(
-            catalogue, what, "h100-sxm", ServingLayout(tensor=self.tensor), self.engine, self.settings
-        )
+        one = instance(catalogue, what, "h100-sxm", ServingLayout(tensor=self.tensor), self.engine, self.settings)
         known = one.engine.constants
         return one.with_constants(
             replace(known, **{name: factor * getattr(known, name) for name, factor in self.constants.items()})
@@ -246,9 +244,7 @@ class Case:
         if not self.shared:
             return found
         count = len(found)
-        return replace(
-            found, hash_ids=np.zeros(count, np.int64), hash_starts=np.arange(count + 1), hash_tokens=SHARED
-        )
+        return replace(found, hash_ids=np.zeros(count, np.int64), hash_starts=np.arange(count + 1), hash_tokens=SHARED)
 
     def _length(self, tokens: int) -> AbstractLengths:
         if self.shortest is None:
