@@ -6,7 +6,7 @@ prints the tables. Measured rows are those that constants were fitted to; none t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from statistics import median
 
@@ -211,7 +211,7 @@ class Case:
     tensor: int = 4
     settings: Settings = field(default_factory=Settings)
     constants: Mapping[str, float] = field(default_factory=dict)
-    """Of the engine, times what the catalogue has."""
+    """Factors of constants of the engine, by what their names begin with."""
     shortest: float | None = 0.8
     """Of lengths that are drawn, as a share of the longest; None: all are alike."""
     clients: int = CLIENTS
@@ -233,9 +233,13 @@ class Case:
         what = ServedModel(shape=catalogue.model(self.model), weights=self.weights)
         one = instance(catalogue, what, "h100-sxm", ServingLayout(tensor=self.tensor), self.engine, self.settings)
         known = one.engine.constants
-        return one.with_constants(
-            replace(known, **{name: factor * getattr(known, name) for name, factor in self.constants.items()})
-        )
+        changed = {
+            one_of.name: factor * getattr(known, one_of.name)
+            for start, factor in self.constants.items()
+            for one_of in fields(known)
+            if one_of.name.startswith(start)
+        }
+        return one.with_constants(replace(known, **changed))
 
     def _requests(self) -> Requests:
         load = ClosedLoop(clients=self.clients) if self.rate is None else Random(rate=self.rate)
@@ -300,8 +304,8 @@ def _cases() -> dict[str, list[tuple[str, Case]]]:
         ],
         "vLLM, Qwen3 30B-A3B": [
             ("as it is", mixture),
-            ("eager launches: cost nothing", replace(mixture, constants={"eager_launch": 0.0})),
-            ("eager launches: twice as long", replace(mixture, constants={"eager_launch": 2.0})),
+            ("eager launches: cost nothing", replace(mixture, constants={"eager_": 0.0})),
+            ("eager launches: twice as long", replace(mixture, constants={"eager_": 2.0})),
         ],
     }
 
