@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from benchmark_pages import benchmark_pages
 from explore_pages import explore_pages
+from first_token_pages import first_token_pages
 from in_place import Stale, filled, pages_with_marks
 from kernel_pages import kernel_pages
 from reference_pages import reference_pages
@@ -79,6 +80,9 @@ FLEET = "fleet examples/fleets/chat-and-summaries.yaml"
 EVENING = "fleet llama3-8b --on dgx-h100 --tp 1 --load 'trace examples/fleets/evening.csv ×200'"
 EVENING_LIMITS = f"{EVENING} --slo 'p99 ttft 500 ms, p95 tpot 20 ms'"
 SPLIT = "serve llama3-70b --on dgx-h100/16 --weights fp8 --input 4096 --output 256 --load 'closed 64'"
+ASKED_SLO = "llama3-70b --serve --on dgx-h100/8 --load 'poisson 4/s' --input 2048 --output 512"
+WITHIN = "serve llama3-70b --on dgx-h100/4 --weights fp8 --kv fp8 --input 2048 --output 512 --tp 2 --max-seqs 64"
+WIDER = "serve llama3-70b --on dgx-h100/6 --weights fp8 --input 2048 --output 512 --tp 2 --max-batched-tokens 2048"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 QUESTIONS = {
     "first": FIRST,
@@ -151,6 +155,13 @@ OTHERS = {
     "serve-split-decode": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --brief",
     "serve-split-by-layer": f"{SPLIT} --prefill '3x tp4' --decode '1x tp4' --transfer by-layer --brief",
     "serve-too-large": "serve llama3-405b --on dgx-h100/8 --batch 4 --brief",
+    "under-two-seconds": f"plan {ASKED_SLO} --slo 'p99 ttft 2 s, p99 tpot 50 ms'",
+    "under-two-seconds-tight": f"plan {ASKED_SLO} --slo 'p99 ttft 150 ms, p99 tpot 50 ms' --weights fp8 --kv bf16",
+    "under-two-seconds-served": f"{WITHIN} --load 'poisson 4/s'",
+    "under-two-seconds-alone": f"{WITHIN.replace('h100/4', 'h100/2')} --batch 1 --brief",
+    "under-two-seconds-busier": f"{WITHIN} --load 'poisson 5/s' --brief",
+    "under-two-seconds-wider": f"{WIDER} --max-seqs 64 --load 'poisson 4/s' --brief",
+    "under-two-seconds-emit": f"{WITHIN} --load 'poisson 4/s' --emit vllm --brief",
     "fleet": FLEET,
     "fleet-trace": EVENING_LIMITS,
     "fleet-missed": f"{EVENING_LIMITS} --cold-start '20 min' --brief",
@@ -280,7 +291,7 @@ def asked(question: str) -> str:
         main_of_command()
     # How long a search took depends on the machine; how many layouts it went through does not.
     said = streams[0].getvalue() or streams[1].getvalue()
-    return tidy(re.sub(r"(can\s+run|fusions);\s+[\d.]+\s+s\s*$", r"\1\n", said, count=1, flags=re.MULTILINE))
+    return tidy(re.sub(r"(can\s+run|fusions|trials);\s+[\d.]+\s+s\s*$", r"\1\n", said, count=1, flags=re.MULTILINE))
 
 
 def sections(text: str) -> dict[str, str]:
@@ -917,7 +928,7 @@ def pages() -> dict[Path, str]:
         schema = asked("schema estimate")
         linpack, quoted_of_linpack = hpl_page()
         files |= mapped() | sized() | linpack | benchmark_pages() | explore_pages() | kernel_pages() | reference_pages()
-        files |= speculation_pages()
+        files |= speculation_pages() | first_token_pages()
         files["fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
         training = json.loads(validated.result())
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}
