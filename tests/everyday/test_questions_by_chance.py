@@ -107,3 +107,11 @@ def test_a_matrix_with_more_panels_than_can_be_followed_is_refused(tmp_path: Pat
     reply = ask(tmp_path, "validate", "hpl", "--data", "rows.csv", "--json")
     assert reply.status in (0, 1, 2)
     assert "panels of" in reply.out + reply.err
+
+
+def test_two_pools_are_asked_about_on_the_command_line(tmp_path: Path) -> None:
+    pools = ("--prefill=1x tp1", "--decode=1x tp1", "--load=closed 2", "--requests=4", "--json")
+    reply = ask(tmp_path, "serve", "llama3-8b", "--on=dgx-h100/2", *pools)
+    assert reply.status == 0, reply.err
+    assert json.loads(reply.out)["load"]["latencies"]["ttft"]["mean"] > 0
+    assert ask(tmp_path, "serve", "llama3-8b", "--on=dgx-h100/2", "--speculate=eagle 3", *pools).status == 2
