@@ -228,8 +228,18 @@ class Maker:
 
     def pool(self) -> str:
         """Workers of a pool, as they are typed."""
-        some = ("1x tp1", "2x tp1", "1x tp2", "1x tp4", "2x tp2 weights fp8", "1x dp2 ep2", "1x tp1 on dgx-a100/8")
-        odd = ("0x tp1", "1x tp0", "999999999x tp8", "tp2 tp4", "1x on", "1x tp3", "-1x", "1x tp1 on nowhere", "2x pp9")
+        some = ("1x tp1", "2x tp1", "1x tp2", "1x tp4", "2x tp1 weights fp8", "1x tp1 on dgx-a100/8")
+        odd: tuple[str, ...] = (
+            "0x tp1",
+            "1x tp0",
+            "999999999x tp8",
+            "tp2 tp4",
+            "1x on",
+            "1x tp3",
+            "-1x",
+            "1x tp1 on nowhere",
+            "2x pp9",
+        )
         return self.one_of(some if self.chance.random() < 0.8 else odd)
 
     def speculation(self) -> str:

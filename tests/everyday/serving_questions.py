@@ -10,31 +10,38 @@ from collections.abc import Callable
 from functools import cache
 
 from tests.conftest import ROOT
-from tests.everyday.maker import CATALOGUE, MEASUREMENTS, Maker, as_json, command_of, parsed_file
+from tests.everyday.maker import MEASUREMENTS, Maker, as_json, command_of, parsed_file
 from tests.everyday.mutation import HOSTILE, mangled, mutated
 from volvelle.applications.serving.measurements import KINDS
 from volvelle.applications.table_cells import table_text
 from volvelle.cli.plan_serving import plan_serving
 
-_SMALL = ("llama3-8b", "gpt2", "qwen3-8b", "mistral-7b", "llama3-70b", "mixtral-8x7b", "deepseek-v3", "llama3-405b")
+_SERVED = ("llama3-8b", "llama3-8b", "qwen3-8b", "mistral-7b", "llama3-70b", "mixtral-8x7b", "deepseek-v3")
 _NODES = ("dgx-h100", "dgx-a100", "dgx-b200", "l40s-cluster", "gb200-nvl72")
 _MARKS = "as_json", "catalogue", "brief"
+_DEGREES = "tensor", "pipeline", "expert", "data"
+_ASKED = "load", "requests", "input", "output", "batch"
+_NOT_DRAWN = *_MARKS, *_ASKED, "on", "prefill", "decode", "router", "transfer"
+"""Options of serve that are said on purpose, or not at all."""
+
+
+_LOADS = (
+    *("closed 1", "closed 5", "poisson 2/s", "poisson 0.01/s", "gamma 3/s 0.5", "ramp 1/s 9/s", "at once"),
+    *("poisson 2/s", "closed 64"),
+)
+_EDGES = (
+    *("poisson inf/s", "poisson 1e-9/s", "poisson 1e300/s", "gamma 1/s 1e-9", "gamma 1/s 1e9", "ramp 0/s 1/s"),
+    *("ramp 1e9/s 1e-9/s", "closed 100000", "gamma 1/s 0", "gamma 1/s nan", "ramp 9/s 9/s", "poisson -1/s"),
+)
 
 
 def _model(made: Maker) -> str:
-    return (
-        made.one_of([name for name in _SMALL if name in CATALOGUE.names("models")])
-        if made.chance.random() < 0.8
-        else made.model()
-    )
+    return made.chance.choice(_SERVED) if made.chance.random() < 0.9 else made.model()
 
 
 def _node(made: Maker) -> str:
-    return (
-        f"{made.chance.choice(_NODES)}/{made.chance.choice((1, 2, 4, 8, 8, 16))}"
-        if made.chance.random() < 0.9
-        else made.system()
-    )
+    count = made.chance.choice((1, 2, 4, 8, 8, 8, 16))
+    return f"{made.chance.choice(_NODES)}/{count}" if made.chance.random() < 0.95 else made.system()
 
 
 def trace(made: Maker) -> str:
@@ -45,7 +52,7 @@ def trace(made: Maker) -> str:
     for _ in range(chance.choice((0, 1, 2, 12, 60))):
         now += chance.choice((0.0, 0.01, 0.3, 2.0))
         rows.append([round(now, 3), chance.choice((1, 2, 15, 16, 17, 300, 2000)), chance.choice((1, 1, 2, 40, 200))])
-    for _ in range(chance.choice((0, 0, 1, 2)) if rows else 0):
+    for _ in range(chance.choice((0, 0, 0, 1)) if rows else 0):
         row = chance.choice(rows)
         match chance.randrange(5):
             case 0:
@@ -70,29 +77,17 @@ def trace(made: Maker) -> str:
         text = "\n".join(
             [chance.choice(heads[:2] if chance.random() < 0.8 else heads), *(",".join(map(str, row)) for row in rows)]
         )
-    return made.file("trace.csv", mangled(text, chance) if chance.random() < 0.08 else text.encode())
+    return made.file("trace.csv", mangled(text, chance) if chance.random() < 0.05 else text.encode())
 
 
-def _load(made: Maker) -> str:
+def _load(made: Maker, some: tuple[str, ...] = _LOADS) -> str:
     chance = made.chance
     if chance.random() < 0.35:
-        times = chance.choice(("", "", " ×1.5", " x1000", " ×1e-9", " ×0", " ×nan", " ×inf", " ×-1"))
-        return f"trace {trace(made)}{times}"
-    if chance.random() < 0.6:
-        return chance.choice(
-            ("closed 1", "closed 5", "poisson 2/s", "poisson 0.01/s", "gamma 3/s 0.5", "ramp 1/s 9/s", "at once")
-        )
-    edges = ("poisson inf/s", "poisson 1e-9/s", "poisson 1e300/s", "gamma 1/s 1e-9", "gamma 1/s 1e9", "ramp 0/s 1/s")
-    edges = (
-        *edges,
-        "ramp 1e9/s 1e-9/s",
-        "closed 100000",
-        "gamma 1/s 0",
-        "gamma 1/s nan",
-        "ramp 9/s 9/s",
-        "poisson -1/s",
-    )
-    return chance.choice(edges) if chance.random() < 0.6 else made.load()
+        odd = chance.choice((" x1000", " ×1e-9", " ×0", " ×nan", " ×inf", " ×-1"))
+        return f"trace {trace(made)}{odd if chance.random() < 0.1 else chance.choice(('', '', ' ×1.5'))}"
+    if chance.random() < 0.75:
+        return chance.choice(some)
+    return chance.choice(_EDGES) if chance.random() < 0.6 else made.load()
 
 
 def _some_requests(made: Maker) -> list[str]:
@@ -100,10 +95,12 @@ def _some_requests(made: Maker) -> list[str]:
     words = [f"--load={_load(made)}"]
     if chance.random() < 0.8:
         words += [f"--requests={chance.choice((1, 2, 20, 100))}"]
+    if chance.random() < 0.3:
+        words += [f"--lengths={made.one_of(('uniform:0.1', 'around:0.9', 'uniform:0.8', 'around:2'))}"]
     if chance.random() < 0.5:
-        words += [f"--input={made.one_of(('1', '15', '16', '2048', '8193', '131072', '3000000', '0', '-1', 'nan'))}"]
+        words += [f"--input={made.one_of(('1', '15', '16', '512', '2048', '2048', '8193', '131072', '3000000'))}"]
     if chance.random() < 0.5:
-        words += [f"--output={made.one_of(('1', '2', '64', '512', '100000', '0'))}"]
+        words += [f"--output={made.one_of(('1', '2', '64', '64', '512', '100000'))}"]
     return words
 
 
@@ -121,10 +118,7 @@ def _settings(made: Maker) -> list[str]:
         "--engine=sglang",
         "--engine=trtllm",
         "--weights=fp8",
-        "--weights=nvfp4",
         "--kv=fp8",
-        "--lengths=uniform:0.1",
-        "--lengths=around:0.9",
         "--tp=1",
     )
     return made.chance.sample(pool, made.chance.choice((0, 1, 2, 3)))
@@ -135,7 +129,7 @@ def serve_load(made: Maker) -> list[str]:
     options = made.options(
         command_of("serve"),
         share=0.05,
-        skip=(*_MARKS, "on", "load", "requests", "input", "output", "batch", "prefill", "decode", "router", "transfer"),
+        skip=(*_NOT_DRAWN, "into", "checkpoint", "lengths"),
     )
     return [
         "serve",
@@ -169,74 +163,47 @@ def serve_pools(made: Maker) -> list[str]:
     asked = _some_requests(made) if made.chance.random() < 0.95 else []
     options = made.options(
         command_of("serve"),
-        share=0.1,
-        skip=(
-            "on",
-            "load",
-            "requests",
-            "input",
-            "output",
-            "batch",
-            "prefill",
-            "decode",
-            "tensor",
-            "pipeline",
-            "expert",
-            "data",
-            "timeline",
-            "emit",
-            "speculate",
-            "into",
-            "checkpoint",
-            *_MARKS,
-        ),
+        share=0.06,
+        skip=(*_NOT_DRAWN, *_DEGREES, "lengths", "timeline", "emit", "speculate", "into", "checkpoint"),
     )
     return ["serve", _model(made), f"--on={_node(made)}", *pools, *asked, *options, *as_json(made)]
 
 
 def serve_files(made: Maker) -> list[str]:
     """Files that launch it."""
-    target = made.one_of(
-        ("vllm", "sglang", "trtllm", "dynamo", "vllm@0.19.0", "sglang@1", "trtllm@", "vllm@" + "9" * 50)
-    )
+    engine = made.chance.choice(("vllm", "sglang", "trtllm"))
+    some = (engine, engine, engine, "dynamo", {"vllm": "vllm@0.19.0"}.get(engine, engine))
+    target = made.one_of(some if made.chance.random() < 0.9 else ("sglang@1", "trtllm@", "vllm@" + "9" * 50))
+    asked = [f"--engine={engine}", f"--emit={target}", *(_some_requests(made) if made.chance.random() < 0.3 else [])]
     more = made.options(
         command_of("serve"),
-        share=0.12,
-        skip=(*_MARKS, "on", "emit", "load", "timeline", "prefill", "decode", "router", "transfer", "requests"),
+        share=0.08,
+        skip=(*_NOT_DRAWN, "emit", "timeline", "engine", "lengths"),
     )
-    return ["serve", _model(made), f"--on={_node(made)}", f"--emit={target}", *more, *as_json(made)]
+    return ["serve", _model(made), f"--on={_node(made)}", *asked, *more, *as_json(made)]
 
 
 def plan_to_serve(made: Maker) -> list[str]:
     """A search of few candidates."""
     chance = made.chance
     fixed = [
-        f"--tp={chance.choice((1, 2, 8))}",
+        f"--tp={chance.choice((1, 1, 1, 2, 8))}",
         "--pp=1",
         "--max-batched-tokens=8192",
         f"--max-seqs={chance.choice((16, 128))}",
     ]
-    fixed += [f"--weights={chance.choice(('bf16', 'fp8'))}", "--kv=bf16", "--ep=1", "--dp=1", "--workers=1"]
+    fixed += [
+        f"--weights={chance.choice(('bf16', 'bf16', 'bf16', 'fp8'))}",
+        "--kv=bf16",
+        "--ep=1",
+        "--dp=1",
+        "--workers=1",
+    ]
     fixed += [f"--requests={chance.choice((1, 20, 50))}"]
     asked = [f"--load={_load(made)}", f"--slo={made.limits()}"]
     asked += [f"--input={made.one_of(('1', '2048', '131072'))}"] if chance.random() < 0.3 else []
-    skip = {word.partition("=")[0].lstrip("-").replace("-", "_") for word in fixed}
-    skip |= {
-        "serve",
-        "on",
-        "load",
-        "slo",
-        "input",
-        "output",
-        "tensor",
-        "pipeline",
-        "expert",
-        "data",
-        "keep",
-        "html",
-        "figure",
-    }
-    more = made.options(plan_serving, share=0.06, skip=(*_MARKS, *skip))
+    said = ("weights", "kv", "max_batched_tokens", "max_seqs", "workers", "slo", "serve", "keep", "html", "figure")
+    more = made.options(plan_serving, share=0.06, skip=(*_NOT_DRAWN, *_DEGREES, *said))
     return [
         "plan",
         _model(made),
@@ -253,7 +220,7 @@ def fleet_of_one(made: Maker) -> list[str]:
     """A fleet of one model, in words."""
     asked = [
         f"--on={made.chance.choice(_NODES)}{made.chance.choice(('', '', '/8', '/1'))}",
-        f"--load={_load(made)}",
+        f"--load={_load(made, some=('poisson 12/s', 'gamma 3/s 0.5', 'poisson 0.01/s', 'poisson 400/s'))}",
         f"--slo={made.limits()}",
     ]
     options = made.options(command_of("fleet"), share=0.07, skip=("on", "load", "slo", "check", "plot", *_MARKS))
@@ -279,12 +246,7 @@ def fleet_file(made: Maker) -> list[str]:
     }
     for one in few["services"]:
         one["load"] = {**one["load"], "rates": [2 * rate for rate in one["load"]["rates"][:3]]}
-    return [
-        "fleet",
-        made.written("fleet.yaml", few),
-        f"--check={made.one_of(('none', 'none', 'busiest'))}",
-        *as_json(made),
-    ]
+    return ["fleet", made.written("fleet.yaml", few, wrong=0.5), *as_json(made)]
 
 
 def calibrate_bench(made: Maker) -> list[str]:
@@ -318,7 +280,7 @@ def calibrate_bench(made: Maker) -> list[str]:
         )
     words = [f"--bench={file}" for file in files] if chance.random() < 0.8 else ["--bench", *files]
     words += (
-        [f"--on={chance.choice(('dgx-h100/1', 'dgx-h100/1', 'dgx-h100/8', 'l40s-cluster/1', 'nowhere'))}"]
+        [f"--on={chance.choice((*['dgx-h100/1'] * 8, 'dgx-h100/8', 'l40s-cluster/1', 'nowhere'))}"]
         if chance.random() < 0.95
         else []
     )
@@ -334,7 +296,7 @@ def calibrate_bench(made: Maker) -> list[str]:
         "--version=2",
         "--memory-share=1%",
     )
-    return ["calibrate", "serving", *words, *chance.sample(odd, chance.choice((0, 0, 1, 2))), *as_json(made)]
+    return ["calibrate", "serving", *words, *chance.sample(odd, chance.choice((0, 0, 0, 1))), *as_json(made)]
 
 
 def validate_serving(made: Maker) -> list[str]:
