@@ -54,6 +54,8 @@ def _in_text(arguments: tuple[str, ...], out: str) -> list[str]:
     shown = "\n".join(line for line in out.splitlines() if not _QUOTING.search(line))
     for word in arguments:  # what was asked is repeated
         shown = shown.replace(word, "") if word else shown
+        if _WRONG.search(value := word.partition("=")[2]):  # in commands that would do too: --load 'poisson inf/s'
+            shown = shown.replace(value, "")
     wrong = _WRONG_SCORE if arguments[:1] == ("validate",) else _WRONG
     found = [f"text has {match.group()!r}" for match in wrong.finditer(shown)][:1]
     found += [f"MFU of {match[1]} %" for match in _MFU.finditer(shown) if float(match[1].replace(",", "")) > 100]
