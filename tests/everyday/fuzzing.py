@@ -11,7 +11,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.everyday.asking import surroundings
 from tests.everyday.judgement import absurdities
-from tests.everyday.questions import question
+from tests.everyday.questions import about_serving, question
 
 SECONDS = 10.0
 """Of computing that a question may take."""
@@ -134,8 +134,26 @@ class _Desk:
         self.calls.send(seed)
 
 
-def fuzz(seeds: range, *, workers: int = 1, patience: float = PATIENCE) -> Iterator[tuple[int, list[Finding]]]:
+def _compile() -> None:
+    """Have what follows loads compiled, once for an installation: no question is blamed for the compiler's time."""
+    from volvelle.simulation.batching.machine import run_in_flight  # noqa: PLC0415 - loaded in a process of its own
+    from volvelle.simulation.compiler import ready  # noqa: PLC0415 - loaded in a process of its own
+
+    if ready(run_in_flight):
+        return
+    from tests.everyday.asking import ask as asked  # noqa: PLC0415 - loaded in a process of its own
+
+    few = ("--tp=1", "--pp=1", "--weights=bf16", "--kv=bf16", "--max-batched-tokens=8192", "--max-seqs=16")
+    load = ("--load=poisson 1/s", "--slo=p99 ttft 2 s", "--requests=5", "--workers=1")
+    with tempfile.TemporaryDirectory(prefix="volvelle-fuzz-") as name:
+        asked(Path(name), "plan", "llama3-8b", "--serve", "--on=dgx-h100/1", *few, *load)
+
+
+def fuzz(seeds: Iterable[int], *, workers: int = 1, patience: float = PATIENCE) -> Iterator[tuple[int, list[Finding]]]:
     """The findings of every seed, as they come."""
+    before = multiprocessing.get_context("forkserver").Process(target=_compile)
+    before.start()
+    before.join()
     desks = [_Desk() for _ in range(workers)]
     try:
         yield from _answers(desks, iter(seeds), patience)
@@ -184,14 +202,16 @@ def main() -> None:
     parser.add_argument(
         "--patience", type=float, default=PATIENCE, help="Seconds to wait for a worker, of a busy machine."
     )
+    parser.add_argument(
+        "--serving", action="store_true", help="Ask only those of the questions that are about serving."
+    )
     given = parser.parse_args()
+    seeds = [seed for seed in range(given.seed, given.seed + given.runs) if about_serving(seed) or not given.serving]
     kinds: Counter[str] = Counter()
     begun = time.monotonic()
     runs = 0
     with suppress(KeyboardInterrupt):  # what was asked so far counts
-        for _, findings in fuzz(
-            range(given.seed, given.seed + given.runs), workers=given.workers, patience=given.patience
-        ):
+        for _, findings in fuzz(seeds, workers=given.workers, patience=given.patience):
             runs += 1
             for found in findings:
                 kinds[found.kind] += 1

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 _SIGNED = frozenset(
@@ -40,6 +41,8 @@ def absurdities(arguments: tuple[str, ...], status: int, out: str) -> list[str]:
         found += _plan(document)
     if verb == "compare":
         found += _compare(document)
+    if verb == "serve":
+        found += _serve(document)
     return found
 
 
@@ -51,6 +54,8 @@ def _in_text(arguments: tuple[str, ...], out: str) -> list[str]:
     shown = "\n".join(line for line in out.splitlines() if not _QUOTING.search(line))
     for word in arguments:  # what was asked is repeated
         shown = shown.replace(word, "") if word else shown
+        if _WRONG.search(value := word.partition("=")[2]):  # in commands that would do too: --load 'poisson inf/s'
+            shown = shown.replace(value, "")
     wrong = _WRONG_SCORE if arguments[:1] == ("validate",) else _WRONG
     found = [f"text has {match.group()!r}" for match in wrong.finditer(shown)][:1]
     found += [f"MFU of {match[1]} %" for match in _MFU.finditer(shown) if float(match[1].replace(",", "")) > 100]
@@ -124,4 +129,26 @@ def _plan(document: dict[str, Any]) -> list[str]:
     found += [f"MFU of {100 * one['utilisation']:.1f} %" for one in layouts if one.get("utilisation", 0) > 1][:1]
     if times and document.get("range"):
         found += _inside(times[0], document["range"], "the first layout")
+    return found
+
+
+def _serve(document: dict[str, Any]) -> list[str]:
+    """An answer that can be served has figures above zero, in order, and inside their own ranges."""
+    if not document["feasible"]:
+        return [] if document["violations"] else ["it cannot be served, and nothing says why"]
+    found = []
+    load, static = document.get("load"), document.get("static")
+    if static is not None:
+        for name in ("ttft", "latency", "output_throughput"):
+            found += [] if static[name] > 0 else [f"{name} is {static[name]}"]
+        for name, range_of in (("ttft", "ttft"), ("tpot", "tpot"), ("latency", "latency")):
+            found += _inside(static[name], document["ranges"].get(range_of), name)
+    for name, latency in ((load or {}).get("latencies") or {}).items():
+        shares = list(latency["percentiles"].values())
+        if any(before > after * (1 + _CLOSE) for before, after in pairwise(shares)):
+            found.append(f"percentiles of {name} are not in order: {shares}")
+        if name in ("ttft", "e2el") and not latency["mean"] > 0:
+            found.append(f"{name} is {latency['mean']}")
+    if load is not None and load["unstable"] is None and not load["output_throughput"] > 0:
+        found.append(f"{load['output_throughput']} tokens a second")
     return found

@@ -107,3 +107,22 @@ def test_a_matrix_with_more_panels_than_can_be_followed_is_refused(tmp_path: Pat
     reply = ask(tmp_path, "validate", "hpl", "--data", "rows.csv", "--json")
     assert reply.status in (0, 1, 2)
     assert "panels of" in reply.out + reply.err
+
+
+def test_two_pools_are_asked_about_on_the_command_line(tmp_path: Path) -> None:
+    pools = ("--prefill=1x tp1", "--decode=1x tp1", "--load=closed 2", "--requests=4", "--json")
+    reply = ask(tmp_path, "serve", "llama3-8b", "--on=dgx-h100/2", *pools)
+    assert reply.status == 0, reply.err
+    assert json.loads(reply.out)["load"]["latencies"]["ttft"]["mean"] > 0
+    assert ask(tmp_path, "serve", "llama3-8b", "--on=dgx-h100/2", "--speculate=eagle 3", *pools).status == 2
+
+
+@pytest.mark.parametrize(("column", "text"), [("tp", "None"), ("latency_ms", "abc"), ("decode_requests", "-1")])
+def test_a_row_whose_number_is_none_is_left_out_with_the_reason(tmp_path: Path, column: str, text: str) -> None:
+    columns = "row_id,group,engine,model,chip,tp,prefill_tokens,decode_requests,decode_context_tokens,latency_ms"
+    sound = ("1", "own", "vllm", "llama3-8b", "h100-sxm", "1", "0", "8", "8000", "9")
+    cells = dict(zip(columns.split(","), sound, strict=True))
+    (tmp_path / "rows.csv").write_text(f"{columns}\n{','.join({**cells, column: text}.values())}\n")
+    reply = ask(tmp_path, "validate", "serving", "--data", "rows.csv", "--json")
+    assert reply.status in (0, 1, 2), reply.err
+    assert f"{column} is" in reply.out + reply.err

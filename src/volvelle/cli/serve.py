@@ -155,7 +155,7 @@ def _serve_split(
     ctx: click.Context, model: str, question: dict[str, Any], split: dict[str, Any], *, brief: bool, as_json: bool
 ) -> None:
     """The same by two pools."""
-    from volvelle.verbs.serving.split import check_split, serve_split  # noqa: PLC0415 - keeps completion of options short
+    from volvelle.verbs.serving.split import OF_ONE_ENGINE, check_split, serve_split  # noqa: PLC0415 - slow
 
     said = ctx.get_parameter_source
     check_split({**question, **split})
@@ -163,7 +163,8 @@ def _serve_split(
         if said(name) not in (None, ParameterSource.DEFAULT):
             raise DescriptionError(f"{flag} is said of each pool: write it in --prefill and --decode, like '2x tp4'")
         question.pop(name)
-    question.pop("batch")
+    for name in ("batch", *OF_ONE_ENGINE):
+        question.pop(name)
     with Console(stderr=True).status(_FOLLOWING):
         answer = serve_split(model, **question, **{name: value for name, value in split.items() if value is not None})
     if as_json:

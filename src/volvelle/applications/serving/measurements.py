@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from volvelle.applications.measured_table import MeasuredTable, RowHead, Split, joined, read_table
+from volvelle.applications.serving.number_cells import check_numbers
 from volvelle.applications.serving.request_logs import FIGURES, NEEDED, RequestLog, read_logs
 from volvelle.applications.table_cells import number, table_text
 from volvelle.errors import DescriptionError, UnknownNameError
@@ -152,13 +153,20 @@ def _read(kind: MeasuredKind, file: Path | None) -> MeasuredTable[ServingMeasure
         return _logs(file)
     table = read_table(
         f"serving_{kind.name}",
-        lambda head, cells: _Line(head=head, cells=dict(cells)),
+        lambda head, cells: _line(kind, head, cells),
         needed=("row_id", *kind.needed),
         measured=[column for column, _ in kind.measures.values()],
         file=file,
     )
     rows = tuple(one for line in table.rows for one in _figures(kind, line))
     return MeasuredTable(rows=rows, unread=table.unread)
+
+
+def _line(kind: MeasuredKind, head: RowHead, cells: Mapping[str, str]) -> _Line:
+    check_numbers(cells, kind.needed)
+    for column, _ in kind.measures.values():
+        number(cells, column)
+    return _Line(head=head, cells=dict(cells))
 
 
 def _logs(file: Path | None) -> MeasuredTable[ServingMeasurement]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from volvelle.applications.measured_table import RowHead, UnreadRow, read_table, shipped_table
+from volvelle.applications.serving.number_cells import check_numbers
 from volvelle.applications.table_cells import table_text
 from volvelle.simulation.batching.metrics import Latency
 from volvelle.workload.serving.requests import Real, Requests, Whole
@@ -109,6 +110,7 @@ def log_seconds(name: str) -> tuple[LogSecond, ...]:
 
 
 def _line(head: RowHead, cells: Mapping[str, str]) -> _Line:
+    check_numbers(cells)
     numbers = []
     for column in ("input_tokens", "output_tokens", "queued_s", "scheduled_s", "first_token_s", "last_token_s"):
         text = cells.get(column) or (cells["queued_s"] if column == "scheduled_s" else "")

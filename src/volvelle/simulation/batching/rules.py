@@ -81,12 +81,12 @@ class Rules:
             each = f" that verify {self.verified} each" if self.verified > 1 else ""
             raise DescriptionError(
                 f"rules: a step of {self.token_budget} tokens cannot decode {self.max_sequences} sequences{each}; "
-                f"raise token_budget or lower max_sequences"
+                "raise the token budget (--max-batched-tokens) or lower --max-seqs"
             )
         if min(self.token_budget, self.chunk) < self.block_tokens and self.engine is not Engine.VLLM:
             raise DescriptionError(
                 f"rules: this engine cuts prompts at whole blocks, and a step of {min(self.token_budget, self.chunk)} "
-                f"tokens has no room for a block of {self.block_tokens}; raise token_budget and chunk_tokens"
+                f"tokens has no room for a block of {self.block_tokens}; raise the token budget (--max-batched-tokens)"
             )
         if self.eviction is Eviction.NONE and self.engine is not Engine.TENSORRT_LLM:
             raise DescriptionError(

@@ -39,6 +39,14 @@ if TYPE_CHECKING:
 TRANSFERS = ("after", "by-layer")
 """When a cache is sent: after its prompt is computed, or layer by layer beside that."""
 ROUTERS = ("round-robin", "least-loaded")
+OF_ONE_ENGINE = {
+    "speculate": "leave it out, or ask without --prefill and --decode",
+    "timeline": "leave it out, or follow one engine, without --prefill and --decode",
+    "emit": "ask for the files of each pool by itself, without --prefill and --decode",
+    "into": "it goes with --emit",
+    "checkpoint": "it goes with --emit",
+}
+"""Options of serve that two pools do not have, and what to do instead."""
 _TIMES = (2, 4, 8)
 """How much wider a worker is made that does not fit."""
 
@@ -308,6 +316,9 @@ def _notes(found: SplitServing) -> Iterator[str]:
 
 def check_split(question: Mapping[str, object]) -> None:
     """Refuse options of two pools that do not go together, or with others."""
+    if question.get("prefill") is None and question.get("decode") is None:
+        given = next(name for name in ("transfer", "router") if question.get(name) is not None)
+        raise DescriptionError(f"--{given} is said of two pools; give them with --prefill and --decode, like '1x tp8'")
     if question.get("prefill") is None or question.get("decode") is None:
         given, other = ("prefill", "decode") if question.get("decode") is None else ("decode", "prefill")
         raise DescriptionError(f"--{given} is given without --{other}; two pools need both, like --{other} '1x tp8'")
@@ -315,3 +326,6 @@ def check_split(question: Mapping[str, object]) -> None:
         raise DescriptionError("two pools serve requests that come one by one; give --load, like 'closed 64'")
     if question.get("batch") is not None:
         raise DescriptionError("two pools serve requests, not one batch; give --load, like 'closed 64', and no --batch")
+    for name, cure in OF_ONE_ENGINE.items():
+        if question.get(name) is not None:
+            raise DescriptionError(f"--{name} is not there for two pools: {cure}")

@@ -113,6 +113,8 @@ def test_what_cannot_be_asked_is_refused_by_name(changed: dict[str, str], error:
         ({"decode": "1x tp8"}, "--decode is given without --prefill"),
         ({"prefill": "1x", "decode": "1x"}, "give --load"),
         ({"prefill": "1x", "decode": "1x", "load": "closed 1", "batch": 4}, "no --batch"),
+        ({"prefill": "1x", "decode": "1x", "load": "closed 1", "emit": "vllm"}, "--emit is not there for two pools"),
+        ({"router": "round-robin"}, "--router is said of two pools"),
     ],
 )
 def test_options_of_pools_go_together(given: dict[str, object], said: str) -> None:
