@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -135,7 +136,7 @@ def _points(name: str) -> tuple[Point, ...]:
     return tuple(sorted(found, key=lambda point: point.clients))
 
 
-def _told(run: ServingRun, **settings: int | float | None) -> ServingRun:
+def _told(run: ServingRun, **settings: Any) -> ServingRun:
     one = run.instance
     return replace(run, instance=replace(one, settings=replace(one.settings, **settings)))
 

@@ -4,11 +4,13 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from math import ceil
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 
 from volvelle.applications.serving.goodput import Trial
+from volvelle.errors import DescriptionError
 from volvelle.verbs.plan_serving.candidates import Group
 from volvelle.verbs.plan_serving.screening import GroupScreen, Key, Screened, Search, TrialKey
 
@@ -16,6 +18,10 @@ _MANY = 2000
 """Candidates from which on several processes share them."""
 _TOGETHER = 4
 """Groups that a process takes at a time."""
+_UNGUARDED = (
+    "processes of the search ended before they began: a script that asks for several must ask below "
+    "if __name__ == '__main__', or with workers=1"
+)
 Noted = Callable[[int, dict[TrialKey, Trial]], None]
 """Told how many candidates are done, and which trials were made."""
 
@@ -155,6 +161,8 @@ def _in_parallel(
     """Groups in processes; each is told what was found when it is handed its groups."""
     left = [ordered[place : place + _TOGETHER] for place in range(0, len(ordered), _TOGETHER)]
     running: dict[Future[tuple[list[tuple[list[Screened], dict[TrialKey, Trial], int]], float]], list[Group]] = {}
+    if getattr(current_process(), "_inheriting", False):  # a worker reads the script that started it, to its end
+        raise DescriptionError(_UNGUARDED)
     context = get_context("forkserver")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(search,)) as pool:
         try:
@@ -172,6 +180,8 @@ def _in_parallel(
                     for group, (screened, fresh, followed) in zip(groups, results, strict=True):
                         _take(found, screened, followed, len(fresh))
                         noted(len(group.questions), fresh)
+        except BrokenProcessPool as error:
+            raise DescriptionError(_UNGUARDED) from error
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
