@@ -1,0 +1,35 @@
+"""What measured rows ran."""
+
+import pytest
+
+from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.measurements import ServingMeasurement, serving_measurements
+from volvelle.applications.serving.runs import ServingRun
+from volvelle.catalogue import Catalogue
+
+
+def some_run(catalogue: Catalogue, **stated: str) -> ServingRun:
+    def fits(row: ServingMeasurement) -> bool:
+        return stated.items() <= row.stated.items()
+
+    rows = serving_measurements(kind="closed_loop").rows
+    row = next(row for row in rows if row.head.split == "calibration" and fits(row))
+    run = run_of(row, catalogue)
+    assert isinstance(run, ServingRun)
+    return run
+
+
+@pytest.mark.parametrize(("engine", "places"), [("trtllm", 15), ("vllm", 16)])
+def test_one_client_of_tensorrt_llm_waits_where_first_tokens_tell_of_it(
+    catalogue: Catalogue, engine: str, places: int
+) -> None:
+    asked = {"source_family": "aic-gap-analysis", "engine": engine, "model": "qwen3-32b", "concurrency": "16"}
+    run = some_run(catalogue, **asked)
+    assert run.instance.rules(concurrency=16).max_sequences == places
+    assert run.shortest == {"osl": 0.9}
+
+
+def test_rows_of_sglang_are_runs_of_inferencex_where_it_ran_the_model(catalogue: Catalogue) -> None:
+    run = some_run(catalogue, source_family="aic-gap-analysis", engine="sglang", model="qwen3.5-397b-a17b")
+    assert run.shortest == {"isl": 0.8, "osl": 0.8}
+    assert run.instance.settings.stream_interval > 1
