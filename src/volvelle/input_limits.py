@@ -13,6 +13,8 @@ from volvelle.errors import DescriptionError
 
 LARGEST = 16 * 2**20
 """Bytes of a file."""
+_PIECE = 2**20
+"""Bytes that are read at once."""
 DEEPEST = 50
 """Levels of values within values."""
 MOST = 500_000
@@ -25,14 +27,17 @@ def read_bytes(file: Path | Traversable, *, most: int = LARGEST) -> bytes:
         raise DescriptionError(f"{str(file)!r} is a folder; give a file")
     try:
         with file.open("rb") as opened:
-            found: bytes = opened.read(most + 1)
+            found = bytearray()
+            # Piece by piece: to read up to a gibibyte at once takes a gibibyte, however short the file is.
+            while len(found) <= most and (piece := opened.read(min(_PIECE, most + 1 - len(found)))):
+                found += piece
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
         raise DescriptionError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(found) > most:
         raise DescriptionError(f"{str(file)!r} is larger than {most // 2**20} MiB; it is no file of this kind")
-    return found
+    return bytes(found)
 
 
 def read_text(file: Path | Traversable) -> str:

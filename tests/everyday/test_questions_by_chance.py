@@ -1,6 +1,7 @@
 """Questions by chance: a sample of what ``scripts/fuzz`` asks, and what it found once, each as it was typed."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.everyday.asking import Reply, ask
 from tests.everyday.fuzzing import fuzz
 from tests.everyday.judgement import absurdities
+from volvelle.interchange.request_trace import read_trace
 
 SAMPLE = 300
 
@@ -126,3 +128,13 @@ def test_a_row_whose_number_is_none_is_left_out_with_the_reason(tmp_path: Path, 
     reply = ask(tmp_path, "validate", "serving", "--data", "rows.csv", "--json")
     assert reply.status in (0, 1, 2), reply.err
     assert f"{column} is" in reply.out + reply.err
+
+
+def test_a_short_trace_takes_little_memory_to_read(tmp_path: Path) -> None:
+    (tmp_path / "trace.csv").write_text("arrival_s,input_tokens,output_tokens\n0,16,20\n")
+    tracemalloc.start()
+    reading = read_trace(tmp_path / "trace.csv")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reading.requests.arrival.size == 1
+    assert most < 16 * 2**20
