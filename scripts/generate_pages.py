@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from benchmark_pages import benchmark_pages
 from explore_pages import explore_pages
-from first_token_pages import first_token_pages
 from in_place import Stale, filled, pages_with_marks
 from kernel_pages import kernel_pages
 from reference_pages import reference_pages
@@ -196,6 +195,20 @@ PLANS = {
     "plan-deepseek": f"plan {DEEPSEEK} --schedule dualpipe --schedule 1f1b --hierarchical-dispatch",
 }
 """Plans of which prose quotes the first layout."""
+FIRST_TOKENS = """\
+import json, sys
+sys.path.insert(0, "scripts")
+from first_token_pages import first_token_pages
+print(json.dumps(first_token_pages()))
+"""
+ASKED_APART = """\
+import json, sys
+sys.path.insert(0, "scripts")
+from generate_pages import asked
+print(json.dumps({question: asked(question) for question in sys.argv[1:]}))
+"""
+LONG = ("under-two-seconds", "fleet", "speculate", "serve-split", "calibrate-bench")
+"""Beginnings of names of questions that take a search or many loads, and are asked beside the others."""
 TUNING_PUBLISHED = """\
 import sys
 sys.path.insert(0, ".")
@@ -918,17 +931,22 @@ def pages() -> dict[Path, str]:
     examples = sorted((ROOT / "examples").glob("*.py"))
     with ThreadPoolExecutor(max((os.cpu_count() or 1) - 1, 1)) as pool:  # processes of their own, beside this one
         validated = pool.submit(apart, VALIDATED)
+        long = [question for name, question in OTHERS.items() if name.startswith(LONG)]
+        asked_beside = pool.submit(apart, ASKED_APART, *long)
+        first_tokens = pool.submit(apart, FIRST_TOKENS)
         studies = pool.map(studied, STUDIES.values())
         outputs = pool.map(run, examples)
         files, told = reproduced()
         comet_files, comet_told = comet_again()
         files, told = files | comet_files, told | comet_told
-        texts = {name: asked(question) for name, question in {**QUESTIONS, **OTHERS}.items()}
+        texts = {name: asked(text) for name, text in {**QUESTIONS, **OTHERS}.items() if text not in long}
         answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
         schema = asked("schema estimate")
         linpack, quoted_of_linpack = hpl_page()
         files |= mapped() | sized() | linpack | benchmark_pages() | explore_pages() | kernel_pages() | reference_pages()
-        files |= speculation_pages() | first_token_pages()
+        beside: Mapping[str, str] = json.loads(asked_beside.result())
+        texts |= {name: beside[text] for name, text in OTHERS.items() if text in beside}
+        files |= speculation_pages() | json.loads(first_tokens.result())
         files["fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
         training = json.loads(validated.result())
         validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}

@@ -221,10 +221,6 @@ def is_plainly(value: Number, number: float) -> bool:
     return isinstance(value, float) and value == number
 
 
-_LONGER = 3
-"""Characters that a number may be longer in a fitting unit than in the base unit."""
-
-
 def format(value: float, kind: Quantity) -> str:  # noqa: A001 - the inverse of parse; read as quantities.format
     """Write a quantity so that `parse` gives back exactly the same number.
 
@@ -235,9 +231,7 @@ def format(value: float, kind: Quantity) -> str:  # noqa: A001 - the inverse of 
     base = next(unit for unit in kind.written if kind.units[unit] == 1.0)
     for unit in kind.written:
         size = kind.units[unit]
-        # What is 0.41 in the base unit may be exact only as 409.99999999999994 in another.
-        short = len(repr(value / size)) <= len(repr(value)) + _LONGER
-        if size <= abs(value) and short and float(repr(value / size)) * size == value:
+        if size <= abs(value) and float(repr(value / size)) * size == value:
             return f"{value / size!r} {unit}".replace(".0 ", " ")
     return f"{value!r} {base}".replace(".0 ", " ")
 

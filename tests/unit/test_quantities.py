@@ -46,11 +46,6 @@ def test_format_picks_the_unit_a_person_would() -> None:
     assert format(2e-6, SECONDS) == "2 us"
 
 
-def test_a_number_that_no_other_unit_writes_shortly_is_written_in_the_base_unit() -> None:
-    assert format(0.41, SECONDS) == "0.41 s"
-    assert format(0.42, SECONDS) == "420 ms"
-
-
 def test_show_rounds_and_keeps_thousands_together() -> None:
     assert show(0.0123456, SECONDS) == "12.3 ms"
     assert show(0.816, FRACTION) == "81.6 %"

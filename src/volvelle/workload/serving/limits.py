@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.domains import NumberDomain, check_fields, number
 from volvelle.errors import DescriptionError
-from volvelle.quantities import SECONDS, format  # noqa: A004 - the inverse of parse
+from volvelle.quantities import SECONDS
 
 LATENCIES = ("ttft", "tpot", "itl", "e2el")
 """What may be limited, as ``vllm bench serve`` calls and defines it."""
@@ -55,7 +55,8 @@ class LatencyLimit:
         return f"{self.statistic} {self.latency}"
 
     def __str__(self) -> str:
-        return f"{self.name} {format(self.seconds, SECONDS)}"
+        told = f"{self.seconds:.6g} s" if self.seconds >= 1.0 else f"{1e3 * self.seconds:.6g} ms"
+        return f"{self.name} {told}"
 
     def of(self, seconds: NDArray[np.float64]) -> float:
         """The figure that is limited, of latencies of one each."""
