@@ -92,8 +92,9 @@ def _load(made: Maker, some: tuple[str, ...] = _LOADS) -> str:
 
 def _some_requests(made: Maker) -> list[str]:
     chance = made.chance
-    words = [f"--load={_load(made)}"]
-    if chance.random() < 0.8:
+    load = _load(made)
+    words = [f"--load={load}"]
+    if chance.random() < (0.1 if load.startswith("trace") else 0.8):  # those of a trace are its own
         words += [f"--requests={chance.choice((1, 2, 20, 100))}"]
     if chance.random() < 0.3:
         words += [f"--lengths={made.one_of(('uniform:0.1', 'around:0.9', 'uniform:0.8', 'around:2'))}"]
@@ -199,8 +200,11 @@ def plan_to_serve(made: Maker) -> list[str]:
         "--dp=1",
         "--workers=1",
     ]
-    fixed += [f"--requests={chance.choice((1, 20, 50))}"]
-    asked = [f"--load={_load(made)}", f"--slo={made.limits()}"]
+    load = _load(made)
+    asked = [f"--load={load}", f"--slo={made.limits()}"]
+    asked += (
+        [] if load.startswith("trace") else [f"--requests={chance.choice((1, 20, 50))}"]
+    )  # those of a trace are its own
     asked += [f"--input={made.one_of(('1', '2048', '131072'))}"] if chance.random() < 0.3 else []
     said = ("weights", "kv", "max_batched_tokens", "max_seqs", "workers", "slo", "serve", "keep", "html", "figure")
     more = made.options(plan_serving, share=0.06, skip=(*_NOT_DRAWN, *_DEGREES, *said))
