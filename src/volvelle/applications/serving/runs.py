@@ -228,7 +228,7 @@ def engine_settings(stated: Mapping[str, str]) -> Mapping[str, str]:
             return one
     like = [one for one in of_engine if one["model"] == stated["model"]]
     usual = [one for one in _all_settings() if one["engine"] == engine and one["model"] == "any"]
-    return (like or usual)[0]
+    return (*like, *usual, dict.fromkeys(_all_settings()[0], "unset"))[0]
 
 
 def _applies(when: str, stated: Mapping[str, str]) -> bool:

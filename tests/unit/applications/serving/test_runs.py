@@ -1,11 +1,14 @@
 """What measured rows ran."""
 
+from dataclasses import replace
+
 import pytest
 
 from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.measurements import ServingMeasurement, serving_measurements
-from volvelle.applications.serving.runs import ServingRun
+from volvelle.applications.serving.runs import ServingRun, engine_settings
 from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError
 
 
 def some_run(catalogue: Catalogue, **stated: str) -> ServingRun:
@@ -33,3 +36,19 @@ def test_rows_of_sglang_are_runs_of_inferencex_where_it_ran_the_model(catalogue:
     run = some_run(catalogue, source_family="aic-gap-analysis", engine="sglang", model="qwen3.5-397b-a17b")
     assert run.shortest == {"isl": 0.8, "osl": 0.8}
     assert run.instance.settings.stream_interval > 1
+
+
+@pytest.mark.parametrize("engine", ["vllm-2024", "nobody's engine"])
+def test_an_engine_that_no_source_has_settings_of_is_asked_with_its_defaults_or_refused(
+    catalogue: Catalogue, engine: str
+) -> None:
+    rows = serving_measurements(kind="closed_loop").rows
+    cells = {**rows[0].stated, "engine": engine}
+    settings = engine_settings(cells)
+    assert settings["max_running"] == settings["token_budget"] == "unset"
+    asked = replace(rows[0], cells=tuple(cells.items()))
+    if engine == "vllm-2024":
+        assert isinstance(run_of(asked, catalogue), ServingRun | str)
+    else:
+        with pytest.raises(DescriptionError, match="nobody's engine"):
+            run_of(asked, catalogue)
