@@ -1,31 +1,31 @@
 """An instance under load: what clients measure, how full the engine was, and what it ran out of first."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import ceil
 
 import numpy as np
 
 from volvelle.applications.serving.instance import Instance
-from volvelle.applications.serving.static_answer import interval, prediction_errors
+from volvelle.applications.serving.load_answer import MachineAnswer
+from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
-from volvelle.estimators.result import Range
 from volvelle.simulation.batching.cycles import in_cycles
-from volvelle.simulation.batching.metrics import Latency, Metrics
+from volvelle.simulation.batching.metrics import Metrics
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import check_requests, serve
-from volvelle.simulation.batching.stability import Unstable, answer, settled_answer
+from volvelle.simulation.batching.stability import Run, Unstable, answer, settled
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
 from volvelle.workload.serving.requests import Requests
 
 _ROUNDS = 10
 """Requests of each client, where nothing is said."""
-_FEWEST, SETTLING = 20, 2000
+_FEWEST, _SETTLING = 20, 2000
 """Requests of a run at least, and those that a run of an open load starts with."""
-MOST = 128_000
+_MOST = 128_000
 """Requests of a run at most."""
 FOLLOWED_CLIENTS = NumberDomain(1, 200_000, whole=True)
 """That are followed one by one on a rank."""
@@ -46,73 +46,14 @@ class Occupancy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadAnswer:
+class LoadAnswer(MachineAnswer):
     """What came of a load on all ranks together; latencies are those of one rank, as all get the same share."""
 
-    requests: int
-    """That were followed on one rank."""
     ranks: int
     """Data-parallel ranks of all replicas, which share the load evenly."""
-    share: float
-    """Times that the load of all is that of one rank."""
-    chips: int
-    outcome: Metrics | Unstable
     occupancy: Occupancy
-    errors: Mapping[str, float]
     served: Served = field(repr=False, compare=False)
     """Every request and step of one rank."""
-
-    @property
-    def metrics(self) -> Metrics | None:
-        """Of one rank; None: the load is more than it sustains."""
-        return self.outcome if isinstance(self.outcome, Metrics) else None
-
-    @property
-    def unstable(self) -> Unstable | None:
-        """Rates of all ranks together, where requests come faster than they are served."""
-        found = self.outcome
-        if isinstance(found, Metrics):
-            return None
-        return replace(found, offered=self.share * found.offered, sustained=self.share * found.sustained)
-
-    @property
-    def latencies(self) -> Mapping[str, Latency]:
-        """By name; nothing of a load that is too much, nor of tokens after the first where no request has any."""
-        found = self.metrics
-        if found is None:
-            return {}
-        known = {"ttft": found.ttft, "tpot": found.tpot, "itl": found.itl, "e2el": found.e2el}
-        return {name: latency for name, latency in known.items() if np.isfinite(latency.mean)}
-
-    @property
-    def request_throughput(self) -> float | None:
-        """Requests a second, of all ranks."""
-        return None if self.metrics is None else self.share * self.metrics.request_throughput
-
-    @property
-    def throughput(self) -> float | None:
-        """Output tokens a second, of all ranks."""
-        return None if self.metrics is None else self.share * self.metrics.output_throughput
-
-    @property
-    def total_throughput(self) -> float | None:
-        """Tokens a second that go in and come out, of all ranks."""
-        return None if self.metrics is None else self.share * self.metrics.total_token_throughput
-
-    @property
-    def throughput_per_chip(self) -> float | None:
-        """Output tokens a second of one chip."""
-        return None if self.throughput is None else self.throughput / self.chips
-
-    @property
-    def ranges(self) -> Mapping[str, Range]:
-        """Where four of five measurements are to be expected: of mean latencies, and of the throughput."""
-        found = self.metrics
-        if found is None or self.throughput is None:
-            return {}
-        values = {"ttft": found.ttft.mean, "tpot": found.tpot.mean, "latency": found.e2el.mean}
-        values["throughput"] = self.throughput
-        return {name: interval(value, self.errors[name]) for name, value in values.items() if np.isfinite(value)}
 
 
 def answer_under_load(
@@ -142,19 +83,12 @@ def answer_under_load(
         first = drawn(count_of(own, requests, ranks))
         check_requests(replace(first, decode_steps=np.zeros(0, np.int64)), rules)
         costs, rules = in_cycles(costs, rules, first, lookahead=drafts.lookahead)
-    outcome: Metrics | Unstable
-    if requests is None and isinstance(own, Random):
-        asked: list[Requests] = []
 
-        def longer(count: int) -> Requests:
-            asked.append(drawn(count))
-            return asked[-1]
+    def run(count: int) -> tuple[Served, Metrics | Unstable]:
+        served = serve(drawn(count), costs, rules)
+        return served, answer(served)
 
-        outcome = settled_answer(longer, costs, rules, count=SETTLING, most=MOST)
-        served = serve(asked[-1], costs, rules)
-    else:
-        served = serve(drawn(count_of(own, requests, ranks)), costs, rules)
-        outcome = answer(served)
+    served, outcome = run_of_load(own, requests, ranks, run)
     return LoadAnswer(
         requests=int(served.sent.size),
         ranks=ranks,
@@ -165,6 +99,15 @@ def answer_under_load(
         errors=prediction_errors(instance),
         served=served,
     )
+
+
+def run_of_load(
+    load: AbstractLoad, requests: int | None, parts: int, run: Callable[[int], tuple[Run, Metrics | Unstable]]
+) -> tuple[Run, Metrics | Unstable]:
+    """A run of so many requests; where nothing is said of them and they come by chance, of as many as settle it."""
+    if requests is None and isinstance(load, Random):
+        return settled(run, count=_SETTLING, most=_MOST)
+    return run(count_of(load, requests, parts))
 
 
 def share_of(load: AbstractLoad, ranks: int) -> tuple[AbstractLoad, float]:
@@ -212,8 +155,8 @@ def count_of(load: AbstractLoad, requests: int | None, ranks: int) -> int:
     if requests is not None:
         return ceil(requests / ranks)
     if isinstance(load, ClosedLoop):
-        return max(min(_ROUNDS * load.clients, MOST), 2 * load.clients, _FEWEST)
-    return SETTLING
+        return max(min(_ROUNDS * load.clients, _MOST), 2 * load.clients, _FEWEST)
+    return _SETTLING
 
 
 def occupancy_of(served: Served, rules: Rules, engine: Rules) -> Occupancy:

@@ -9,11 +9,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.metrics import PERCENTILES, Limits, Metrics, measure
-from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
-from volvelle.simulation.batching.serving import OfferedRequests, serve
 from volvelle.simulation.batching.state import Real
 
 _FEWEST = 40
@@ -72,28 +69,6 @@ def answer(
     return unstable(served) or measure(served, limits=limits, percentiles=percentiles)
 
 
-def settled_answer(
-    requests: Callable[[int], OfferedRequests],
-    costs: StepCosts,
-    rules: Rules,
-    *,
-    limits: Limits | None = None,
-    percentiles: tuple[float, ...] = PERCENTILES,
-    count: int = 2000,
-    most: int = 128_000,
-) -> Metrics | Unstable:
-    """What clients measure of a load that goes on: of twice as many requests until the mean TTFT stays what it is.
-
-    A load whose TTFT has not settled within `most` requests is unstable: it comes as fast as the engine can serve.
-    """
-
-    def run(count: int) -> tuple[Served, Metrics | Unstable]:
-        served = serve(requests(count), costs, rules)
-        return served, answer(served, limits=limits, percentiles=percentiles)
-
-    return settled(run, count=count, most=most)[1]
-
-
 class Admissions(Protocol):
     """Of a run: when requests were sent and admitted, in the order of time."""
 
@@ -116,7 +91,10 @@ Run = TypeVar("Run", bound=Admissions)
 def settled(
     run: Callable[[int], tuple[Run, Metrics | Unstable]], *, count: int, most: int
 ) -> tuple[Run, Metrics | Unstable]:
-    """Runs of twice as many requests each, until the mean TTFT stays what it is: the last, and what clients measure."""
+    """Runs of twice as many requests each, until the mean TTFT stays what it is: the last, and what clients measure.
+
+    A load whose TTFT has not settled within `most` requests is unstable: it comes as fast as the engine can serve.
+    """
     before = np.nan
     while True:
         served, found = run(count)

@@ -6,8 +6,9 @@ import pytest
 from tests.unit.simulation.batching.small import flat_costs
 from volvelle.simulation.batching.metrics import Metrics
 from volvelle.simulation.batching.rules import vllm
+from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
-from volvelle.simulation.batching.stability import Unstable, answer, settled_answer, unstable
+from volvelle.simulation.batching.stability import Unstable, answer, settled, unstable
 from volvelle.workload.serving.lengths import FixedLength, Independent
 from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Random
 from volvelle.workload.serving.requests import Requests
@@ -42,8 +43,12 @@ def test_an_answer_settles_before_it_is_given() -> None:
     def asked(count: int) -> Requests:
         return Random(rate=0.6).requests(SHAPE, count=count)
 
-    found = settled_answer(asked, flat_costs(), RULES, count=500)
-    longer = answer(serve(asked(64_000), flat_costs(), RULES))
+    def run(count: int) -> tuple[Served, Metrics | Unstable]:
+        served = serve(asked(count), flat_costs(), RULES)
+        return served, answer(served)
+
+    _, found = settled(run, count=500, most=128_000)
+    _, longer = run(64_000)
     assert isinstance(found, Metrics)
     assert isinstance(longer, Metrics)
     assert found.ttft.mean == pytest.approx(longer.ttft.mean, rel=0.15)

@@ -7,28 +7,26 @@ from math import gcd
 import numpy as np
 
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.load_answer import MachineAnswer
 from volvelle.applications.serving.split.cache_transfer import TransferLink, cache_transfer
-from volvelle.applications.serving.static_answer import interval, prediction_errors
+from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.applications.serving.under_load import (
     FOLLOWED_CLIENTS,
-    MOST,
-    SETTLING,
     Occupancy,
-    count_of,
     occupancy_of,
+    run_of_load,
     share_of,
 )
-from volvelle.estimators.result import Range
 from volvelle.laws.serving.transfer import matched_ratio
 from volvelle.simulation.batching.metrics import Latency, Metrics
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
-from volvelle.simulation.batching.stability import Unstable, settled
+from volvelle.simulation.batching.stability import Unstable
 from volvelle.simulation.pools.served_split import PoolName, ServedSplit
 from volvelle.simulation.pools.two_pools import Pool, Router, serve_split
 from volvelle.workload.serving.lengths import AbstractShape
-from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop, Random
+from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop
 from volvelle.workload.serving.requests import Requests
 
 _BATCHES = 8
@@ -79,16 +77,11 @@ class PoolAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitAnswer:
+class SplitAnswer(MachineAnswer):
     """What came of a load on all workers; latencies are those of some ranks of each worker, which stand for all."""
 
-    requests: int
-    """That were followed, on `parts`."""
     parts: int
     """Equal parts of the ranks of every worker, of which one is followed."""
-    share: float
-    """Times that the load of all is that of one part."""
-    outcome: Metrics | Unstable
     unstable_pool: PoolName | None
     """The pool that does not keep up."""
     first_at_prefill: Latency
@@ -97,28 +90,10 @@ class SplitAnswer:
     wait_for_room: Latency
     prefill: PoolAnswer
     decode: PoolAnswer
-    errors: Mapping[str, float]
 
-    @property
-    def metrics(self) -> Metrics | None:
-        """Of one part, with the first token handed out when the answer begins to be decoded; None: too much came."""
-        return self.outcome if isinstance(self.outcome, Metrics) else None
-
-    @property
-    def unstable(self) -> Unstable | None:
-        """Rates of the whole machine, where requests come faster than they are served."""
-        found = self.outcome
-        if isinstance(found, Metrics):
-            return None
-        return replace(found, offered=self.share * found.offered, sustained=self.share * found.sustained)
-
-    @property
-    def latencies(self) -> Mapping[str, Latency]:
-        """By name; nothing of a load that is too much."""
-        found = self.metrics
-        if found is None:
-            return {}
-        known = {
+    def _latencies(self, found: Metrics) -> Mapping[str, Latency]:
+        """The first token is handed out when the answer begins to be decoded."""
+        return {
             "ttft": found.ttft,
             "ttft_at_prefill": self.first_at_prefill,
             "transfer": self.transfer,
@@ -127,32 +102,6 @@ class SplitAnswer:
             "itl": found.itl,
             "e2el": found.e2el,
         }
-        return {name: latency for name, latency in known.items() if np.isfinite(latency.mean)}
-
-    @property
-    def chips(self) -> int:
-        """Of both pools."""
-        return self.prefill.chips + self.decode.chips
-
-    @property
-    def request_throughput(self) -> float | None:
-        """Requests a second, of the whole machine."""
-        return None if self.metrics is None else self.share * self.metrics.request_throughput
-
-    @property
-    def throughput(self) -> float | None:
-        """Output tokens a second, of the whole machine."""
-        return None if self.metrics is None else self.share * self.metrics.output_throughput
-
-    @property
-    def total_throughput(self) -> float | None:
-        """Tokens a second that go in and come out."""
-        return None if self.metrics is None else self.share * self.metrics.total_token_throughput
-
-    @property
-    def throughput_per_chip(self) -> float | None:
-        """Output tokens a second of one chip, of either pool."""
-        return None if self.throughput is None else self.throughput / self.chips
 
     @property
     def throughput_per_user(self) -> float | None:
@@ -174,16 +123,6 @@ class SplitAnswer:
             return None
         own = self.prefill.capacity / self.prefill.workers, self.decode.capacity / self.decode.workers
         return float(matched_ratio(*own))
-
-    @property
-    def ranges(self) -> Mapping[str, Range]:
-        """Where four of five measurements are to be expected: of mean latencies, and of the throughput."""
-        found = self.metrics
-        if found is None or self.throughput is None:
-            return {}
-        values = {"ttft": found.ttft.mean, "tpot": found.tpot.mean, "latency": found.e2el.mean}
-        values["throughput"] = self.throughput
-        return {name: interval(value, self.errors[name]) for name, value in values.items() if np.isfinite(value)}
 
 
 def split_answer(
@@ -219,10 +158,7 @@ def split_answer(
         found = served.unstable()
         return served, served.measure() if found is None else found[1]
 
-    if requests is None and isinstance(own, Random):
-        served, outcome = settled(run, count=SETTLING, most=MOST)
-    else:
-        served, outcome = run(count_of(own, requests, parts))
+    served, outcome = run_of_load(own, requests, parts, run)
     growing = served.unstable()
     every = share * served.sent.size / served.duration
     several = share * int((served.output_tokens > 1).sum()) / served.duration
@@ -230,6 +166,7 @@ def split_answer(
         requests=int(served.sent.size),
         parts=parts,
         share=share,
+        chips=prefill.chips + decode.chips,
         outcome=outcome,
         unstable_pool=None if isinstance(outcome, Metrics) else (growing[0] if growing else "prefill"),
         first_at_prefill=served.first_at_prefill,
