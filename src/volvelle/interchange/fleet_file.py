@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from volvelle.domains import (
     ACCELERATORS,
@@ -39,8 +39,7 @@ from volvelle.domains import (
     STEP_BUDGET,
     WAIT,
 )
-from volvelle.errors import DescriptionError, brief
-from volvelle.interchange.yaml_file import read_fields
+from volvelle.interchange.yaml_file import read_form
 from volvelle.workload.serving.loads import BURSTINESS, RATE_FACTOR
 from volvelle.workload.serving.offered import HOURLY_RATE, LOAD_HOURS
 
@@ -205,20 +204,4 @@ class FleetForm(_Closed):
 
 def read_fleet_form(source: Path | Mapping[str, object]) -> FleetForm:
     """The fleet that a YAML file states, or its fields."""
-    if isinstance(source, Mapping):
-        return _checked(source, "fleet")
-    return _checked(read_fields(source, what="a fleet", examples="examples/fleets"), source.name)
-
-
-def _checked(written: Mapping[str, object], where: str) -> FleetForm:
-    try:
-        return FleetForm.model_validate(dict(written))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if str(part) not in ("str", "float", "int"))
-        said = first["msg"].removeprefix("Value error, ")
-        found = first.get("input")
-        told = isinstance(found, Mapping) or said.startswith("it is ")
-        shown = "" if told or first["type"] == "missing" else f" (found {brief(found)})"
-        more = f"; and {error.error_count() - 1} more" if error.error_count() > 1 else ""
-        raise DescriptionError(f"{where}: {place or 'the fleet'}: {said}{shown}{more}") from None
+    return read_form(source, FleetForm, what="fleet", examples="examples/fleets")

@@ -13,12 +13,11 @@ objectives: [days, usd]
 constraints: [power <= 10 MW]
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from volvelle.domains import (
     ENERGY_PRICE,
@@ -35,8 +34,8 @@ from volvelle.domains import (
     WEIGHT,
     WIDTH,
 )
-from volvelle.errors import DescriptionError, brief
-from volvelle.interchange.yaml_file import read_fields
+from volvelle.errors import DescriptionError
+from volvelle.interchange.yaml_file import read_form
 
 Scalar = str | int | float | bool
 """What an axis may take: text with a unit, a name, a number, yes or no."""
@@ -162,8 +161,6 @@ class WorkloadForm(_Closed):
         return self
 
 
-_BRANCH = re.compile(r"\[|^(int|float|str|bool|RangeForm)$")
-"""What is no field: the branches that the reader tried."""
 Degrees = int | tuple[int, ...]
 Words = bool | str | tuple[bool | str, ...]
 
@@ -250,20 +247,4 @@ class StudyForm(_Closed):
 
 def read_study_form(source: Path | Mapping[str, object]) -> StudyForm:
     """The study a YAML file states, or its fields."""
-    if isinstance(source, Mapping):
-        return _checked(source, "study")
-    return _checked(read_fields(source, what="a study", examples="examples/studies"), source.name)
-
-
-def _checked(written: Mapping[str, object], where: str) -> StudyForm:
-    try:
-        return StudyForm.model_validate(dict(written))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if not _BRANCH.search(str(part)))
-        said = first["msg"].removeprefix("Value error, ")
-        found = first.get("input")
-        told = isinstance(found, Mapping) or said.startswith("it is ")
-        shown = "" if told or first["type"] == "missing" else f" (found {brief(found)})"
-        more = f"; and {error.error_count() - 1} more" if error.error_count() > 1 else ""
-        raise DescriptionError(f"{where}: {place or 'the study'}: {said}{shown}{more}") from None
+    return read_form(source, StudyForm, what="study", examples="examples/studies")

@@ -1,14 +1,42 @@
 """Named fields from a YAML 1.2 file, or a reason why there are none."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import YAMLError
 
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, brief
 from volvelle.input_limits import read_text, refuse_overgrown
+
+Form = TypeVar("Form", bound=BaseModel)
+_BRANCH = re.compile(r"\[|^(int|float|str|bool|RangeForm)$")
+"""What is no field: branches that the reader tried."""
+
+
+def read_form(source: Path | Mapping[str, object], form: type[Form], *, what: str, examples: str) -> Form:
+    """What a YAML file states, or its fields, checked; `what` is the one word for such a thing."""
+    if isinstance(source, Mapping):
+        return _checked(source, form, what, what)
+    return _checked(read_fields(source, what=f"a {what}", examples=examples), form, source.name, what)
+
+
+def _checked(written: Mapping[str, object], form: type[Form], where: str, what: str) -> Form:
+    try:
+        return form.model_validate(dict(written))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if not _BRANCH.search(str(part)))
+        said = first["msg"].removeprefix("Value error, ")
+        found = first.get("input")
+        told = isinstance(found, Mapping) or said.startswith("it is ")
+        shown = "" if told or first["type"] == "missing" else f" (found {brief(found)})"
+        more = f"; and {error.error_count() - 1} more" if error.error_count() > 1 else ""
+        raise DescriptionError(f"{where}: {place or f'the {what}'}: {said}{shown}{more}") from None
 
 
 def read_fields(
