@@ -56,6 +56,17 @@ def test_a_budget_below_a_block_is_refused_with_the_option_to_raise(tmp_path: Pa
     assert "--max-batched-tokens" in reply.last
 
 
+def test_a_budget_below_the_sequences_that_were_asked_for_is_refused_and_bounds_those_that_were_not(
+    tmp_path: Path,
+) -> None:
+    words = ("--load", "at once", "--requests", "99", "--input", "1", "--output", "99", "--max-batched-tokens", "32")
+    reply = ask(tmp_path, *ONE, *words, "--max-seqs", "64")
+    assert reply.status == 2
+    assert "a step of 32 tokens cannot decode 64 sequences" in reply.last
+    reply = ask(tmp_path, *ONE, *words, "--json")
+    assert json.loads(reply.out)["load"]["occupancy"]["most_running"] == 32
+
+
 def test_a_million_requests_at_once_are_answered(tmp_path: Path) -> None:
     asked = ("--load", "at once", "--requests", "1000000", "--input", "16", "--output", "2", "--json")
     reply = ask(tmp_path, *ONE, *asked)

@@ -135,12 +135,17 @@ class Instance:
         )
 
     def rules(self, *, concurrency: int | None = None) -> Rules:
-        """Of the scheduler; no more sequences than there can be at once."""
-        given, defaults = self.settings, self.engine.defaults
+        """Of the scheduler; no more sequences than there can be at once.
+
+        Of the tokens of a step and the sequences that decode in it, what is told bounds what is not.
+        """
+        given, defaults, verified = self.settings, self.engine.defaults, self.iteration.verified
         most = int(defaults["max_sequences"]) if given.max_sequences is None else given.max_sequences
+        if given.max_sequences is None and given.token_budget is not None and self.engine.rules != "sglang":
+            most = max(1, min(most, given.token_budget // verified))
         if concurrency is not None:
             most = min(most, max(concurrency, 1))
-        budget = int(defaults["token_budget"]) if given.token_budget is None else given.token_budget
+        budget = given.token_budget or max(int(defaults["token_budget"]), most * verified)
         shared: dict[str, Any] = {
             "kv_blocks": max(self.kv_blocks, 1),
             "max_sequences": most,
@@ -148,17 +153,16 @@ class Instance:
             "prefix_caching": given.prefix_caching,
             "stream_interval": given.stream_interval,
             "api_seconds": self.engine.constants.first_token,
-            "verified": self.iteration.verified,
+            "verified": verified,
         }
-        least = most * self.iteration.verified
         if self.engine.rules == "vllm":
-            return vllm(token_budget=max(budget, least), **shared)
+            return vllm(token_budget=budget, **shared)
         if self.engine.rules == "sglang":
             chunk = int(defaults.get("chunk", budget)) if given.chunk is None else given.chunk
             shared["receive_interval"] = given.receive_interval
             return sglang(token_budget=max(budget, chunk), chunk_tokens=chunk, **shared)
         return tensorrt_llm(
-            token_budget=max(budget, least),
+            token_budget=budget,
             chunks=bool(given.chunks),
             batch_wait_steps=given.batch_wait_steps,
             batch_wait_ratio=given.batch_wait_ratio,

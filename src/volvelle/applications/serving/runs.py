@@ -170,6 +170,8 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
         tokens = max(8192, clients + length + 64)
     if stated["engine"] == "trtllm":  # prompts are not cut there
         tokens = max(tokens or 8192, length)
+    if tokens is not None:  # a script of another run may tell less than this one had clients
+        tokens = max(tokens, min(most or clients, clients))
     return Settings(
         token_budget=tokens,
         chunk=tokens if stated["engine"] == "sglang" else None,

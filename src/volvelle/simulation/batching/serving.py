@@ -13,6 +13,9 @@ from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.state import Real, Whole, initial_state
 from volvelle.simulation.batching.worker import Worker
 
+MOST_STEPS = 5_000_000
+"""With prompts, that are followed of one load."""
+
 
 class OfferedRequests(Protocol):
     """What is asked of an engine: flat arrays, one entry a request, in the order in which they come."""
@@ -150,7 +153,14 @@ def check_requests(requests: OfferedRequests, rules: Rules, handed: NDArray[np.b
             prompts,
             (prompts > rules.token_budget) & ~whole,
             requests,
-            f"a step has {rules.token_budget:,} and prompts are not cut; raise token_budget or let prompts be cut",
+            f"a step has {rules.token_budget:,} and prompts are not cut; let a step have more tokens, or cut prompts",
+        )
+    tokens = int(prompts[~whole].sum())
+    if not requests.hash_ids.size and tokens > MOST_STEPS * rules.most_tokens:
+        raise OutsideDomainError(
+            f"prompts of {tokens:,} tokens in all take {tokens // rules.most_tokens:,} steps or more of "
+            f"{rules.most_tokens:,} each, and {MOST_STEPS:,} are followed at most; ask for fewer (--requests), "
+            f"shorter prompts, or more tokens a step (--max-batched-tokens)"
         )
 
 

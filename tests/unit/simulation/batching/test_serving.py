@@ -147,7 +147,7 @@ def test_a_million_requests_at_once_do_not_hang() -> None:
     [
         (replace(VLLM, kv_blocks=10), "needs room for 59 tokens, and all KV blocks hold 40"),
         (replace(TENSORRT_LLM, kv_blocks=14), "needs room for 60 tokens, and all KV blocks hold 56"),
-        (replace(TENSORRT_LLM, token_budget=30), "prompts are not cut; raise token_budget"),
+        (replace(TENSORRT_LLM, token_budget=30), "prompts are not cut; let a step have more tokens"),
     ],
 )
 def test_a_request_that_can_never_run_is_refused_with_the_reason(rules: object, said: str) -> None:
@@ -160,3 +160,9 @@ def test_times_that_end_before_the_rules_are_refused() -> None:
         serve(requests((0.0, 10, 5)), flat_costs(32), VLLM)
     with pytest.raises(DescriptionError, match="8 sequences, and the costs of a step end at 4"):
         serve(requests((0.0, 10, 5)), flat_costs(64, 4), VLLM)
+
+
+def test_more_steps_than_are_followed_are_refused_before_the_first() -> None:
+    rules = replace(VLLM, kv_blocks=10**9, token_budget=8, max_sequences=8)
+    with pytest.raises(OutsideDomainError, match="take 6,250,000 steps or more of 8 each, and 5,000,000 are followed"):
+        serve(requests((0.0, 50_000_000, 1)), flat_costs(), rules)
