@@ -144,7 +144,7 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
 
         click.echo(json_text("serve", answer))
     else:
-        from volvelle.report.serve_text import print_serving  # noqa: PLC0415 - not needed for JSON
+        from volvelle.report.serving.text import print_serving  # noqa: PLC0415 - not needed for JSON
 
         print_serving(answer, brief=brief)
     if not answer.feasible:
@@ -173,7 +173,7 @@ def _serve_split(
 
         click.echo(json_text("serve", ServeSplitDocument.model_validate(answer)))
     else:
-        from volvelle.report.serve_split_text import print_split  # noqa: PLC0415 - not needed for JSON
+        from volvelle.report.serving.split_text import print_split  # noqa: PLC0415 - not needed for JSON
 
         print_split(answer, brief=brief)
     if not answer.feasible:

@@ -2,18 +2,17 @@
 
 from rich.text import Text
 
-from volvelle.quantities import BYTES, SECONDS, percent, show
+from volvelle.quantities import BYTES, SECONDS, percent, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_text import fits_text, layout_text, money_text
 from volvelle.report.plan_words import layout_cells
 from volvelle.report.run_text import run_lines
-from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.terminal import MORE, plain_table, wide_console
 from volvelle.verbs.estimate import Answer
 from volvelle.verbs.plan import Plan
 
 _PARTS, _LAYOUTS, _PROBLEMS = 5, 3, 2
 """Parts of the time, layouts of a plan and reasons why something cannot run that are told."""
-_MORE = "more without --brief"
 
 
 def print_brief_estimate(answer: Answer) -> None:
@@ -31,7 +30,7 @@ def print_brief_estimate(answer: Answer) -> None:
         span = f", {show(found.low, SECONDS)} … {show(found.high, SECONDS)}" if found else ""
         console.print(
             f"[bold]{show(estimate.time, SECONDS)}/step[/bold]{span}; {percent(estimate.utilisation)} MFU, "
-            f"{estimate.tokens_per_second:,.0f} tokens/s"
+            f"{whole_text(estimate.tokens_per_second)} tokens/s"
         )
     console.print(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank: "
@@ -50,7 +49,7 @@ def print_brief_estimate(answer: Answer) -> None:
         console.print(Text("cannot run: ", style="bold red") + Text(violation.problem, style="default"))
         for cure in violation.cures[:1]:
             console.print(f"  fix: {cure}", markup=False)
-    console.print(_MORE, style="dim")
+    console.print(MORE, style="dim")
 
 
 def print_brief_plan(plan: Plan) -> None:
@@ -67,7 +66,7 @@ def print_brief_plan(plan: Plan) -> None:
         console.print("[bold red]none of them fits[/bold red]")
         for way in () if plan.dead_end is None else plan.dead_end.ways_out[:_LAYOUTS]:
             console.print(f"  {way.command}", markup=False)
-        console.print(_MORE, style="dim")
+        console.print(MORE, style="dim")
         return
     kinds = map(layout_cells, plan.kinds[:_LAYOUTS])
     rows = [(*figures, f"{kind}: {degrees}; {choices}") for *figures, kind, degrees, choices, _ in kinds]
@@ -84,4 +83,4 @@ def print_brief_plan(plan: Plan) -> None:
         console.print("\n".join(difference_lines(plan.difference)))
     if plan.run is not None:
         console.print("\n".join(run_lines(plan.run)))
-    console.print(_MORE, style="dim")
+    console.print(MORE, style="dim")

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from volvelle.mapping.axes import AXES
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show, whole_text
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.compare import Alternative, Comparison
 from volvelle.verbs.differences import Difference
@@ -115,7 +115,7 @@ def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]
     yield "MFU", each(lambda one: None if one.utilisation is None else f"{100 * one.utilisation:.1f} %")
     yield (
         "tokens a second",
-        each(lambda one: None if one.tokens_per_second is None else f"{one.tokens_per_second:,.0f}"),
+        each(lambda one: None if one.tokens_per_second is None else whole_text(one.tokens_per_second)),
     )
     yield "memory a chip", each(lambda one: None if one.memory_bytes is None else show(one.memory_bytes, BYTES))
     yield "of", each(lambda one: None if one.memory_capacity is None else show(one.memory_capacity, BYTES))

@@ -8,11 +8,12 @@ from rich.text import Text
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
+from volvelle.report.violations_text import violations_panel
 from volvelle.verbs.estimate import Answer
 
 _BAR = 8
@@ -27,7 +28,7 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     console = wide_console(console=Console(highlight=False))
     console.print(_headline(answer))
     if answer.estimate.violations:
-        console.print(_violations(answer.estimate))
+        console.print(violations_panel(answer.estimate.violations, title="why it cannot run"))
     if answer.speed is not None:
         console.print(_time(answer, detail=detail, bars=console.width >= _BARRED))
     console.print(_memory(answer, bars=console.width >= _BARRED))
@@ -103,7 +104,7 @@ def _speed(text: Text, estimate: TrainingEstimate) -> None:
         else "\n"
     )
     text.append(
-        f"{estimate.tokens_per_second:,.0f} tokens/s   "
+        f"{whole_text(estimate.tokens_per_second)} tokens/s   "
         f"{100 * estimate.utilisation:.1f} % of peak (MFU{_MASKED if estimate.utilisation >= 1.0 else ''})   "
         f"{estimate.work / estimate.time / estimate.chips / 1e12:.1f} TFLOP/s a chip\n"
     )
@@ -174,14 +175,6 @@ def _nearest(answer: Answer) -> str:
         for run in answer.nearest_runs
     ]
     return "\nmeasured runs like it: " + ("; ".join(runs) if runs else "none")
-
-
-def _violations(estimate: TrainingEstimate) -> Panel:
-    text = Text()
-    for index, violation in enumerate(estimate.violations):
-        text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
-        text.append("  fix: " + "\n  or:  ".join(violation.cures))
-    return Panel(text, title="why it cannot run", border_style="red", title_align="left")
 
 
 def _bar(share: float) -> Text:

@@ -14,6 +14,7 @@ from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.figures.theme import WIDE
 from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.violations_text import violations_panel
 from volvelle.search.graph.answer import FusedBlock, MappedPlan, MappingAnswer
 from volvelle.verbs.map import MapAnswer
 
@@ -32,7 +33,7 @@ def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
         change = change_text(found.plan.time / before.time)
         out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({degrees_words(before)})")
     if found.plan is None:
-        out.print(_violations(found))
+        out.print(violations_panel(found.violations, title="why nothing fits"))
         return
     out.print(_time(found.plan))
     if brief:
@@ -149,15 +150,6 @@ def _splits(plan: MappedPlan) -> Group:
 def _binding(plan: MappedPlan) -> Text:
     gains = [f"{limit.name} {percent(limit.gain / plan.time)}" for limit in plan.limits if limit.gain > 0]
     return Text("\nWhat binds (of the step, gone without it): " + (", ".join(gains[:4]) or "nothing but compute"))
-
-
-def _violations(found: MappingAnswer) -> Panel:
-    text = Text()
-    for index, violation in enumerate(found.violations):
-        text.append(("\n" if index else "") + violation.problem + "\n", style="bold")
-        if violation.cures:
-            text.append("  fix: " + "\n  or:  ".join(violation.cures))
-    return Panel(text, title="why nothing fits", border_style="red", title_align="left")
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

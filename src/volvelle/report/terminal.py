@@ -4,12 +4,15 @@ from collections.abc import Collection, Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from volvelle.report.fitted_table import FittedTable
 from volvelle.report.sheet import Sheet
 
 WIDTH = 100
 """Columns that a text takes at the most."""
+MORE = "more without --brief"
+"""The last line of a brief answer."""
 
 
 def wide_console(width: int = WIDTH, *, console: Console | None = None) -> Console:
@@ -40,6 +43,19 @@ def plain_table(
     for row in rows:
         table.add_row(*row)  # type: ignore[arg-type]
     return table
+
+
+def print_lines(console: Console, lines: Iterable[str]) -> None:
+    """A brief answer, and that there is more."""
+    for line in lines:
+        console.print(line, markup=False)
+    console.print(MORE, style="dim")
+
+
+def print_notes(console: Console, notes: Iterable[str], *, but: Collection[str] = ()) -> None:
+    """What was assumed, under an answer; but for what was said above."""
+    for index, note in enumerate(note for note in notes if note not in but):
+        console.print(Text(note if index else f"\n{note}", style="dim"))
 
 
 def print_sheet(sheet: Sheet, *, most: int = WIDTH) -> None:

@@ -9,13 +9,13 @@ from rich.text import Text
 from volvelle.applications.serving.fleet.sized import SizedService, Spent
 from volvelle.quantities import DOLLARS, SECONDS, numbered, percent, show
 from volvelle.report.sheet import Sheet
-from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
+from volvelle.report.violations_text import brief_violations, violations_panel
 from volvelle.verbs.fleet.answer import Fleet
 
 _MOST_ROWS = 24
 """Hours that a table shows; of more, the busiest day."""
-_CURES = 2
-_MORE = "more without --brief"
+_NO_CURE = "no single change of layout, policy or machine that was tried is enough"
 _UNKNOWN = "–"
 
 
@@ -23,17 +23,14 @@ def print_fleet(answer: Fleet, *, brief: bool = False) -> None:
     """Print a fleet: the answer first, then services, hours, places that were tried, and what was assumed."""
     console = wide_console(console=Console(highlight=False))
     if brief:
-        for line in brief_lines(answer):
-            console.print(line, markup=False)
-        console.print(_MORE, style="dim")
+        print_lines(console, brief_lines(answer))
         return
     console.print(_headline(answer))
     if answer.violations:
-        console.print(_violations(answer))
+        console.print(violations_panel(answer.violations, title="why not", no_cure=_NO_CURE))
     for sheet in sheets(answer):
         console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=("why not",)))
-    for index, note in enumerate(note for note in answer.notes if note not in answer.warnings):
-        console.print(Text(note if index else f"\n{note}", style="dim"))
+    print_notes(console, answer.notes, but=answer.warnings)
 
 
 def title_text(answer: Fleet) -> str:
@@ -98,9 +95,7 @@ def brief_lines(answer: Fleet) -> Iterator[str]:
     yield from figure_lines(answer)
     for one in answer.services:
         yield service_line(one)
-    for violation in answer.violations:
-        yield f"cannot run: {violation.problem}"
-        yield from (f"  fix: {cure}" for cure in violation.cures[:_CURES])
+    yield from brief_violations(answer.violations)
 
 
 def service_line(one: SizedService) -> str:
@@ -127,17 +122,6 @@ def _headline(answer: Fleet) -> Panel:
     good = answer.feasible
     title = "fleet" if good else "limits missed" if answer.services else "cannot run"
     return Panel(text, title=title, border_style="green" if good else "red", title_align="left")
-
-
-def _violations(answer: Fleet) -> Panel:
-    text = Text()
-    for index, violation in enumerate(answer.violations):
-        text.append(("\n" if index else "") + violation.problem, style="bold")
-        for place, cure in enumerate(violation.cures):
-            text.append(f"\n  {'or: ' if place else 'fix:'} {cure}")
-        if not violation.cures:
-            text.append("\n  no single change of layout, policy or machine that was tried is enough")
-    return Panel(text, title="why not", border_style="red", title_align="left")
 
 
 def sheets(answer: Fleet) -> Iterator[Sheet]:

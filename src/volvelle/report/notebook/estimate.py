@@ -1,6 +1,6 @@
 """An estimate as a notebook shows it."""
 
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_pictures import memory_picture, time_picture
 from volvelle.report.estimate_text import bound_words
@@ -9,6 +9,7 @@ from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself,
 from volvelle.report.plan_words import choices_text, degrees_text
 from volvelle.report.run_text import run_lines
 from volvelle.report.sheet import Sheet
+from volvelle.report.violations_text import violation_warnings
 from volvelle.verbs.estimate import Answer
 
 
@@ -24,7 +25,7 @@ def _shown(answer: Answer) -> Shown:
         level = "" if around is None else f" ({100 * around.level:.0f} % range)"
         figures.append(
             f"{show(estimate.time, SECONDS)}/step{span}{level}; {100 * estimate.utilisation:.1f} % of peak (MFU), "
-            f"{estimate.tokens_per_second:,.0f} tokens/s"
+            f"{whole_text(estimate.tokens_per_second)} tokens/s"
         )
     fits = "fits" if estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin) else "does not fit"
     sure = "" if estimate.fits is None else f" (probability {100 * estimate.fits:.0f} %)"
@@ -41,7 +42,7 @@ def _shown(answer: Answer) -> Shown:
     if answer.run is not None:
         figures += run_lines(answer.run)
     warnings = [*cluster.notes]
-    warnings += [f"cannot run: {found.problem}; {' or '.join(found.cures[:2])}" for found in estimate.violations]
+    warnings += violation_warnings(estimate.violations)
     return Shown(
         title=f"{answer.model} on {cluster.name}: one training step",
         figures=figures,

@@ -4,15 +4,15 @@ from volvelle.report.figures.engine import Chart
 from volvelle.report.fleet.text import figure_lines, service_line, sheets, title_text
 from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself, under
 from volvelle.report.sheet import Sheet
+from volvelle.report.violations_text import violation_warnings
 from volvelle.verbs.fleet.answer import Fleet
 
 
 def _shown(answer: Fleet) -> Shown:
-    problems = [f"cannot run: {found.problem}; {' or '.join(found.cures[:2])}" for found in answer.violations]
     return Shown(
         title=title_text(answer),
         figures=[*figure_lines(answer), *(service_line(one) for one in answer.services)],
-        warnings=[*answer.warnings, *problems],
+        warnings=[*answer.warnings, *violation_warnings(answer.violations)],
         pictures=(_picture(answer),) if answer.services else (),
         sheets=tuple(sheets(answer)),
         details=(Sheet(title="Notes", columns=("note",), rows=tuple((note,) for note in answer.notes)),),

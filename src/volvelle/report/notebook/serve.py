@@ -6,7 +6,7 @@ from typing import Any
 from volvelle.applications.serving.part_bounds import TimedPart
 from volvelle.quantities import BYTES, SECONDS, percent, show
 from volvelle.report.notebook.shown import Drawing, Presentation, Row, Shown, itself
-from volvelle.report.serve_text import (
+from volvelle.report.serving.text import (
     figure_lines,
     instance_text,
     latency_rows,
@@ -17,6 +17,7 @@ from volvelle.report.serve_text import (
 from volvelle.report.sheet import Sheet
 from volvelle.report.speculation.pictures import gain_picture
 from volvelle.report.speculation.text import gain_sheets
+from volvelle.report.violations_text import violation_warnings
 from volvelle.verbs.serving.serve import Serving
 
 
@@ -34,7 +35,7 @@ def _shown(answer: Serving) -> Shown:
     return Shown(
         title=f"{title_text(answer)}: {question_text(answer)}",
         figures=[instance_text(answer), *figure_lines(answer), memory_line(answer)],
-        warnings=[*answer.warnings, *_problems(answer)],
+        warnings=[*answer.warnings, *violation_warnings(answer.violations)],
         pictures=_pictures(answer),
         sheets=(*sheets, *(() if answer.speculation is None else gain_sheets(answer.speculation)), _memory(answer)),
         details=(Sheet(title="Notes", columns=("note",), rows=tuple((note,) for note in answer.notes)),),
@@ -44,10 +45,6 @@ def _shown(answer: Serving) -> Shown:
 def _pictures(answer: Serving) -> tuple[Drawing, ...]:
     gain = answer.speculation
     return () if gain is None else (lambda width: gain_picture(gain, width=width),)
-
-
-def _problems(answer: Serving) -> list[str]:
-    return [f"cannot run: {found.problem}; {' or '.join(found.cures[:2])}" for found in answer.violations]
 
 
 def _time(title: str, parts: Sequence[TimedPart], whole: float) -> Sheet:

@@ -5,7 +5,7 @@ from typing import Any
 
 from volvelle.report.documents.serve_split import ServeSplitDocument
 from volvelle.report.notebook.shown import Presentation, Row, Shown
-from volvelle.report.serve_split_text import (
+from volvelle.report.serving.split_text import (
     POOLS,
     figure_lines,
     latency_rows,

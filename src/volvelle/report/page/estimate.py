@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, TOKEN_COUNT, WATTS, Quantity, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, TOKEN_COUNT, WATTS, Quantity, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_text import fits_text, layout_text, money_words, range_words
 from volvelle.report.layout_command import layout_facts
@@ -90,7 +90,7 @@ def _headline(answer: Answer) -> Headline:
     rate = speed.work / speed.time / speed.chips / 1e12
     figures = [
         (f"{100 * speed.utilisation:.1f} %", "of peak (MFU)"),
-        (f"{speed.tokens_per_second:,.0f}", "tokens/s"),
+        (whole_text(speed.tokens_per_second), "tokens/s"),
         (f"{rate:.1f} TFLOP/s", "a chip"),
         *figures,
     ]

@@ -6,7 +6,7 @@ from volvelle.catalogue.schema import Reference
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.mapping.axes import AXES
 from volvelle.mapping.kinds import Kind
-from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.quantities import BYTES, SECONDS, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_text import fits_text
 from volvelle.report.figures.engine import Chart
@@ -97,7 +97,7 @@ def _headline(plan: Plan, asked: Sequence[str]) -> Headline:
     held = f"{show(best.memory_bytes, BYTES)} of {show(best.capacity, BYTES)}"
     figures = [
         (f"{100 * best.utilisation:.1f} %", "of peak (MFU)"),
-        (f"{best.tokens_per_second:,.0f}", "tokens/s"),
+        (whole_text(best.tokens_per_second), "tokens/s"),
         (held, f"memory of the fullest rank: {fits_text(best)}"),
         *(run_figures(plan.run) if plan.run is not None else ()),
     ]

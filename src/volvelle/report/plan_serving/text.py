@@ -4,7 +4,6 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from volvelle.report.launch_files_text import print_launch_files
 from volvelle.report.plan_serving.words import (
     COLUMNS,
     NUMBERS,
@@ -19,6 +18,7 @@ from volvelle.report.plan_serving.words import (
     spent_text,
     title_text,
 )
+from volvelle.report.serving.launch_files_text import print_launch_files
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.plan_serving.plan import ServingPlan
 

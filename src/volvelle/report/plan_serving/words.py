@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from volvelle.applications.serving.chance import LikelyFigure
-from volvelle.quantities import DOLLARS, SECONDS, WATTS, numbered, percent, show
+from volvelle.quantities import DOLLARS, SECONDS, WATTS, numbered, percent, show, whole_text
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.plan import ServingPlan
 from volvelle.verbs.serving.question import ServingQuestion
@@ -92,7 +92,7 @@ def option_lines(plan: ServingPlan, option: ServingOption) -> Iterator[str]:
     told = [f"{show(dollars, DOLLARS)} {how}" for how, dollars in prices.items() if dollars is not None]
     yield f"a million output tokens: {', '.join(told) or 'price not known'}"
     yield (
-        f"{option.load.throughput or 0.0:,.0f} output tokens/s, {option.tokens_per_chip:,.0f} a chip, "
+        f"{whole_text(option.load.throughput or 0.0)} output tokens/s, {whole_text(option.tokens_per_chip)} a chip, "
         f"{option.tokens_per_user:,.1f} a user"
     )
     yield goodput_text(plan, option)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from volvelle.applications.acceptance.drafters import NAMES
 from volvelle.applications.serving.speculation.gain import SpeculationGain
-from volvelle.quantities import SECONDS, numbered, show
+from volvelle.quantities import SECONDS, numbered, show, whole_text
 from volvelle.report.sheet import Sheet
 
 _WITHOUT = "without"
@@ -34,7 +34,7 @@ def gain_lines(found: SpeculationGain) -> Iterator[str]:
         if value is not None and without is not None:
             figures.append(f"{name} {show(value, SECONDS)} ({show(without, SECONDS)} {_WITHOUT})")
     if found.throughput is not None and found.throughput_without is not None:
-        figures.append(f"{found.throughput:,.0f} tokens/s ({found.throughput_without:,.0f} {_WITHOUT})")
+        figures.append(f"{whole_text(found.throughput)} tokens/s ({whole_text(found.throughput_without)} {_WITHOUT})")
     if found.gain is not None:
         yield f"{_times(found.gain)} for each user: {', '.join(figures)}"
     yield loss_text(found)

@@ -3,7 +3,7 @@
 import pytest
 
 import volvelle
-from volvelle.report.serve_text import print_serving
+from volvelle.report.serving.text import print_serving
 from volvelle.report.speculation.text import gain_lines, gain_sheets, loss_text
 
 ASKED = {"on": "dgx-h100/8", "weights": "fp8", "batch": 16}

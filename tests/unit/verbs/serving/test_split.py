@@ -8,7 +8,7 @@ import volvelle
 from volvelle import DescriptionError, MappingError, UnknownNameError
 from volvelle.report.documents.document import json_text
 from volvelle.report.documents.serve_split import ServeSplitDocument
-from volvelle.report.serve_split_text import brief_lines
+from volvelle.report.serving.split_text import brief_lines
 from volvelle.verbs.serving.split import SplitServing, check_split
 
 ASKED = {"on": "dgx-h100/16", "weights": "fp8", "load": "closed 8", "input": 512, "output": 32}

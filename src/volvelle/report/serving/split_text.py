@@ -6,8 +6,10 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from volvelle.quantities import BYTES_PER_SECOND, DOLLARS, SECONDS, numbered, percent, show
-from volvelle.report.terminal import plain_table, wide_console
+from volvelle.quantities import BYTES_PER_SECOND, SECONDS, numbered, percent, show, whole_text
+from volvelle.report.serving.words import degrees_text, load_text, price_text, throughput_text
+from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
+from volvelle.report.violations_text import brief_violations, violations_text
 from volvelle.verbs.serving.split import SplitPool, SplitServing
 
 LATENCIES = {
@@ -22,17 +24,14 @@ LATENCIES = {
 """Latencies by name; those of a part of the way stand under the whole."""
 POOLS = ("pool", "chips", "requests/s", "sustains", "used", "in a step", "limited by")
 """Columns of what each pool did."""
-_MORE = "more without --brief"
-_CURES = 2
+_NO_CURE = "no wider worker and no narrower weights that were tried are enough"
 
 
 def print_split(answer: SplitServing, *, brief: bool = False) -> None:
     """Print how a model is served by two pools: the answer first, then both pools, then what was assumed."""
     console = wide_console(console=Console(highlight=False))
     if brief:
-        for line in brief_lines(answer):
-            console.print(line, markup=False)
-        console.print(_MORE, style="dim")
+        print_lines(console, brief_lines(answer))
         return
     console.print(_headline(answer))
     if answer.load is not None:
@@ -40,8 +39,7 @@ def print_split(answer: SplitServing, *, brief: bool = False) -> None:
         if rows := list(latency_rows(answer)):
             console.print(plain_table("What clients measure", columns, rows, numbers=columns[1:]))
         console.print(plain_table("Pools", POOLS, list(pool_rows(answer)), numbers=POOLS[1:6]))
-    for index, note in enumerate(note for note in answer.notes if note not in answer.warnings):
-        console.print(Text(note if index else f"\n{note}", style="dim"))
+    print_notes(console, answer.notes, but=answer.warnings)
 
 
 def title_text(answer: SplitServing) -> str:
@@ -52,22 +50,15 @@ def title_text(answer: SplitServing) -> str:
 
 def question_text(answer: SplitServing) -> str:
     """What was asked."""
-    question = answer.question
-    if question.traced:
-        return f"load: {question.load}"
-    drawn = "" if question.lengths == "fixed" else f" ({question.lengths})"
-    lengths = f"{numbered(question.input_tokens, 'token')} in, {question.output_tokens:,} out"
-    return f"load: {question.load}, {lengths}{drawn}"
+    return load_text(answer.question)
 
 
 def pool_text(pool: SplitPool) -> str:
     """How a pool is laid out."""
     layout, served = pool.instance.layout, pool.instance.served
-    degrees = {"tensor": layout.tensor, "data": layout.data, "pipeline": layout.pipeline, "expert": layout.expert}
-    words = " × ".join(f"{name} {degree}" for name, degree in degrees.items() if degree > 1)
     chips = numbered(layout.chips, "chip")
     return (
-        f"{numbered(pool.workers, 'worker')} of {chips}{f' ({words})' if words else ''}, {pool.cluster.chip.name}, "
+        f"{numbered(pool.workers, 'worker')} of {chips}{degrees_text(layout)}, {pool.cluster.chip.name}, "
         f"weights in {served.weights}"
     )
 
@@ -84,18 +75,16 @@ def figure_lines(answer: SplitServing) -> Iterator[str]:
         found = load.ranges["throughput"]
         user = "" if load.throughput_per_user is None else f", {load.throughput_per_user:,.1f} a user"
         yield (
-            f"{load.throughput:,.0f} output tokens/s   {found.low:,.0f} … {found.high:,.0f} "
-            f"({percent(found.level, 0)} interval), {load.throughput_per_chip:,.0f} a chip{user}"
+            f"{throughput_text(load.throughput, found)} ({percent(found.level, 0)} interval), "
+            f"{whole_text(load.throughput / load.chips)} a chip{user}"
         )
-        yield f"{load.request_throughput:.4g} requests/s, {load.total_throughput:,.0f} tokens/s in and out"
+        yield f"{load.request_throughput:.4g} requests/s, {whole_text(load.total_throughput)} tokens/s in and out"
     use = getattr(load, load.binds).utilisation
     yield f"the {load.binds} pool binds: {percent(use, 0)} of what it sustains"
     if answer.advice:
         yield answer.advice
     if answer.cost is not None:
-        prices = {"on owned hardware": answer.cost.owned, "rented": answer.cost.rented}
-        told = [f"{show(dollars, DOLLARS)} {how}" for how, dollars in prices.items() if dollars is not None]
-        yield f"a million output tokens: {', '.join(told) or 'price not known'}"
+        yield price_text(answer.cost)
 
 
 def link_text(answer: SplitServing) -> str:
@@ -134,9 +123,7 @@ def brief_lines(answer: SplitServing) -> Iterator[str]:
     yield from figure_lines(answer)
     for name, mean, median, _, high in latency_rows(answer):
         yield f"{name.strip()} mean {mean}, median {median}, p99 {high}"
-    for violation in answer.violations:
-        yield f"cannot run: {violation.problem}"
-        yield from (f"  fix: {cure}" for cure in violation.cures[:_CURES])
+    yield from brief_violations(answer.violations)
 
 
 def _headline(answer: SplitServing) -> Panel:
@@ -151,11 +138,7 @@ def _headline(answer: SplitServing) -> Panel:
         text.append(f"note: {warning}\n", style="yellow")
     for index, line in enumerate(figure_lines(answer)):
         text.append(f"\n{line}", style="bold green" if index == 0 else "")
-    for violation in answer.violations:
-        text.append(f"\n{violation.problem}", style="bold red")
-        for place, cure in enumerate(violation.cures):
-            text.append(f"\n  {'or: ' if place else 'fix:'} {cure}")
-        if not violation.cures:
-            text.append("\n  no wider worker and no narrower weights that were tried are enough")
+    if answer.violations:
+        text.append("\n").append_text(violations_text(answer.violations, style="bold red", no_cure=_NO_CURE))
     title = "served" if answer.feasible else "cannot run"
     return Panel(text, title=title, border_style="green" if answer.feasible else "red", title_align="left")

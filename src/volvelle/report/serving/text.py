@@ -11,18 +11,20 @@ from rich.text import Text
 from volvelle.applications.serving.part_bounds import TimedPart
 from volvelle.applications.serving.static_answer import StaticAnswer
 from volvelle.estimators.result import Range
-from volvelle.quantities import BYTES, DOLLARS, SECONDS, numbered, percent, show
-from volvelle.report.launch_files_text import print_launch_files
+from volvelle.quantities import BYTES, SECONDS, numbered, percent, show, whole_text
+from volvelle.report.serving.launch_files_text import print_launch_files
+from volvelle.report.serving.words import degrees_text, lengths_text, load_text, price_text, throughput_text
 from volvelle.report.speculation.text import gain_lines, gain_sheets
-from volvelle.report.terminal import plain_table, wide_console
+from volvelle.report.terminal import MORE, plain_table, print_notes, wide_console
+from volvelle.report.violations_text import brief_violations, violations_panel
 from volvelle.verbs.serving.serve import Serving
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
 
-_PARTS, _CURES = 4, 2
-"""Parts of the time and cures that a brief answer tells."""
-_MORE = "more without --brief"
+_PARTS = 4
+"""Of the time, that a brief answer tells."""
+_NO_CURE = "no single change of layout, format or machine that was tried is enough"
 LATENCIES = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "e2el": "E2EL"}
 """Latencies as ``vllm bench serve`` calls them."""
 
@@ -34,11 +36,11 @@ def print_serving(answer: Serving, *, brief: bool = False) -> None:
         for line in brief_lines(answer):
             console.print(line, markup=False)
         _print_files(console, answer)
-        console.print(_MORE, style="dim")
+        console.print(MORE, style="dim")
         return
     console.print(_headline(answer))
     if answer.violations:
-        console.print(_violations(answer))
+        console.print(violations_panel(answer.violations, title="why it cannot run", no_cure=_NO_CURE))
     if answer.load is not None and answer.load.latencies:
         console.print(_latencies(answer.load))
     if answer.static is not None:
@@ -49,9 +51,7 @@ def print_serving(answer: Serving, *, brief: bool = False) -> None:
         for sheet in gain_sheets(answer.speculation):
             console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers))
     console.print(_memory(answer))
-    told = [note for note in answer.notes if note not in answer.warnings]
-    for index, note in enumerate(told):
-        console.print(Text(note if index else f"\n{note}", style="dim"))
+    print_notes(console, answer.notes, but=answer.warnings)
     _print_files(console, answer)
 
 
@@ -76,24 +76,17 @@ def title_text(answer: Serving) -> str:
 def question_text(answer: Serving) -> str:
     """What was asked."""
     question = answer.question
-    lengths = f"{numbered(question.input_tokens, 'token')} in, {question.output_tokens:,} out"
     if question.load is None:
-        return f"{numbered(question.batch or 1, 'sequence')} at once, {lengths}"
-    if question.traced:
-        return f"load: {question.load}"
-    drawn = "" if question.lengths == "fixed" else f" ({question.lengths})"
-    return f"load: {question.load}, {lengths}{drawn}"
+        return f"{numbered(question.batch or 1, 'sequence')} at once, {lengths_text(question)}"
+    return load_text(question)
 
 
 def instance_text(answer: Serving) -> str:
     """How one instance is laid out, and how many there are."""
     layout, served = answer.instance.layout, answer.instance.served
-    degrees = {"tensor": layout.tensor, "data": layout.data, "pipeline": layout.pipeline, "expert": layout.expert}
-    words = " × ".join(f"{name} {degree}" for name, degree in degrees.items() if degree > 1)
     return (
-        f"{numbered(answer.replicas, 'instance')} of {numbered(layout.chips, 'chip')}"
-        f"{f' ({words})' if words else ''}, weights in "
-        f"{served.weights}, KV cache in {served.cache}"
+        f"{numbered(answer.replicas, 'instance')} of {numbered(layout.chips, 'chip')}{degrees_text(layout)}, "
+        f"weights in {served.weights}, KV cache in {served.cache}"
     )
 
 
@@ -106,9 +99,7 @@ def figure_lines(answer: Serving) -> Iterator[str]:
     if answer.speculation is not None:
         yield from gain_lines(answer.speculation)
     if answer.cost is not None:
-        prices = {"on owned hardware": answer.cost.owned, "rented": answer.cost.rented}
-        told = [f"{show(dollars, DOLLARS)} {how}" for how, dollars in prices.items() if dollars is not None]
-        yield f"a million output tokens: {', '.join(told) or 'price not known'}"
+        yield price_text(answer.cost)
 
 
 def memory_line(answer: Serving) -> str:
@@ -135,8 +126,8 @@ def _static_lines(static: StaticAnswer) -> Iterator[str]:
         yield f"{word} {show(value, SECONDS)}   {_span(ranges[name])} ({level} interval)"
     found = ranges["throughput"]
     yield (
-        f"{static.throughput:,.0f} output tokens/s   {found.low:,.0f} … {found.high:,.0f}; "
-        f"{static.throughput_per_instance:,.0f} an instance, {static.throughput_per_chip:,.0f} a chip, "
+        f"{throughput_text(static.throughput, found)}; {whole_text(static.throughput_per_instance)} an instance, "
+        f"{whole_text(static.throughput_per_chip)} a chip, "
         f"{static.throughput_per_user:,.1f} a user"
     )
     binding = static.binding
@@ -151,11 +142,11 @@ def _load_lines(load: "LoadAnswer") -> Iterator[str]:
     elif load.throughput is not None and load.total_throughput is not None and load.metrics is not None:
         found = load.ranges["throughput"]
         yield (
-            f"{load.throughput:,.0f} output tokens/s   {found.low:,.0f} … {found.high:,.0f} "
-            f"({percent(found.level, 0)} interval), {load.throughput_per_chip:,.0f} a chip"
+            f"{throughput_text(load.throughput, found)} ({percent(found.level, 0)} interval), "
+            f"{whole_text(load.throughput / load.chips)} a chip"
         )
         yield (
-            f"{load.request_throughput:.4g} requests/s, {load.total_throughput:,.0f} tokens/s in and out; "
+            f"{load.request_throughput:.4g} requests/s, {whole_text(load.total_throughput)} tokens/s in and out; "
             f"{numbered(load.requests, 'request')} in {show(load.metrics.duration, SECONDS)}"
             + (f" on each of {load.ranks} ranks" if load.ranks > 1 else "")
         )
@@ -184,9 +175,7 @@ def brief_lines(answer: Serving) -> Iterator[str]:
         ):
             told = ", ".join(f"{part.name} {percent(part.seconds / whole, 0)}" for part in parts[:_PARTS])
             yield f"{phase}: {told}"
-    for violation in answer.violations:
-        yield f"cannot run: {violation.problem}"
-        yield from (f"  fix: {cure}" for cure in violation.cures[:_CURES])
+    yield from brief_violations(answer.violations)
 
 
 def _headline(answer: Serving) -> Panel:
@@ -207,17 +196,6 @@ def _headline(answer: Serving) -> Panel:
         text.append("\nno speed: it cannot be served so", style="bold red")
     title = "served" if answer.feasible else "cannot run"
     return Panel(text, title=title, border_style="green" if answer.feasible else "red", title_align="left")
-
-
-def _violations(answer: Serving) -> Panel:
-    text = Text()
-    for index, violation in enumerate(answer.violations):
-        text.append(("\n" if index else "") + violation.problem, style="bold")
-        for place, cure in enumerate(violation.cures):
-            text.append(f"\n  {'or: ' if place else 'fix:'} {cure}")
-        if not violation.cures:
-            text.append("\n  no single change of layout, format or machine that was tried is enough")
-    return Panel(text, title="why it cannot run", border_style="red", title_align="left")
 
 
 def latency_rows(load: "LoadAnswer") -> Mapping[str, tuple[float, float, float, float]]:

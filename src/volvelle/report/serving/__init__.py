@@ -1,0 +1,1 @@
+"""Answers about serving, in words."""
