@@ -137,11 +137,20 @@ def domains_of(declared: Any) -> Mapping[str, NumberDomain]:
     return {part.name: part.metadata[_KEY] for part in fields(declared) if _KEY in part.metadata}
 
 
+@cache
+def _plain_fields(declared: Any) -> frozenset[str]:
+    """Fields of a frozen value that are one number, neither a table of them nor possibly nothing."""
+    return frozenset(part.name for part in fields(declared) if part.type in (int, float, "int", "float"))
+
+
 def check_fields(value: Any, where: str) -> None:
     """Refuse a frozen value with a number outside its domain; columns were looked at where they were made."""
     for name, domain in domains_of(value.__class__).items():
         held = getattr(value, name)
-        for key, stated in held.items() if isinstance(held, Mapping) else (("", held),):
+        table = isinstance(held, Mapping)
+        if (table or held is None) and name in _plain_fields(value.__class__):
+            domain.check(held, f"{where}: {name}")
+        for key, stated in held.items() if table else (("", held),):
             if isinstance(stated, int | float | str | list | tuple) and not domain.holds(stated):
                 domain.check(stated, f"{where}: {name}{'.' if key else ''}{key}")
 

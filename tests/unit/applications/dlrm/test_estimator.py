@@ -140,6 +140,15 @@ def test_models_have_names_or_files(tmp_path: Path) -> None:
         read_dlrm(file)
 
 
+@pytest.mark.parametrize("rows", [{}, {"a": 5}, [], None, "many", True])
+def test_what_is_no_number_is_refused_where_a_table_has_one(tmp_path: Path, rows: object) -> None:
+    file = tmp_path / "mine.json"
+    table = {"count": 2, "rows": rows, "width": 8}
+    file.write_text(json.dumps({"dense": 4, "bottom": [8], "top": [2, 1], "tables": [table]}), "utf-8")
+    with pytest.raises(DescriptionError, match="tables: rows is"):
+        read_dlrm(file)
+
+
 def test_constants_are_kept_by_software() -> None:
     assert set(dlrm_stacks()) == {"hugectr", "other"}
     with pytest.raises(UnknownNameError, match="software"):
