@@ -136,17 +136,21 @@ class _Desk:
 
 def _compile() -> None:
     """Have what follows loads compiled, once for an installation: no question is blamed for the compiler's time."""
-    from volvelle.simulation.batching.machine import run_in_flight  # noqa: PLC0415 - loaded in a process of its own
+    from volvelle.simulation.batching.machine import (  # noqa: PLC0415 - loaded in a process of its own
+        run_in_flight,
+        run_prefill_first,
+    )
     from volvelle.simulation.compiler import ready  # noqa: PLC0415 - loaded in a process of its own
 
-    if ready(run_in_flight):
+    if ready(run_in_flight) and ready(run_prefill_first):
         return
     from tests.everyday.asking import ask as asked  # noqa: PLC0415 - loaded in a process of its own
 
     few = ("--tp=1", "--pp=1", "--weights=bf16", "--kv=bf16", "--max-batched-tokens=8192", "--max-seqs=16")
     load = ("--load=poisson 1/s", "--slo=p99 ttft 2 s", "--requests=5", "--workers=1")
     with tempfile.TemporaryDirectory(prefix="volvelle-fuzz-") as name:
-        asked(Path(name), "plan", "llama3-8b", "--serve", "--on=dgx-h100/1", *few, *load)
+        for engine in ("vllm", "sglang"):
+            asked(Path(name), "plan", "llama3-8b", "--serve", f"--engine={engine}", "--on=dgx-h100/1", *few, *load)
 
 
 def fuzz(seeds: Iterable[int], *, workers: int = 1, patience: float = PATIENCE) -> Iterator[tuple[int, list[Finding]]]:
