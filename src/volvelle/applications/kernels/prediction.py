@@ -31,6 +31,8 @@ CHIPS = {
 """Chips of the catalogue by what sources of kernels call them."""
 ELEMENTS = {"bfloat16": "bf16", "half": "bf16", "fp8": "fp8", "fp8_block": "fp8", "nvfp4": "fp4"}
 """Element types of the catalogue by what sources call them."""
+_PARTS = {"ep": "experts", "topk": "experts", "tp": "inter", "kv_heads": "heads"}
+"""Sizes that are no larger than others."""
 LEAST_SIDE = 128
 """Products with a shorter side are not held against the law."""
 
@@ -58,6 +60,10 @@ def why_unusable(row: KernelMeasurement) -> str | None:
         "launched one by one, not under a graph: it times the host": row.flag == "eager",
         "a window of keys has no law yet": bool(row.window),
         f"it states no {', '.join(lacking)}": bool(lacking),
+        **{
+            f"it has more {part} than {whole}": (getattr(row, part) or 0) > (getattr(row, whole) or np.inf)
+            for part, whole in _PARTS.items()
+        },
         f"a side is shorter than {LEAST_SIDE}": row.operation == "gemm" and min(row.n or 0, row.k or 0) < LEAST_SIDE,
         "it states no time": row.time is None,
     }
