@@ -59,6 +59,7 @@ def ask(seed: int) -> list[Finding]:
 
     with tempfile.TemporaryDirectory(prefix="volvelle-fuzz-") as name:
         asked = question(seed, Path(name))
+        given = "".join(file.read_text("utf-8", "replace") for file in Path(name).iterdir() if file.is_file())
         kind, status = "", -1
         with surroundings(Path(name), asked.environment, asked.encoding) as (out, err):
             signal.signal(signal.SIGPROF, _ring)
@@ -89,7 +90,7 @@ def ask(seed: int) -> list[Finding]:
         return [finding("message", f"{len(said)} characters: {said[:100]}")]
     if asked.environment.get("COLUMNS", "80") in ("1", "20", "40") and "--json" not in asked.arguments:
         return []  # words are cut anywhere: Narayanan ends in nan
-    return [finding("absurd", what) for what in absurdities(asked.arguments, status, shown)]
+    return [finding("absurd", what) for what in absurdities(asked.arguments, status, shown, given)]
 
 
 def _worker(calls: Connection) -> None:

@@ -23,12 +23,12 @@ _QUOTING = re.compile("; it (must|may)|there is no |cites ")
 _MFU = re.compile(r"([\d.,]+) % of peak")
 
 
-def absurdities(arguments: tuple[str, ...], status: int, out: str) -> list[str]:
-    """What is absurd about an answer."""
+def absurdities(arguments: tuple[str, ...], status: int, out: str, given: str = "") -> list[str]:
+    """What is absurd about an answer; what files said that were `given` may be repeated."""
     if status not in (0, 1):
         return []
     if "--json" not in arguments:
-        return _in_text(arguments, out)
+        return _in_text(arguments, out, given)
     try:
         document = json.loads(out, parse_constant=_no_constant)
     except ValueError as error:
@@ -50,16 +50,22 @@ def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is no number of JSON")
 
 
-def _in_text(arguments: tuple[str, ...], out: str) -> list[str]:
+def _in_text(arguments: tuple[str, ...], out: str, given: str) -> list[str]:
     shown = "\n".join(line for line in out.splitlines() if not _QUOTING.search(line))
     for word in arguments:  # what was asked is repeated
         shown = shown.replace(word, "") if word else shown
         if _WRONG.search(value := word.partition("=")[2]):  # in commands that would do too: --load 'poisson inf/s'
             shown = shown.replace(value, "")
     wrong = _WRONG_SCORE if arguments[:1] == ("validate",) else _WRONG
-    found = [f"text has {match.group()!r}" for match in wrong.finditer(shown)][:1]
+    found = [f"text has {match.group()!r}" for match in wrong.finditer(shown) if not _named(match, given)][:1]
     found += [f"MFU of {match[1]} %" for match in _MFU.finditer(shown) if float(match[1].replace(",", "")) > 100]
     return found
+
+
+def _named(match: re.Match[str], given: str) -> bool:
+    """Whether a word, with what follows it, is a name that was given: a study may be called ``nan s``."""
+    following = re.match(r" ?\w*", match.string[match.end() :])
+    return bool(given) and f'"{match.group()}{following.group() if following else ""}'.rstrip() in given
 
 
 def _impossible(value: Any, path: tuple[str, ...]) -> Iterator[str]:
