@@ -46,6 +46,8 @@ _DOUBLINGS = (2.0, 4.0)
 """Other counts that are shown, in times the fewest."""
 _MOST = 400
 """Counts looked at for the fewest."""
+_EVERY = 8
+"""Units up to twice which every count is looked at for a budget; beyond, every second, from twice that every fourth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +121,9 @@ def how_many(
 
     `on` names the machine without a count; it grows by whole nodes. Every count is looked at from the fewest that could
     do at full rate up to the first that does, so there is none below it; then a few up to a quarter more for a
-    cheaper one. Without a batch, a step has four million tokens. Layouts are restricted, and numbers of the machine
-    set, as in `plan`.
+    cheaper one. For a budget alone counts lie farther apart as they grow: what a run costs hardly changes between
+    them. Without a batch, a step has four million tokens. Layouts are restricted, and numbers of the machine set, as in
+    `plan`.
     """
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
@@ -209,8 +212,11 @@ class _Counter:
     def upward(self, first: int, days: float | None) -> Iterator[Size]:
         """Counts from the first, those alone that keep the date where there is one."""
         within = None if days is None else days * DAY * self.step.tokens / self.tokens
-        for place in range(_MOST):
-            size = self._at(first + place * self.unit, within=within)
+        for count in range(first, first + _MOST * self.unit, self.unit):
+            rough = max(1, count // (_EVERY * self.unit))
+            if days is None and count % (self.unit << (rough.bit_length() - 1)):
+                continue
+            size = self._at(count, within=within)
             if size is not None:
                 self.sizes[size.accelerators] = size
                 yield size

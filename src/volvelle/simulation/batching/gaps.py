@@ -9,12 +9,15 @@ import numpy as np
 from volvelle.simulation.batching.served import Served, Spans
 from volvelle.simulation.batching.state import Real, Whole
 
-_MOST = 1_000_000
-"""Steps that are looked at one by one; of more, neighbours in a span count as alike."""
+MOST_STEPS = 1_000_000
+"""That are looked at one by one; of more, neighbours in a span count as alike."""
 
 
-def gaps(served: Served) -> tuple[Real, Real]:
-    """Seconds between two pieces of an answer that follow each other, and how often each occurs."""
+def gaps(served: Served, *, most: int = MOST_STEPS) -> tuple[Real, Real]:
+    """Seconds between two pieces of an answer that follow each other, and how often each occurs.
+
+    At most so many steps are looked at one by one.
+    """
     timeline = _Timeline(served.spans)
     if served.stream_interval > 1:
         found = _streamed(served, timeline)
@@ -29,7 +32,7 @@ def gaps(served: Served) -> tuple[Real, Real]:
     own = timeline.first_ends[place] - tokens
     joined = np.bincount(place, minlength=spans.steps.size)
     together = timeline.first_ends[1:] - timeline.ends[:-1]
-    later, weights = _later_steps(spans)
+    later, weights = _later_steps(spans, most)
     values = np.concatenate((together, own, served.resumption_gaps, later))
     counts = np.concatenate(
         (
@@ -70,13 +73,13 @@ class _Timeline:
         return ends
 
 
-def _later_steps(spans: Spans) -> tuple[Real, Real]:
+def _later_steps(spans: Spans, most: int) -> tuple[Real, Real]:
     """Steps of each span after its first, and how many sequences decode in them."""
     level = (spans.more == 0.0) & (spans.steps > 1)
     rising = (spans.more != 0.0) & (spans.steps > 1)
     first, more, decoding = spans.first[rising], spans.more[rising], spans.decoding[rising]
     steps = spans.steps[rising] - 1
-    group = max(1, -(-int(steps.sum()) // _MOST))
+    group = max(1, -(-int(steps.sum()) // most))
     pieces = -(-steps // group)
     row = np.repeat(np.arange(steps.size), pieces)
     piece = np.arange(row.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from volvelle.applications.serving.fleet.checked_hour import HourCheck
 from volvelle.applications.serving.fleet.scaling import Schedule
 from volvelle.applications.serving.instance import Instance
-from volvelle.simulation.batching.gaps import gaps
+from volvelle.simulation.batching.costs import StepCosts
+from volvelle.simulation.batching.gaps import MOST_STEPS, gaps
 from volvelle.simulation.batching.metrics import Latency
+from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.serving.limits import LatencyLimit
@@ -24,6 +26,8 @@ from volvelle.workload.serving.requests import Real, Requests, Whole
 
 MOST_FOLLOWED = 40_000
 """Requests of one hour at most."""
+_MOST_RANKS = 2000
+"""Data-parallel ranks, however few requests each has."""
 _MOST_DRAWN = 4_000_000
 """Requests of a part of a fleet, of which then some ranks are followed."""
 _WARM = 5
@@ -63,14 +67,17 @@ def replayed_hour(
     sent, server = _routed(requests, load, np.where(servers > 0, np.maximum(servers // times, 1), 0))
     since = float(load.begins[first])
     # Whole ranks are followed: all of them, or every so many.
-    step = max(int(np.ceil(len(requests) / MOST_FOLLOWED)), 1)
+    some = int(server.max()) + 1
+    step = max(-(-len(requests) // MOST_FOLLOWED), -(-some // _MOST_RANKS))
+    rules = instance.rules()
+    costs = instance.costs(rules)
     followed = [
         _Followed(
-            run=_served(instance, requests, sent, rows),
+            run=_served(costs, rules, requests, sent, rows),
             waited=(sent - requests.arrival)[rows],
             counted=requests.arrival[rows] >= since,
         )
-        for rows in (np.flatnonzero(server == rank) for rank in range(0, int(server.max()) + 1, step))
+        for rows in (np.flatnonzero(server == rank) for rank in range(0, some, step))
         if rows.size
     ]
     count = sum(int(one.counted.sum()) for one in followed)
@@ -112,14 +119,13 @@ def _routed(requests: Requests, load: OfferedLoad, servers: Whole) -> tuple[Real
     return sent, turn % np.maximum(servers[reached], 1)
 
 
-def _served(instance: Instance, requests: Requests, sent: Real, rows: Whole) -> Served:
-    rules = instance.rules()
+def _served(costs: StepCosts, rules: Rules, requests: Requests, sent: Real, rows: Whole) -> Served:
     own = Requests(
         arrival=sent[rows] - sent[rows[0]],
         input_tokens=requests.input_tokens[rows],
         output_tokens=requests.output_tokens[rows],
     )
-    return serve(own, instance.costs(rules), rules)
+    return serve(own, costs, rules)
 
 
 def _latencies(followed: list[_Followed]) -> Mapping[str, Latency]:
@@ -131,7 +137,9 @@ def _latencies(followed: list[_Followed]) -> Mapping[str, Latency]:
         e2el.append((run.end - run.sent + one.waited)[counted])
         several = counted & (run.output_tokens > 1)
         tpot.append((run.end - run.first_token)[several] / (run.output_tokens[several] - 1))
-    between, weights = (np.concatenate(parts) for parts in zip(*(gaps(one.run) for one in followed), strict=True))
+    most = max(MOST_STEPS // len(followed), 1)
+    found = zip(*(gaps(one.run, most=most) for one in followed), strict=True)
+    between, weights = (np.concatenate(parts) for parts in found)
     spreads = {
         "ttft": Latency.of(np.concatenate(ttft)),
         "tpot": Latency.of(np.concatenate(tpot)),
