@@ -273,7 +273,7 @@ def _cases() -> dict[str, list[tuple[str, Case]]]:
     base = Case()
     reached = len(base.served().sent) / base.served().duration
     sglang, trtllm = Case(engine="sglang"), Case(engine="trtllm")
-    mixture = Case(model="qwen3-30b-a3b", weights="bf16", tensor=2)
+    mixture = Case(model="qwen3.6-35b-a3b", weights="bf16", tensor=2)
     room = CLIENTS // 2 * (PROMPT + ANSWER)
     return {
         "vLLM": [
@@ -290,6 +290,7 @@ def _cases() -> dict[str, list[tuple[str, Case]]]:
             (f"prefix cache: {SHARED} tokens shared", replace(base, shared=True)),
             ("stream interval: 32 tokens", replace(base, settings=_settings(stream_interval=32))),
             ("front end: ten times as slow", replace(base, constants={"first_token": 10.0})),
+            ("tokeniser: ten times as slow", replace(base, constants={"tokenising": 10.0})),
         ],
         "SGLang": [
             ("as it is", sglang),
@@ -303,7 +304,7 @@ def _cases() -> dict[str, list[tuple[str, Case]]]:
                 replace(trtllm, settings=_settings(batch_wait_steps=20, batch_wait_ratio=0.9)),
             ),
         ],
-        "vLLM, Qwen3 30B-A3B": [
+        "vLLM, Qwen3.6 35B-A3B": [
             ("as it is", mixture),
             ("eager launches: cost nothing", replace(mixture, constants={"eager_": 0.0})),
             ("eager launches: twice as long", replace(mixture, constants={"eager_": 2.0})),

@@ -158,7 +158,7 @@ OTHERS = {
     "under-two-seconds-tight": f"plan {ASKED_SLO} --slo 'p99 ttft 150 ms, p99 tpot 50 ms' --weights fp8 --kv bf16",
     "under-two-seconds-served": f"{WITHIN} --load 'poisson 4/s'",
     "under-two-seconds-alone": f"{WITHIN.replace('h100/4', 'h100/2')} --batch 1 --brief",
-    "under-two-seconds-busier": f"{WITHIN} --load 'poisson 5/s' --brief",
+    "under-two-seconds-busier": f"{WITHIN} --load 'poisson 4.5/s' --brief",
     "under-two-seconds-wider": f"{WIDER} --max-seqs 64 --load 'poisson 4/s' --brief",
     "under-two-seconds-emit": f"{WITHIN} --load 'poisson 4/s' --emit vllm --brief",
     "fleet": FLEET,

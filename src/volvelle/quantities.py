@@ -282,11 +282,7 @@ def percent(share: SupportsFloat | str | Number, decimals: int = 1, *, signed: b
 
 
 def whole_text(value: float) -> str:
-    """A number of which parts do not matter, for people; below ten they do.
-
-    >>> whole_text(1234.5), whole_text(0.0123)
-    ('1,234', '0.0123')
-    """
+    """A number of which parts do not matter, for people; below ten they do: 1,234 and 0.0123."""
     return f"{value:,.0f}" if abs(value) >= 10.0 or value == 0.0 else f"{value:.3g}"
 
 

@@ -128,8 +128,12 @@ class PlainEngine:
 
     # -- steps -------------------------------------------------------------------------------------------------------
 
+    def _seen_at(self) -> float:
+        tokens = self.all[self.seen].prompt
+        return self.sent[self.seen] + self.rules.api_seconds + self.rules.tokenising * tokens
+
     def receive(self) -> None:
-        while self.seen < len(self.sent) and self.sent[self.seen] + self.rules.api_seconds <= self.now:
+        while self.seen < len(self.sent) and self._seen_at() <= self.now:
             self.waiting.append(self.all[self.seen])
             self.seen += 1
 
@@ -140,7 +144,7 @@ class PlainEngine:
                 self.since = 0
                 self.receive()
             if not self.running and not self.waiting:
-                self.now = max(self.now, self.sent[self.seen] + self.rules.api_seconds)
+                self.now = max(self.now, self._seen_at())
                 self.since = self.rules.receive_interval
                 self.ratio, self.decayed = self.first_ratio, 0
                 continue

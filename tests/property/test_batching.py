@@ -66,6 +66,7 @@ def some_rules(generator: np.random.Generator) -> Rules:
         reserve_whole_prompt=bool(generator.random() < 0.5),
         prefix_caching=bool(generator.random() < 0.7),
         api_seconds=float(generator.choice([0.0, 0.004])),
+        tokenising=float(generator.choice([0.0, 2e-5])),
     )
     if engine is Engine.SGLANG:
         return replace(

@@ -1,7 +1,17 @@
 import pytest
 
 from volvelle.errors import UnitError
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FRACTION, JOULES, SECONDS, format, parse, show  # noqa: A004
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    FRACTION,
+    JOULES,
+    SECONDS,
+    format,  # noqa: A004
+    parse,
+    show,
+    whole_text,
+)
 
 
 def test_gigabytes_gibibytes_and_gigabits_differ() -> None:
@@ -52,3 +62,8 @@ def test_show_rounds_and_keeps_thousands_together() -> None:
     assert show(85899345920, BYTES) == "85.9 GB"
     assert show(0.0, SECONDS) == "0 s"
     assert show(999.9e-6, SECONDS) == "1.00 ms"
+
+
+def test_parts_of_a_number_are_shown_where_they_matter() -> None:
+    shown = [whole_text(value) for value in (1234.5, 10.0, 9.87654, 0.0123, 0.0)]
+    assert shown == ["1,234", "10", "9.88", "0.0123", "0"]

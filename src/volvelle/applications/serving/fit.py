@@ -19,6 +19,7 @@ from volvelle.applications.serving.split.measured import KIND
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import VolvelleError
+from volvelle.estimators.serving.cache import weight_bytes
 from volvelle.estimators.serving.engine_constants import EngineConstants
 
 FITTED = (
@@ -26,8 +27,12 @@ FITTED = (
         "reading",
         "multiplying",
         "attending",
+        "unshared",
+        "fetching",
         "grouping",
         "unpacking",
+        "expert_start",
+        "exchanging",
         "launch",
         "attention_start",
         "host",
@@ -38,7 +43,7 @@ FITTED = (
         "eager_launch",
         "eager_heavy",
     ),
-    *("pair_time", "passes", "first_token", "skew", "state_reading", "scan_efficiency"),
+    *("pair_time", "passes", "first_token", "tokenising", "skew", "state_reading", "scan_efficiency"),
 )
 """Constants that are fitted, all of them by their logarithms."""
 WEIGHTS = {"tpot": 1.0, "latency": 1.0, "throughput": 1.0, "ttft": 0.5}
@@ -46,7 +51,7 @@ WEIGHTS = {"tpot": 1.0, "latency": 1.0, "throughput": 1.0, "ttft": 0.5}
 _STEP = 0.25
 """In logarithms: how far a constant is moved to see what it does, long enough to be above the grain of a simulation."""
 _ROUNDS = 4
-_SIMULATED_ROUNDS = 2
+_SIMULATED_ROUNDS = 3
 """Of fits whose rows take a simulation each."""
 _FAR = 1.0
 """The farthest that a constant moves in a round."""
@@ -61,6 +66,8 @@ _OF_OTHERS = 10
 _CACHED = frozenset({("vllm", "llama3-8b", "h200-sxm")})
 """Engines, models and chips whose rows are not looked at: prompts came faster than the chips can multiply (76 % of peak
 beside all else), so that they were found in a cache, and rows do not say how much of them."""
+_SOONEST = 0.8
+"""Of the time in which experts would be read that tokens choose evenly; they choose some oftener."""
 _NOT_FITTED = (KIND, "mlperf")
 """Kinds that are held to constants of other runs: two pools, and submissions that were tuned for one benchmark."""
 _FEWEST_JUDGED = 8
@@ -71,6 +78,13 @@ _OF_LOADS = ("ttft", "tpot")
 """Figures of loads: a model is run by one source in one way, and another one by another."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
 """Times of the usual time of a launch that a fit may start from: below where launches decide, none of it is felt."""
+_UNSHARED = (0.02, 1.0)
+"""Shares of heads that read keys of their own which a fit may start from: kernels do it or not."""
+_BOTH = 2
+_TIMED_ALONE = frozenset({"ampere", "hopper", "ada", "blackwell"})
+"""Families of chips whose kernels of attention were timed one by one."""
+_SHARES = ("unshared",)
+"""Constants that are no more than one."""
 _FEWEST = 24
 """Figures from which on a family of chips has constants of its own, if they are of more than one model."""
 
@@ -92,6 +106,7 @@ class EngineFit:
 def started() -> EngineConstants:
     """Where every fit starts: what is usual of engines of 2026."""
     return EngineConstants(
+        expert_start=5e-6,
         launch=1.5e-6,
         attention_start=9e-6,
         host=8e-4,
@@ -104,6 +119,8 @@ def started() -> EngineConstants:
         pair_time=3e-8,
         passes=10.0,
         first_token=1.5e-2,
+        tokenising=5e-6,
+        unpacking=0.5,
         skew=0.5,
         host_overlapped=False,
     )
@@ -129,7 +146,11 @@ def fit_engines(
             run = run_of(row, catalogue)
         except VolvelleError:
             continue
-        if isinstance(run, ServingRun) and engine in ("", run.instance.engine.name) and not _cached(run):
+        if (
+            isinstance(run, ServingRun)
+            and engine in ("", run.instance.engine.name)
+            and not (_cached(run) or too_soon(row, run))
+        ):
             by_engine[run.instance.engine.name].append((row, run))
     found: list[EngineFit] = []
     for name, asked in sorted(by_engine.items()):
@@ -160,6 +181,18 @@ def fit_engines(
 def _cached(run: ServingRun) -> bool:
     one = run.instance
     return (one.engine.name, one.served.shape.name, one.chip.name) in _CACHED
+
+
+def too_soon(row: ServingMeasurement, run: ServingRun) -> bool:
+    """Whether a step took less time than reading its weights does: its time was booked on its neighbours."""
+    if row.kind != "iterations":
+        return False
+    one = run.instance
+    tokens = run.sizes.get("prefill_tokens", 0.0) + run.sizes.get("decode_requests", 0.0)
+    experts = one.served.shape.experts
+    touched = 1.0 if experts is None else 1.0 - (1.0 - experts.chosen / experts.count) ** tokens
+    read = weight_bytes(one.served, one.layout) * touched / float(np.max(one.chip.memory.rate))
+    return row.value < _SOONEST * read
 
 
 def _sampled(
@@ -207,26 +240,40 @@ def _fitted(
     asked: Sequence[tuple[ServingMeasurement, ServingRun]], start: EngineConstants, shrinkage: float
 ) -> EngineConstants:
     weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
+    names = _told_apart(asked)
     starts = [replace(start, eager_heavy=times * start.eager_heavy) for times in _LAUNCHES]
     start = min(starts, key=lambda each: _cost(residuals(asked, each), weights))
     simulated = any(row.kind in _SIMULATED for row, _ in asked)
-    return nearest_constants(
-        lambda constants: residuals(asked, constants),
-        start,
-        _told_apart(asked),
-        weights=weights,
-        hold=shrinkage * np.sqrt(max(len(asked), 1) / 50.0),
-        rounds=_SIMULATED_ROUNDS if simulated else _ROUNDS,
-    )
+    shares = _UNSHARED if "unshared" in names else (start.unshared,)
+    found = [
+        nearest_constants(
+            lambda constants: residuals(asked, constants),
+            replace(start, unshared=share),
+            names,
+            weights=weights,
+            hold=shrinkage * np.sqrt(max(len(asked), 1) / 50.0),
+            rounds=_SIMULATED_ROUNDS if simulated else _ROUNDS,
+        )
+        for share in shares
+    ]
+    return min(found, key=lambda each: _cost(residuals(asked, each), weights)) if len(found) > 1 else found[0]
 
 
 def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple[str, ...]:
     """Constants that rows tell of: rates of dense products only where a dense model was run.
 
-    Beside experts they are a small part of a step, and a fit would put into them whatever else it misses.
+    Beside experts they are a small part of a step, and a fit would put into them whatever else it misses. Whether heads
+    that share keys read them once is told by models whose heads do and by others whose do not, and known of chips whose
+    attention was timed alone.
     """
-    dense = any(run.instance.served.shape.experts is None for _, run in asked)
-    return FITTED if dense else tuple(name for name in FITTED if name not in ("reading", "multiplying"))
+    shapes = [run.instance.served.shape for _, run in asked]
+    lacking: set[str] = set()
+    if all(shape.experts is not None for shape in shapes):
+        lacking |= {"reading", "multiplying"}
+    both = len({shape.heads == shape.kv_heads for shape in shapes if shape.latent is None}) == _BOTH
+    if not both or any(run.instance.chip.family in _TIMED_ALONE for _, run in asked):
+        lacking.add("unshared")
+    return tuple(name for name in FITTED if name not in lacking)
 
 
 def nearest_constants(
@@ -265,7 +312,7 @@ def _cost(off: Column, weights: Column) -> float:
 
 def _constants(start: EngineConstants, names: Sequence[str], at: Column) -> EngineConstants:
     values: dict[str, Any] = {name: float(np.exp(value)) for name, value in zip(names, at, strict=True)}
-    return replace(start, **values)
+    return replace(start, **{**values, **{name: min(values[name], 1.0) for name in _SHARES if name in values}})
 
 
 def _judged(

@@ -153,6 +153,7 @@ class Instance:
             "prefix_caching": given.prefix_caching,
             "stream_interval": given.stream_interval,
             "api_seconds": self.engine.constants.first_token,
+            "tokenising": self.engine.constants.tokenising,
             "verified": verified,
         }
         if self.engine.rules == "vllm":

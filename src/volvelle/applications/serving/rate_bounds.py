@@ -92,7 +92,8 @@ class StepFloors:
             sizes = np.minimum(self.shortest - starts, budget)
             batch = Batch(prompt_tokens=sizes, prompts=one, past=starts, decodes=0.0 * one, context=0.0 * one)
             seconds = _SAFE * float(self.iteration.steps(batch).sum())
-            self._first[budget] = seconds + self.iteration.engine.first_token
+            engine = self.iteration.engine
+            self._first[budget] = seconds + engine.first_token + engine.tokenising * self.shortest
         return self._first[budget]
 
 

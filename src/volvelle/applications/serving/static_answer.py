@@ -137,7 +137,7 @@ def static_answer(
     drafts = instance.speculation
     cycles = 1.0 if drafts is None else drafts.token_cycles(output_tokens - 1)
     front = {
-        "client and front end": engine.first_token,
+        "client and front end": engine.first_token + engine.tokenising * input_tokens,
         "admission of requests": engine.per_admission * sequences,
     }
     return StaticAnswer(

@@ -37,10 +37,18 @@ class EngineConstants:
     """Rate at which products multiply, over that of the kernels alone."""
     attending: float = 1.0
     """Rate of attention, over that of the kernels alone."""
+    unshared: float = 0.0
+    """Share of the heads beyond those of keys that read keys of their own in decoding, though they share them."""
+    fetching: float = 1.0
+    """Rate at which experts' weights and rows are moved, over that of the kernels alone."""
     grouping: float = 1.0
-    """Rate of experts' products, over that of the kernels alone."""
+    """Rate at which experts' products multiply, over that of the kernels alone."""
     unpacking: float = 1.0
     """That rate again where experts' weights are widened on the way."""
+    expert_start: float = 0.0
+    """Seconds more that a layer of experts takes: who goes where, and types of rows, in kernels of their own."""
+    exchanging: float = 1.0
+    """Rate of exchanges between chips, over that of the collectives alone: they are joined with what follows them."""
     launch: float = 2.5e-6
     """Seconds from one kernel of a captured graph to the next."""
     attention_start: float = 5e-6
@@ -71,7 +79,9 @@ class EngineConstants:
     per_admission: float = 1e-3
     """Seconds a request that is let in."""
     first_token: float = 15e-3
-    """Seconds of the client, the front end and the tokeniser before the first token."""
+    """Seconds of the client and the front end before the first token."""
+    tokenising: float = 0.0
+    """Seconds more for every token of the prompt: the tokeniser, and text on its way."""
     eager_launch: float = 28e-6
     """Seconds that the host takes to launch a kernel of a step that is not captured."""
     eager_heavy: float = 0.0

@@ -20,8 +20,10 @@ from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
 Column = NDArray[np.float64]
 LAUNCHES = {"attention": 5, "local attention": 5, "delta net": 24, "mlp": 2, "experts": 16}
 """Kernels that a host launches for a part of a layer, where they are not captured."""
-HEAVY = ("delta net", "experts")
-"""Parts whose kernels take the host longer: who goes where, and how long pieces are, is worked out in between."""
+BETWEEN_RANKS, BETWEEN_GROUPS = 8, 24
+"""More of them for experts that ranks of data parallelism share: each a chip, or each several that share its tokens."""
+HEAVY = ("delta net",)
+"""Parts whose kernels take the host longer: how long pieces are is worked out in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,8 @@ class Iteration:
         """Seconds that the host takes to launch a step with prompts: all kernels, or those between captured pieces."""
         parts = [part for kind in self.served.shape.kinds for part in (kind.mixer, kind.feed)]
         plain = sum(LAUNCHES.get(part, 0) for part in parts if part not in HEAVY)
+        if self.layout.data > 1:
+            plain += parts.count("experts") * (BETWEEN_RANKS if self.layout.tensor == 1 else BETWEEN_GROUPS)
         heavy = sum(LAUNCHES.get(part, 0) for part in parts if part in HEAVY)
         each = self.engine.eager_launch
         left = np.where(tokens > self.engine.captured_tokens, 1.0, self.engine.pieces)
@@ -236,10 +240,16 @@ class Iteration:
         }
         sizes = {"tokens": np.maximum(tokens, 1.0) * layout.data}
         sizes |= {name: np.asarray(float(size)) for name, size in plain.items()}
-        ways = [self._timed("experts", sizes, by, form) for by in self.kernels.experts[form.kernels]]
         rate = self.engine.grouping * (self.engine.unpacking if form.widened else 1.0)
-        worked = np.minimum.reduce(ways) / rate
-        found = {"experts": np.where(tokens > 0, worked, 0.0)}
+        ways = []
+        for by in self.kernels.experts[form.kernels]:
+            own = {
+                **by,
+                "memory_efficiency": by["memory_efficiency"] * self.engine.fetching,
+                "matrix_efficiency": by["matrix_efficiency"] * rate,
+            }
+            ways.append(self._timed("experts", sizes, own, form))
+        found = {"experts": np.where(tokens > 0, np.minimum.reduce(ways) + self.engine.expert_start, 0.0)}
         if layout.data > 1:
             ranks = float(layout.tensor * layout.data)
             size = tokens * (ranks if self.engine.gathers else experts.chosen) * shape.hidden * 2.0
@@ -310,6 +320,8 @@ class Iteration:
         by = {**by, "kernel_launch_time": self.engine.attention_start}
         # Queries of one sequence see the same keys, as heads that share them do.
         given = {**sizes, "heads": sizes["heads"] * batch.queries, "batch": sequences, "kv": keys}
+        if "kv_heads" in sizes:
+            given["kv_heads"] = sizes["kv_heads"] + self.engine.unshared * (sizes["heads"] - sizes["kv_heads"])
         # A captured graph holds launches for the longest context there may be; beside prompts none is captured.
         pairs = np.where(batch.prompt_tokens > 0, 0.0, sequences * self.paired)
         seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending
@@ -320,4 +332,4 @@ class Iteration:
         ways = own or self.kernels.all_reduce  # a byte crosses the same links
         given = {"bytes": size, "gpus": np.asarray(chips), "crossings": np.asarray(CROSSINGS[kind])}
         times = [self._timed("collectives in a node", given, by, FORMATS["bf16"]) for by in ways]
-        return np.where(size > 0, np.minimum.reduce(times), 0.0)
+        return np.where(size > 0, np.minimum.reduce(times) / self.engine.exchanging, 0.0)

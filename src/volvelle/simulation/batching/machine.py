@@ -25,6 +25,7 @@ from volvelle.simulation.batching.state import (
     FREE,
     HEAP,
     HORIZON,
+    INPUT,
     INTERVAL,
     ISSUED,
     LOGGED,
@@ -49,6 +50,7 @@ from volvelle.simulation.batching.state import (
     STARTED,
     STEP,
     TARGET,
+    TOKENISING,
     UNTIL_ARRIVAL,
     UNTIL_FULLER,
     UNTIL_NEXT_STEP,
@@ -73,12 +75,19 @@ SPAN_COUNTS = 6
 
 
 @compiled
+def _seen_at(state: State) -> float:
+    """When the scheduler sees the next request that is known: not before those that were sent before it."""
+    place, clock = state.tally[SEEN], state.clock
+    return float(state.times[place, SENT] + clock[API] + clock[TOKENISING] * state.requests[place, INPUT])
+
+
+@compiled
 def _next_arrival(state: State) -> float:
     """When the scheduler may next see a request: one that is known, or one that may yet come."""
     count = state.tally
     arrival: float = state.clock[HORIZON]
     if count[SEEN] < count[ISSUED]:
-        arrival = min(arrival, state.times[count[SEEN], SENT] + state.clock[API])
+        arrival = min(arrival, _seen_at(state))
     return arrival
 
 
@@ -86,7 +95,7 @@ def _next_arrival(state: State) -> float:
 def _receive(state: State) -> None:
     """Queue what has arrived."""
     count, now = state.tally, state.clock[NOW]
-    while count[SEEN] < count[ISSUED] and state.times[count[SEEN], SENT] + state.clock[API] <= now:
+    while count[SEEN] < count[ISSUED] and _seen_at(state) <= now:
         queue_last(state, count[SEEN])
         count[SEEN] += 1
 

@@ -73,7 +73,9 @@ class Rules:
     stream_interval: int = number(INTERVAL, 1)
     """Tokens that a client gets at a time, after the first."""
     api_seconds: float = number(DELAY, 0.0)
-    """From a client to the scheduler: network, API and tokenising."""
+    """From a client to the scheduler: network and API."""
+    tokenising: float = number(DELAY, 0.0)
+    """More for every token of the prompt, one request after the other."""
 
     def __post_init__(self) -> None:
         check_fields(self, "rules")
@@ -120,6 +122,7 @@ def vllm(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    tokenising: float = 0.0,
     verified: int = 1,
 ) -> Rules:
     """Rules of vLLM V1: one budget of tokens, running requests first, prompts in chunks."""
@@ -133,6 +136,7 @@ def vllm(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        tokenising=tokenising,
         verified=verified,
     )
 
@@ -150,6 +154,7 @@ def sglang(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    tokenising: float = 0.0,
     verified: int = 1,
 ) -> Rules:
     """Rules of SGLang: prompts first and alone, and memory kept for tokens to come; a chunk of 0 cuts no prompt."""
@@ -167,6 +172,7 @@ def sglang(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        tokenising=tokenising,
         verified=verified,
     )
 
@@ -184,6 +190,7 @@ def tensorrt_llm(
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
+    tokenising: float = 0.0,
     verified: int = 1,
 ) -> Rules:
     """Rules of TensorRT-LLM: whole prompts beside decoding sequences, started only if their maximum length fits."""
@@ -200,5 +207,6 @@ def tensorrt_llm(
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
+        tokenising=tokenising,
         verified=verified,
     )

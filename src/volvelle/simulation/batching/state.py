@@ -72,8 +72,8 @@ VLLM, SGLANG, TENSORRT_LLM = int(Engine.VLLM), int(Engine.SGLANG), int(Engine.TE
 
 # Times of the machine, the delay before it, and SGLang's reserve.
 NOW, DECODED_AT, API, RATIO, RATIO_AT_FIRST, RATIO_AT_LEAST, RATIO_DECAY = range(7)
-HORIZON = 7
-"""From when on requests may come that are not known yet: nothing starts at or after it."""
+HORIZON, TOKENISING = 7, 8
+"""From when on requests may come that are not known yet: nothing starts at or after it. The delay of a prompt token."""
 _FIRST_RATIO, _LEAST_PART, _DECAY_STEPS = 0.7, 0.14, 600.0
 CLIPPED_OUTPUT = 4096
 """Output tokens of one request that SGLang keeps memory for at most."""
@@ -149,7 +149,8 @@ def initial_state(
     first_ratio = min(1.0, _FIRST_RATIO * rules.conservativeness)
     least_ratio = min(1.0, first_ratio * _LEAST_PART)
     decay = (first_ratio - least_ratio) / _DECAY_STEPS
-    clock = np.array([0.0, 0.0, rules.api_seconds, first_ratio, first_ratio, least_ratio, decay, np.inf])
+    clock = np.array([0.0, 0.0, rules.api_seconds, first_ratio, first_ratio, least_ratio, decay, np.inf, 0.0])
+    clock[TOKENISING] = rules.tokenising
     return State(requests, times, tally, clock, stretches, hashed, prefixes)
 
 

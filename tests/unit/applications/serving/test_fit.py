@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from volvelle.applications.serving.fit import FITTED, fit_engines, nearest_constants, started
+from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.fit import FITTED, fit_engines, nearest_constants, started, too_soon
 from volvelle.applications.serving.instance import instance
 from volvelle.applications.serving.measurements import serving_measurements
+from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.estimators.serving.engine_constants import EngineConstants
@@ -35,8 +37,8 @@ def test_constants_as_they_are_stay_and_their_errors_are_told(catalogue: Catalog
     assert found.error["latency"] == pytest.approx(known.error["latency"], rel=1e-3)
 
 
-def test_launches_of_experts_may_take_longer_and_never_less(catalogue: Catalogue) -> None:
-    served = ServedModel(shape=catalogue.model("gpt-oss-120b"), weights="mxfp4")
+def test_launches_of_recurrent_layers_may_take_longer_and_never_less(catalogue: Catalogue) -> None:
+    served = ServedModel(shape=catalogue.model("qwen3.6-35b-a3b"), weights="bf16")
     one = instance(catalogue, served, "b200", ServingLayout(tensor=1), "vllm")
     constants = replace(one.engine.constants, eager_launch=1e-5)
     tokens = np.array([4096.0])
@@ -46,3 +48,22 @@ def test_launches_of_experts_may_take_longer_and_never_less(catalogue: Catalogue
         return float(iteration.launching(tokens)[0])
 
     assert launching(0.0) == launching(1e-5) < launching(1e-4)
+
+
+def test_ranks_that_share_experts_launch_more(catalogue: Catalogue) -> None:
+    served = ServedModel(shape=catalogue.model("gpt-oss-120b"), weights="mxfp4")
+
+    def launching(layout: ServingLayout) -> float:
+        return float(instance(catalogue, served, "b200", layout, "vllm").iteration.launching(np.array([4096.0]))[0])
+
+    layouts = (ServingLayout(tensor=2), ServingLayout(data=2, expert=2), ServingLayout(tensor=2, data=2, expert=4))
+    alone, ranks, groups = map(launching, layouts)
+    assert alone < ranks < groups
+
+
+def test_steps_whose_time_was_booked_elsewhere_are_not_fitted_to(catalogue: Catalogue) -> None:
+    rows = [row for row in serving_measurements(kind="iterations").rows if row.head.split == "calibration"]
+    asked = [(row, run_of(row, catalogue)) for row in rows if row.stated["model"] == "qwen3.6-35b-a3b"]
+    left_out = [row for row, run in asked if isinstance(run, ServingRun) and too_soon(row, run)]
+    assert 0 < len(left_out) < 0.05 * len(asked)
+    assert {(row.stated["tp"], row.stated["dp"]) for row in left_out} == {("1", "1")}

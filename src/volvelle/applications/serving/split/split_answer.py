@@ -149,7 +149,9 @@ def split_answer(
     if concurrency is not None:
         FOLLOWED_CLIENTS.check(concurrency, "load: clients of one part of the pools")
     first = _pool(prefill, parts, prefill.instance.rules(concurrency=concurrency))
-    second = _pool(decode, parts, replace(decode.instance.rules(concurrency=concurrency), api_seconds=0.0))
+    second = _pool(
+        decode, parts, replace(decode.instance.rules(concurrency=concurrency), api_seconds=0.0, tokenising=0.0)
+    )
 
     def run(count: int) -> tuple[ServedSplit, Metrics | Unstable]:
         asked = own.requests(shape, count=count, seed=seed)
@@ -234,7 +236,7 @@ def _prefill_rate(pool: WorkerPool, served: ServedSplit) -> float:
     mean = float(served.input_tokens.mean())
     count = int(np.clip(_BATCHES * rules.token_budget / mean, _FEWEST, _MOST_FOUND))
     asked = _first(served, np.ones(served.sent.size, np.bool_), count, 1)
-    found = serve(asked, pool.instance.costs(rules), replace(rules, api_seconds=0.0))
+    found = serve(asked, pool.instance.costs(rules), replace(rules, api_seconds=0.0, tokenising=0.0))
     return pool.ranks * count / found.duration
 
 
@@ -243,7 +245,7 @@ def _decode_rate(pool: WorkerPool, served: ServedSplit) -> float | None:
     several = served.output_tokens > 1
     if not several.any():
         return None
-    rules = replace(pool.instance.rules(), api_seconds=0.0)
+    rules = replace(pool.instance.rules(), api_seconds=0.0, tokenising=0.0)
     length = float((served.input_tokens + served.output_tokens)[several].mean())
     together = max(1, min(rules.max_sequences, int(rules.kv_blocks * rules.block_tokens / length)))
     count = int(np.clip(_WAVES * together, _FEWEST, _MOST_FOUND))
