@@ -163,8 +163,8 @@ class Maker:
             "decode": self.pool,
             "slo": self.limits,
             "emit": lambda: self.one_of(("vllm", "sglang", "trtllm", "dynamo", "vllm@0.19.0", "vllm@9", "@")),
-            "timeline": lambda: self.one_of(("run.json", "run.json.gz", ".", "/nowhere/run.json")),
-            "into": lambda: self.one_of(("files", ".", "/nowhere/files")),
+            "timeline": lambda: self.one_of(("run.json", "run.json.gz", ".", "/proc/nowhere/run.json")),
+            "into": lambda: self.one_of(("files", ".", "/proc/nowhere/files")),
             "until": lambda: self.one_of(("2022", "2023-01", "2024-06-30", "9999", "2024-1")),
         }
         if option.name in pools:
