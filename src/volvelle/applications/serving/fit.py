@@ -21,6 +21,7 @@ from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.cache import weight_bytes
 from volvelle.estimators.serving.engine_constants import EngineConstants
+from volvelle.laws.recommendation import distinct_count
 
 FITTED = (
     *(
@@ -190,9 +191,9 @@ def too_soon(row: ServingMeasurement, run: ServingRun) -> bool:
     one = run.instance
     tokens = run.sizes.get("prefill_tokens", 0.0) + run.sizes.get("decode_requests", 0.0)
     experts = one.served.shape.experts
-    touched = 1.0 if experts is None else 1.0 - (1.0 - experts.chosen / experts.count) ** tokens
+    touched = 1.0 if experts is None else distinct_count(tokens * experts.chosen, experts.count) / experts.count
     read = weight_bytes(one.served, one.layout) * touched / float(np.max(one.chip.memory.rate))
-    return row.value < _SOONEST * read
+    return bool(row.value < _SOONEST * read)
 
 
 def _sampled(
