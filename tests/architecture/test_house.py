@@ -15,14 +15,14 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_400
+MOST_LINES = 50_440
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
 study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, by 300 for
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
 few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
-validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 10 for
+validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 50 for
 what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, and by 80
 for what surfaces, validations and figures need to know of serving; and down by 840."""
 ADDED = {
@@ -43,7 +43,7 @@ ADDED = {
     "catalogue/rents.py": 55,
     "economics/training_run.py": 70,
     "report/run_text.py": 65,
-    "verbs/ways_out.py": 185,
+    "verbs/ways_out.py": 195,
     "verbs/layouts.py": 150,
     "mapping/kinds.py": 65,
     "verbs/what_if.py": 135,

@@ -93,6 +93,7 @@ def test_another_study_is_not_mixed_into_an_old_folder(small: Explored, tmp_path
     explored(written(tmp_path, objectives=["days"]), "--out", out, "--fresh")
 
 
+@pytest.mark.long
 def test_the_compiled_path_gives_the_same_answer(small: Explored, tmp_path: Path) -> None:
     fast = explored(written(tmp_path), "--out", str(tmp_path / "fast"), "--compiled")
     for name, value in small.answer["best"]["design"]["measures"].items():

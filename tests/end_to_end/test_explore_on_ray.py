@@ -37,6 +37,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     return content(results)
 
 
+@pytest.mark.long
 def test_a_driver_killed_on_a_cluster_is_resumed_with_the_rows_of_one_machine(
     tmp_path: Path, cluster: LocalCluster, undisturbed: pa.Table
 ) -> None:

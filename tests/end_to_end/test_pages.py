@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,32 @@ PAGES: dict[str, list[str]] = {
 }
 """Page → the command that makes it."""
 CANNOT_RUN = {"nowhere", "nothing-fits"}
+SAMPLE = {"estimate", "nowhere", "plan", "map"}
+"""Those that are looked at every time; all are by ``scripts/test long``."""
+
+
+def shown(names: Iterable[str] = PAGES) -> list[Any]:
+    """Parameters of a test of pages."""
+    return [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.long) for name in names]
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def names(request: pytest.FixtureRequest) -> list[str]:
+    """Pages that the tests which run ask for."""
+    tests = (test for test in request.session.items if test.path == request.path and isinstance(test, pytest.Function))
+    asked = {test.callspec.params["name"] for test in tests if hasattr(test, "callspec")}
+    return [name for name in PAGES if name in asked | SAMPLE]
+
+
+@pytest.fixture(scope="module")
+def pages(names: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     (folder / "study.json").write_text(json.dumps(FIELDS), "utf-8")
     before = Path.cwd()
     os.chdir(folder)
     try:
-        for name, words in PAGES.items():
-            assert run([*words, "--html", f"{name}.html"]) in ((0, 1) if name in CANNOT_RUN else (0,)), name
+        for name in names:
+            assert run([*PAGES[name], "--html", f"{name}.html"]) in ((0, 1) if name in CANNOT_RUN else (0,)), name
     finally:
         os.chdir(before)
     return folder
@@ -61,9 +77,9 @@ def browser() -> str:
 
 
 @pytest.fixture(scope="module")
-def looks(pages: Path) -> dict[str, Any]:
+def looks(names: list[str], pages: Path) -> dict[str, Any]:
     """What a browser saw of every page: one session, every page wide and narrow, light and dark."""
-    asked = {"browser": browser(), "pages": [str(pages / f"{name}.html") for name in PAGES], "shots": None}
+    asked = {"browser": browser(), "pages": [str(pages / f"{name}.html") for name in names], "shots": None}
     done = subprocess.run(
         ["node", str(BROWSER / "look.mjs"), json.dumps(asked)], capture_output=True, text=True, timeout=600, check=False
     )
@@ -71,13 +87,13 @@ def looks(pages: Path) -> dict[str, Any]:
     return {seen["page"].removesuffix(".html"): seen for seen in json.loads(done.stdout)}
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", shown())
 def test_a_page_asks_for_nothing_and_breaks_nothing(name: str, looks: dict[str, Any]) -> None:
     assert looks[name]["requests"] == []
     assert looks[name]["errors"] == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", shown())
 def test_a_page_fits_a_desk_and_a_telephone_and_everybody_can_read_it(name: str, looks: dict[str, Any]) -> None:
     views = looks[name]["views"]
     assert {(view["width"], view["colorScheme"]) for view in views} == {
@@ -89,7 +105,7 @@ def test_a_page_fits_a_desk_and_a_telephone_and_everybody_can_read_it(name: str,
         assert view["findings"] == [], (name, view["width"], view["colorScheme"])
 
 
-@pytest.mark.parametrize("name", sorted(set(PAGES) - {"nothing-fits"}))
+@pytest.mark.parametrize("name", shown(sorted(set(PAGES) - {"nothing-fits"})))
 def test_pictures_and_tables_answer_the_keyboard(name: str, looks: dict[str, Any]) -> None:
     answers = looks[name]["answers"]
     assert answers["read"]
@@ -103,7 +119,7 @@ def test_a_key_shows_one_kind_alone(looks: dict[str, Any]) -> None:
     assert looks["plan"]["answers"]["dimmed"] > 0
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", shown())
 def test_a_page_is_light_has_its_command_and_no_dangling_links(name: str, pages: Path) -> None:
     text = (pages / f"{name}.html").read_text("utf-8")
     assert len(text.encode()) < 1_500_000

@@ -39,7 +39,9 @@ def brute(space: Space, step: TrainingStep, cluster: Cluster) -> list[tuple[floa
 
 
 @pytest.mark.parametrize("step", [STEP, MIXED], ids=["dense", "experts"])
-@pytest.mark.parametrize("capacity", [80e9, 3e8, 1.5e8])
+@pytest.mark.parametrize(
+    "capacity", [pytest.param(80e9, marks=pytest.mark.long), 3e8, pytest.param(1.5e8, marks=pytest.mark.long)]
+)
 def test_the_search_finds_what_brute_force_finds(step: TrainingStep, capacity: float) -> None:
     chip = small_chip(memories=(Memory(name="HBM", capacity=capacity, rate=2e12),))
     cluster = small_cluster(1, chip=chip)

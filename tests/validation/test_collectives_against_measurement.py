@@ -46,6 +46,7 @@ def scored() -> RowValidation:
     return COLLECTIVES.narrowed(validated(COLLECTIVES))
 
 
+@pytest.mark.long
 def test_the_fit_run_again_finds_nothing_better_than_the_catalogue(rows: tuple[CollectiveMeasurement, ...]) -> None:
     """By more than a per mille: the catalogue has three digits, and V100 rows tell set-up and filling only jointly."""
     calibration = calibration_rows(MeasuredTable(rows=rows), shipped=True)

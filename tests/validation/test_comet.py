@@ -74,6 +74,7 @@ def test_the_command_lists_targets_with_verdicts() -> None:
     assert set(said["figures"]) == set(ITEMS) - {"targets"}
 
 
+@pytest.mark.long
 def test_every_figure_is_written_in_less_than_half_a_minute(tmp_path: Path) -> None:
     start = os.times()
     done = volvelle("reproduce", "comet", "--out", str(tmp_path))

@@ -282,6 +282,7 @@ def test_the_command_prints_table_six_as_json() -> None:
     assert found["stated_constants"]
 
 
+@pytest.mark.long
 def test_the_command_prints_the_design_space_as_json_and_draws_it(tmp_path: Path) -> None:
     words = ("--only", "dse", "--only", "fig10", "--only", "fig17", "--json", "--out", str(tmp_path))
     done = volvelle("reproduce", "dfmodel", *words)

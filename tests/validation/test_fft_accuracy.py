@@ -66,6 +66,7 @@ def test_a_fresh_fit_finds_nothing_much_different(catalogue: Catalogue, transpor
     assert fit["between"] == pytest.approx(float(outer.link.rate), rel=0.05)
 
 
+@pytest.mark.long
 def test_the_stated_doubt_is_that_of_rows_left_out_of_the_fit(catalogue: Catalogue) -> None:
     rows = calibration_rows(fft_measurements(), shipped=True)
     fit, held = fit_model_error(rows, catalogue), fft_model_error()

@@ -95,7 +95,7 @@ def test_no_held_out_row_is_skipped_without_a_reason(found: RowValidation) -> No
     assert reasons == {"no accelerator is stated", "no accelerator of the catalogue"}
 
 
-@pytest.mark.parametrize("family", ["pascal", "volta"])
+@pytest.mark.parametrize("family", ["pascal", pytest.param("volta", marks=pytest.mark.long)])
 def test_shipped_constants_lie_in_what_does_nearly_as_well(family: str) -> None:
     """The fit, made again from calibration rows, allows the values in the file."""
     rows = calibration_rows(hpl_measurements(), shipped=True)

@@ -35,7 +35,10 @@ FITTED_TO = {
 
 @pytest.mark.parametrize(
     ("family", "chip", "link"),
-    [("ampere", "a100-sxm4-80gb", "infiniband-hdr200"), ("hopper", "h100-sxm", "infiniband-ndr400")],
+    [
+        pytest.param("ampere", "a100-sxm4-80gb", "infiniband-hdr200", marks=pytest.mark.long),
+        ("hopper", "h100-sxm", "infiniband-ndr400"),
+    ],
 )
 def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
     catalogue: Catalogue, family: str, chip: str, link: str
@@ -51,6 +54,7 @@ def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(
     assert float(training_losses(cases, held)[0]) <= 1.05 * float(best[0])
 
 
+@pytest.mark.long
 def test_what_small_kernels_cost_classic_megatron_is_what_the_joint_fit_finds() -> None:
     script = ROOT / "scripts" / "fit_classic.py"
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from volvelle.workload.training import TrainingStep
 
 _BATCH = 200_000
 """Rows evaluated in one call: enough to keep chunks full, little enough to keep memory small."""
+_FEW = 20_000
+"""Rows after which the fastest so far is asked for, where only it counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ def search(
     return keeper.ranking()
 
 
-def _batches(tables: Iterable[MappingTable]) -> Iterator[MappingTable]:
+def _batches(tables: Iterable[MappingTable], most: int = _BATCH) -> Iterator[MappingTable]:
     """Tables joined until they are worth one call of an estimator; empty ones are left out."""
     waiting: list[MappingTable] = []
     rows = 0
@@ -89,7 +91,7 @@ def _batches(tables: Iterable[MappingTable]) -> Iterator[MappingTable]:
         if len(table):
             waiting.append(table)
             rows += len(table)
-        if rows >= _BATCH:
+        if rows >= most:
             yield MappingTable.joined(waiting)
             waiting, rows = [], 0
     if waiting:
@@ -97,19 +99,50 @@ def _batches(tables: Iterable[MappingTable]) -> Iterator[MappingTable]:
 
 
 def fastest(
-    space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator, *, within: float | None = None
+    space: Space,
+    step: TrainingStep,
+    cluster: Cluster,
+    estimator: TableEstimator,
+    *,
+    within: float | None = None,
+    enough: float = np.inf,
 ) -> Ranked | None:
-    """The fastest layout of a space; None: none fits, or none divides, or none is `within` so many seconds."""
+    """The fastest layout of a space; None: none fits, or none divides, or none is `within` so many seconds.
+
+    Exact: what cannot be faster than the fastest so far is not evaluated. After `enough` layouts any that was found
+    will do.
+    """
+    found: Ranked | None = None
+    evaluated = 0
+
+    def able() -> Iterator[MappingTable]:
+        for table in layouts(space, step, cluster):
+            limit = within if found is None else found.time
+            kept = _may_fit(table, step, cluster)
+            if limit is not None:
+                kept &= least_times(table, step, cluster) <= limit
+            yield table.take(np.flatnonzero(kept))
+
     try:
-        ranking = search(space, step, cluster, estimator, top=1, within=within)
+        for table in _batches(able(), _FEW):
+            priced = estimator.table(step, cluster, table)
+            times = np.where(priced.feasible, priced.time, np.inf)
+            row = int(np.argmin(times))
+            if times[row] < np.inf and (within is None or times[row] <= within):
+                found = _ranked(priced, row) if found is None or times[row] < found.time else found
+            evaluated += len(priced)
+            if found is not None and evaluated >= enough:
+                break
     except MappingError:
         return None
-    return next((found for found in ranking.best if within is None or found.time <= within), None)
+    return found
 
 
 def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:
     """The layout of a space that holds least, whether it fits or not; None: none divides."""
     found: Ranked | None = None
+    if not space.micro_batch:  # a larger one never holds less: as many sequences are on their way, or more
+        space = replace(space, largest_micro_batch=1)
     for table in _batches(layouts(space, step, cluster)):
         priced = estimator.table(step, cluster, table)
         held = np.where(priced.runs_but_for_memory, priced.memory_bytes, np.inf)

@@ -27,6 +27,8 @@ _COUNTS = 40
 """Machines between too small and large enough that are looked at one by one."""
 _OTHERS = 3
 """Machines of other chips that are looked at, the smallest memory first."""
+_ENOUGH = 20_000
+"""Layouts after which the fastest so far will do: a way out need not be the best."""
 
 Made = Callable[[str], Cluster]
 """A machine by name, with the margin and software that were asked for."""
@@ -39,6 +41,7 @@ class WayOut:
     command: str
     accelerators: int
     time: float
+    """Of a layout that fits; the command may find a faster one."""
     memory_bytes: float
     usd: float | None
     """A step, by what the machine costs to own; None: no price is known."""
@@ -96,11 +99,17 @@ def dead_end(
 
 
 def _hosted(command: str, space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[WayOut]:
-    """The same machine, with host memory."""
-    both: dict[str, Any] = {choice.name: (False, True) for choice in CHOICES if choice.listed == "offload"}
-    hosted = replace(space, **both)
-    if cluster.host_rate is not None and cluster.host_memory is not None and hosted != space:
-        yield from _way(f"{command} --on {cluster.name} --offload", step, cluster, _found(hosted, step, cluster))
+    """The same machine with host memory: as little in it as is enough."""
+    if cluster.host_rate is None or cluster.host_memory is None:
+        return
+    there: dict[str, Any] = {}
+    for name in ("offload_optimiser", "offload_weights", "offload_activations"):
+        there[name] = (True,)
+        hosted = replace(space, **there)
+        found = None if hosted == space else _found(hosted, step, cluster)
+        if found is not None:
+            yield from _way(f"{command} --on {cluster.name} --offload", step, cluster, found)
+            return
 
 
 def _larger(
@@ -169,7 +178,7 @@ def _with_other_chips(
 
 
 def _found(space: Space, step: TrainingStep, cluster: Cluster) -> Ranked | None:
-    return fastest(space, step, cluster, ClosedForm())
+    return fastest(space, step, cluster, ClosedForm(), enough=_ENOUGH)
 
 
 def _way(command: str, step: TrainingStep, cluster: Cluster, found: Ranked | None) -> Iterator[WayOut]:

@@ -74,7 +74,7 @@ def test_a_file_is_mapped_like_the_workload_in_it() -> None:
     from volvelle.interchange.graph_file import read_graph  # noqa: PLC0415 - what the verb does for a file
 
     file = ROOT / "examples" / "graphs" / "unet.yaml"
-    answer = volvelle.map(file, on="dgx-h100/8", limit=20)
+    answer = volvelle.map(file, on="dgx-h100/8", limit=4)
     assert answer.mapping.plan is not None
     workload = read_graph(file).workload
     assert answer.parameters == workload.parameters()

@@ -9,7 +9,7 @@ import numpy as np
 from volvelle.simulation.batching.served import Served, Spans
 from volvelle.simulation.batching.state import Real, Whole
 
-MOST_STEPS = 1_000_000
+MOST_STEPS = 250_000
 """That are looked at one by one; of more, neighbours in a span count as alike."""
 
 

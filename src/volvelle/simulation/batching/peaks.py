@@ -5,7 +5,7 @@ import numpy as np
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.state import Real
 
-_MOST = 1_000_000
+_MOST = 250_000
 """Steps that are looked at one by one; of more, neighbours in a span count at the end of the last."""
 
 

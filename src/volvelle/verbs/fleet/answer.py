@@ -219,6 +219,12 @@ def _notes(fleet: Fleet) -> Iterator[str]:
     followed = [check for one in fleet.services for check in one.checks]
     if any(check.minutes < 60 for check in followed) or any(_part(one) for one in fleet.services):
         yield "of hours with many requests some ranks, or the fullest minutes, were followed"
+    for one in fleet.services:
+        if one.capacity.few:
+            yield (
+                f"{one.name}: prompts take many steps each, so what a replica takes was found with "
+                f"{one.capacity.requests:,} requests a run"
+            )
     if any(one.load.recorded is not None and one.load.recorded.hash_ids.size for one in fleet.services):
         yield "beginnings that prompts of the trace share are computed again each time, so fewer chips may do"
 

@@ -301,7 +301,7 @@ def test_a_whole_model_is_mapped_block_by_block_with_one_layout_between() -> Non
         name="small", layers=4, hidden=256, heads=8, kv_heads=8, head_dim=32, ffn=1024, vocabulary=1024, sequence=128
     )
     found = map_graph(
-        with_backward(transformer(shape)), machine(4), stream="position", tiles=(16,), micro_batches=8, time_limit=20.0
+        with_backward(transformer(shape)), machine(4), stream="position", tiles=(16,), micro_batches=8, time_limit=5.0
     )
     plan = found.plan
     assert plan is not None

@@ -68,7 +68,7 @@ def test_with_megatrons_splits_a_mapping_takes_what_its_estimate_says(
 
 def test_what_a_search_finds_is_the_closed_form_of_what_it_names(catalogue: Catalogue) -> None:
     cluster = catalogue.cluster("dgx-h100/8")
-    answer = volvelle.map("llama3-8b", on=cluster, limit=10)
+    answer = volvelle.map("llama3-8b", on=cluster, limit=4)
     plan = answer.mapping.plan
     assert plan is not None
     step = TrainingStep(model=volvelle.transformer(catalogue.model("llama3-8b")), batch=64)

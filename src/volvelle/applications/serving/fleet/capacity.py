@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.static_answer import interval, prediction_errors, static_answer
+from volvelle.errors import OutsideDomainError
 from volvelle.estimators.result import Range
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import LatencyLimit
@@ -24,6 +25,10 @@ _ROUGH, _CLOSE = 3000, 12_000
 """Requests of one run: of twelve thousand, 120 lie above the 99th percentile."""
 _ROUGH_HALVINGS, _CLOSE_HALVINGS = 6, 4
 """Of the span from 0 to what is sustained, then of the span around what that found."""
+_RUNS = _ROUGH * (1 + _ROUGH_HALVINGS) + _CLOSE * (1 + _CLOSE_HALVINGS)
+"""Requests of all runs of a usual search."""
+_MOST_STEPS, _FEWEST = 5_000_000, 1000
+"""Steps that prompts of all runs may take, and the fewest requests of a close run that are followed for it."""
 _AROUND = (0.8, 1.15)
 """Where the close look begins and ends, in parts of what the rough one found."""
 
@@ -45,6 +50,10 @@ class ReplicaCapacity:
     """Of the engine's time that prompts take, tokens after them the rest."""
     error: float
     """One standard deviation of its throughput, as a factor."""
+    requests: int
+    """Of the runs that it was found with, for each rank."""
+    few: bool
+    """Whether those are fewer than usual, as prompts take many steps each."""
 
     @property
     def lowest(self) -> float:
@@ -69,7 +78,9 @@ def replica_capacity(
     from volvelle.applications.serving.under_load import answer_under_load  # noqa: PLC0415 - its compiler is slow
 
     ranks = instance.layout.data
-    flood = answer_under_load(instance, AllAtOnce(), shape, replicas=1, requests=_ROUGH * ranks, seed=seed)
+    part = _part_followed(instance, shape, seed)
+    rough, close = int(part * _ROUGH), int(part * _CLOSE)
+    flood = answer_under_load(instance, AllAtOnce(), shape, replicas=1, requests=rough * ranks, seed=seed)
     assert flood.request_throughput is not None, "what is there at once has no rate, so none that is too much"
     sustained = flood.request_throughput
 
@@ -81,13 +92,13 @@ def replica_capacity(
     low, high, binding = 0.0, sustained, "throughput"
     for _ in range(_ROUGH_HALVINGS):
         rate = 0.5 * (low + high)
-        _, missed = at(rate, _ROUGH)
+        _, missed = at(rate, rough)
         low, high, binding = (low, rate, missed) if missed else (rate, high, binding)
     lowest = sustained / 2**_ROUGH_HALVINGS
     if low > 0.0:
-        low, found, binding = _closely(at, low, sustained, lowest)
+        low, found, binding = _closely(lambda rate: at(rate, close), low, sustained, lowest)
     else:
-        found, missed = at(lowest, _CLOSE)
+        found, missed = at(lowest, close)
         low, binding = (0.0, missed) if missed else (lowest, binding)
     running = found.occupancy.mean_running
     return ReplicaCapacity(
@@ -98,24 +109,40 @@ def replica_capacity(
         running=running * ranks,
         prompt_share=_prompt_share(instance, found, running),
         error=prediction_errors(instance)["throughput"],
+        requests=close,
+        few=part < 1.0,
     )
 
 
+def _part_followed(instance: Instance, shape: AbstractShape, seed: int) -> float:
+    """How many requests of the usual number are followed, where their prompts take very many steps."""
+    prompt = float(AllAtOnce().requests(shape, count=_ROUGH, seed=seed).input_tokens.mean())
+    most = instance.rules().most_tokens
+    part = min(_MOST_STEPS * most / (prompt * _RUNS * instance.layout.data), 1.0)
+    if part * _CLOSE < _FEWEST:
+        raise OutsideDomainError(
+            f"prompts of {prompt:,.0f} tokens in the mean take {prompt / most:,.0f} steps of {most:,} each, too many "
+            f"to follow the thousands of requests that a fleet is sized with; let a step have more tokens "
+            f"(--max-batched-tokens), or ask for shorter prompts or fewer ranks"
+        )
+    return part
+
+
 def _closely(
-    at: "Callable[[float, int], tuple[LoadAnswer, str]]", rough: float, sustained: float, lowest: float
+    at: "Callable[[float], tuple[LoadAnswer, str]]", rough: float, sustained: float, lowest: float
 ) -> "tuple[float, LoadAnswer, str]":
     """The rate near another that long runs keep, what came of it, and what is missed above; 0: none is kept."""
     low, high = max(_AROUND[0] * rough, lowest), min(_AROUND[1] * rough, sustained)
     binding = "throughput"
-    found, missed = at(low, _CLOSE)
+    found, missed = at(low)
     while missed:
         if low <= lowest:
             return 0.0, found, missed
         low, high, binding = max(_AROUND[0] * low, lowest), low, missed
-        found, missed = at(low, _CLOSE)
+        found, missed = at(low)
     for _ in range(_CLOSE_HALVINGS):
         rate = 0.5 * (low + high)
-        tried, missed = at(rate, _CLOSE)
+        tried, missed = at(rate)
         if missed:
             high, binding = rate, missed
         else:

@@ -26,7 +26,7 @@ from volvelle.workload.serving.requests import Real, Requests, Whole
 
 MOST_FOLLOWED = 40_000
 """Requests of one hour at most."""
-_MOST_RANKS = 2000
+_MOST_RANKS = 1000
 """Data-parallel ranks, however few requests each has."""
 _MOST_DRAWN = 4_000_000
 """Requests of a part of a fleet, of which then some ranks are followed."""

@@ -8,6 +8,7 @@ from volvelle.applications.serving.fleet.capacity import ReplicaCapacity, replic
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.under_load import answer_under_load
 from volvelle.catalogue import Catalogue
+from volvelle.errors import OutsideDomainError
 from volvelle.interchange.limit_words import read_limits
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import FixedLength, Independent
@@ -17,9 +18,9 @@ SHAPE = Independent(input=FixedLength(tokens=1024), output=FixedLength(tokens=12
 
 
 @cache
-def replica(machine: str = "dgx-h100") -> Instance:
+def replica(machine: str = "dgx-h100", tokens: int | None = None) -> Instance:
     catalogue = Catalogue()
-    question = ServingQuestion(model="llama3-8b", on=f"{machine}/1")
+    question = ServingQuestion(model="llama3-8b", on=f"{machine}/1", max_batched_tokens=tokens)
     return question.instance(catalogue, catalogue.model("llama3-8b"), catalogue.cluster(question.on))
 
 
@@ -63,3 +64,14 @@ def test_the_range_is_as_wide_as_the_error_of_the_throughput() -> None:
     assert capacity.range.low * capacity.range.high == pytest.approx(capacity.rate**2)
     assert capacity.range.high / capacity.rate == pytest.approx(capacity.error**1.2816, rel=1e-3)
     assert 0.0 < capacity.prompt_share < 1.0
+
+
+def test_prompts_of_many_steps_are_followed_with_fewer_requests_and_of_very_many_refused() -> None:
+    limits = read_limits("p99 ttft 30 s")
+    few = replica_capacity(replica(tokens=12), SHAPE, limits)
+    assert few.few
+    assert 1000 <= few.requests < 12_000
+    assert few.rate > 0.0
+    assert not found("p95 tpot 20 ms").few
+    with pytest.raises(OutsideDomainError, match=r"1,024 steps of 1 each.*--max-batched-tokens"):
+        replica_capacity(replica(tokens=1), SHAPE, limits)
