@@ -43,9 +43,12 @@ def middle_stages(order: tuple[int, ...], pipeline: int, interleave: int) -> tup
     sizes = dealt(float(len(order)), float(pipeline), float(interleave))
     first, last, most = int(sizes.first), int(sizes.last), int(sizes.most)
     found: dict[tuple[int, ...], int] = {}
+    furthest = max(len(order) - last - most, 0)
     for stage in range(1, max(pipeline - 1, 2)):
-        start = min(first + (stage - 1) * most, max(len(order) - last - most, 0))
+        start = min(first + (stage - 1) * most, furthest)
         found.setdefault(kinds_in(order, start, start + most), stage)
+        if start == furthest:  # all that follow are like it
+            break
     return tuple((stage, counts) for counts, stage in found.items())
 
 
