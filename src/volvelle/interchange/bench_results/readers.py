@@ -74,13 +74,17 @@ def _milliseconds(asked: Fields, names: Mapping[str, str]) -> dict[str, float]:
     found = {}
     for measure, name in names.items():
         value = asked.number(name, needed=measure in ("ttft", "tpot"))
-        if value is not None and value > 0.0:
+        if value is not None and value < 0.0:
+            raise DescriptionError(
+                f"{asked.place}: {name} is {brief(value)}; a latency is no less than 0: run it again"
+            )
+        if value:
             found[measure] = 1e-3 * value
     return found
 
 
 def _of_vllm(asked: Fields) -> BenchResult:
-    fields, completed = asked.fields, asked.above("completed")
+    fields, completed = asked.fields, asked.count("completed")
     errors = _errors(fields)
     prompts = asked.number("num_prompts", needed=False) or completed
     failed = asked.number("failed", needed=False)
@@ -91,7 +95,7 @@ def _of_vllm(asked: Fields) -> BenchResult:
         asked,
         tool="vllm bench serve",
         model=asked.text("model_id"),
-        requests=int(completed),
+        requests=completed,
         clients=None if clients is None else int(clients),
         rate=_rate(asked, "request_rate"),
         burstiness=asked.number("burstiness", needed=False) or 1.0,
@@ -108,7 +112,7 @@ METADATA = (
 
 
 def _of_sglang(asked: Fields) -> BenchResult:
-    fields, completed = asked.fields, asked.above("completed")
+    fields, completed = asked.fields, asked.count("completed")
     errors = _errors(fields)
     asked.refuse_failed(len(errors), completed + len(errors), _first(errors))
     info = fields.get("server_info")
@@ -122,7 +126,7 @@ def _of_sglang(asked: Fields) -> BenchResult:
         asked,
         tool="sglang.bench_serving",
         model=f"{server.get('model_path') or ''}",
-        requests=int(completed),
+        requests=completed,
         clients=None if clients is None else int(clients),
         rate=_rate(asked, "request_rate"),
         burstiness=1.0,
@@ -138,10 +142,9 @@ def _of_aiperf(asked: Fields) -> BenchResult:
         raise DescriptionError(
             f"{asked.place}: the run did not finish{f' ({brief(why)})' if why else ''}; run the benchmark again"
         )
-    completed = _average(asked, "count_of")
+    completed = _within(asked, "count_of").count("avg")
     failed = _average(asked, "error_request_count", needed=False) or 0.0
     asked.refuse_failed(failed, completed + failed)
-    count = int(completed)
     config = fields.get("input_config")
     load = _found(config, ("loadgen", "phases"))
     clients, rate = _found(load, ("concurrency",)), _found(load, ("request_rate", "rate"))
@@ -154,24 +157,28 @@ def _of_aiperf(asked: Fields) -> BenchResult:
         place=asked.place,
         tool="aiperf",
         model=models[0] if isinstance(models, list) and models and isinstance(models[0], str) else "",
-        requests=count,
+        requests=completed,
         clients=int(clients) if isinstance(clients, int | float) and clients else None,
         rate=float(rate) if isinstance(rate, int | float) and rate else inf,
-        input_tokens=spread_evenly(count * _average(asked, "input_sequence_length"), count),
-        output_tokens=spread_evenly(count * _average(asked, "output_sequence_length"), count),
+        input_tokens=spread_evenly(completed * _average(asked, "input_sequence_length"), completed),
+        output_tokens=spread_evenly(completed * _average(asked, "output_sequence_length"), completed),
         detailed=False,
         figures=figures,
     )
 
 
 def _average(asked: Fields, name: str, *, needed: bool = True) -> float:
+    if not needed and not isinstance(asked.fields.get(name), dict):
+        return 0.0
+    inner = _within(asked, name)
+    return inner.above("avg") if needed else inner.number("avg") or 0.0
+
+
+def _within(asked: Fields, name: str) -> Fields:
     found = asked.fields.get(name)
     if not isinstance(found, dict):
-        if needed:
-            raise DescriptionError(f"{asked.place}: {name} is missing; export it with AIPerf's default metrics")
-        return 0.0
-    inner = Fields(found, f"{asked.place}: {name}")
-    return inner.above("avg") if needed else inner.number("avg") or 0.0
+        raise DescriptionError(f"{asked.place}: {name} is missing; export it with AIPerf's default metrics")
+    return Fields(found, f"{asked.place}: {name}")
 
 
 def _found(config: object, names: tuple[str, ...]) -> object:
@@ -235,8 +242,8 @@ def _assembled(
         clients=clients,
         rate=rate,
         burstiness=burstiness,
-        input_tokens=prompts if detailed else spread_evenly(asked.above("total_input_tokens"), requests),  # type: ignore[arg-type]
-        output_tokens=answers if detailed else spread_evenly(asked.above("total_output_tokens"), requests),  # type: ignore[arg-type]
+        input_tokens=prompts if detailed else asked.mean_lengths("total_input_tokens", requests),  # type: ignore[arg-type]
+        output_tokens=answers if detailed else asked.mean_lengths("total_output_tokens", requests),  # type: ignore[arg-type]
         arrival=asked.times("start_times", requests),
         detailed=detailed,
         figures=figures,

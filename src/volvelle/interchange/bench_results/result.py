@@ -11,6 +11,8 @@ from volvelle.errors import DescriptionError, brief
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
+MOST_REQUESTS = 10_000_000
+"""Of one run of a benchmark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,6 +73,26 @@ class Fields:
         if found is None or found <= 0.0:
             raise DescriptionError(f"{self.place}: {name} is {brief(found)}; it must be above 0: nothing was measured")
         return found
+
+    def count(self, name: str) -> int:
+        """A whole number of requests."""
+        found = self.above(name)
+        if found != int(found) or found > MOST_REQUESTS:
+            raise DescriptionError(
+                f"{self.place}: {name} is {brief(self.fields[name])}; it must be a whole number of requests, at most "
+                f"{MOST_REQUESTS:,}: the file was changed, or is of another kind"
+            )
+        return int(found)
+
+    def mean_lengths(self, name: str, requests: int) -> Whole:
+        """Lengths of requests of which the file has the sum."""
+        total = self.above(name)
+        if total < requests:
+            raise DescriptionError(
+                f"{self.place}: {name} is {brief(self.fields[name])} for {requests:,} requests; each has at least one "
+                f"token: the file was changed, or is of several runs"
+            )
+        return spread_evenly(total, requests)
 
     def lengths(self, name: str) -> Whole | None:
         """Whole numbers, one a request; None: the file has no details."""

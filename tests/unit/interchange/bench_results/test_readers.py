@@ -71,6 +71,10 @@ def test_a_file_that_is_cut_short_is_said_with_its_place_and_a_cure(tmp_path: Pa
     [
         (lambda: vllm_result(served(), 4, failed=3), "3 of 20 requests failed"),
         (lambda: vllm_result(served(), 4, completed=0), "completed is 0"),
+        (lambda: vllm_result(served(), 4, completed=2e10), "a whole number of requests, at most 10,000,000"),
+        (lambda: sglang_result(served(), 4, completed=19.5), "completed is 19.5; it must be a whole number"),
+        (lambda: vllm_result(served(), 4, detailed=False, total_input_tokens=7), "is 7 for 20 requests"),
+        (lambda: vllm_result(served(), 4, mean_ttft_ms=-2.5), "mean_ttft_ms is -2.5; a latency is no less than 0"),
         (lambda: vllm_result(served(), 4, mean_ttft_ms=float("nan")), "mean_ttft_ms is nan"),
         (lambda: vllm_result(served(), 4, mean_tpot_ms=None), "mean_tpot_ms is None"),
         (lambda: vllm_result(served(), 4, input_lens=[1, 2]), "the file is of another run or cut"),
