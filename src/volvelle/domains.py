@@ -221,6 +221,10 @@ ENGINE_SEQUENCES = _whole(1, 65_536)
 """That an engine runs at once on one rank."""
 STEP_BUDGET = _whole(1, 2**20)
 """Tokens of one step of an engine."""
+STEP_INTERVAL = _whole(1, 10_000)
+"""Steps, or tokens, from one look for requests, or piece of an answer, to the next."""
+WAITED_STEPS = _whole(0, 10_000)
+"""That prompts wait for a fuller one."""
 SERVED_REQUESTS = _whole(1, 10**6)
 """Of one run of a load."""
 SPARES = _whole(0, 10**6)

@@ -116,6 +116,10 @@ def _settings(made: Maker) -> list[str]:
         "--memory-share=20%",
         "--memory-share=100%",
         "--chunked-prefill",
+        "--receive-interval=30",
+        "--batch-wait=40",
+        "--stream-interval=20",
+        "--no-prefix-caching",
         "--engine=sglang",
         "--engine=trtllm",
         "--weights=fp8",
@@ -208,6 +212,7 @@ def plan_to_serve(made: Maker) -> list[str]:
     asked += [f"--input={made.one_of(('1', '2048', '131072'))}"] if chance.random() < 0.3 else []
     said = ("weights", "kv", "max_batched_tokens", "max_seqs", "workers", "slo", "serve", "keep", "html", "figure")
     more = made.options(plan_serving, share=0.06, skip=(*_NOT_DRAWN, *_DEGREES, *said))
+    more += [f"--speculate={made.speculation()}" for _ in range(chance.choice((0, 0, 0, 1)))]
     return [
         "plan",
         _model(made),

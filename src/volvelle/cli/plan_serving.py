@@ -91,6 +91,12 @@ _considered = together(
     ),
     _several("--max-seqs", "max_seqs", ENGINE_SEQUENCES, "Sequences at once. [default: the engine's, 32–512]"),
     click.option("--memory-share", type=Within(SHARE), help="Of memory that an engine may take. [default: its own]"),
+    click.option(
+        "--speculate",
+        multiple=True,
+        metavar="DRAFTS",
+        help="Consider to draft, too: 'eagle 3', 'mtp 1', 'eagle best', as in volvelle serve; several may be given.",
+    ),
     click.option("--chunked-prefill", is_flag=True, default=None, help="Let TensorRT-LLM cut prompts."),
 )
 
@@ -107,6 +113,7 @@ _considered = together(
 )
 @_asked
 @_considered
+@click.option("--split", is_flag=True, help="Look for a pool of prompts beside a pool that decodes, too.")
 @click.option("--top", default=5, type=Within(RESULTS), show_default=True, help="Layouts to show.")
 @click.option("--keep", type=Output(folder=True), metavar="FOLDER", help="Keep trials; the same command goes on there.")
 @launch_options

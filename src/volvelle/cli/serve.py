@@ -19,6 +19,8 @@ from volvelle.domains import (
     SERVED_REQUESTS,
     SHARE,
     STEP_BUDGET,
+    STEP_INTERVAL,
+    WAITED_STEPS,
 )
 from volvelle.errors import DescriptionError
 
@@ -100,6 +102,21 @@ _engine = together(
         "'eagle 3 tree 4x2', 'eagle best'; then 'acceptance 0.8 decay 0.9' or 'curve FILE'.",
     ),
     click.option("--chunked-prefill", is_flag=True, default=None, help="Let TensorRT-LLM cut prompts."),
+    click.option(
+        "--receive-interval", type=Within(STEP_INTERVAL), help="Steps from one look for requests to the next (SGLang)."
+    ),
+    click.option(
+        "--batch-wait", type=Within(WAITED_STEPS), help="Steps that prompts wait for a fuller one (TensorRT-LLM)."
+    ),
+    click.option(
+        "--batch-wait-ratio", type=Within(SHARE), help="Part of the token budget that ends that wait, like 80%."
+    ),
+    click.option("--stream-interval", type=Within(STEP_INTERVAL), help="Tokens of an answer sent at a time."),
+    click.option(
+        "--prefix-caching/--no-prefix-caching",
+        default=None,
+        help="Keep beginnings that prompts of a trace share, as engines do by default.",
+    ),
 )
 _written = together(
     click.option(

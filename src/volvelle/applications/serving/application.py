@@ -17,6 +17,7 @@ from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.curves import log_curves
 from volvelle.applications.serving.fit import FITTED, fit_engines
 from volvelle.applications.serving.measurements import KINDS, ServingMeasurement, serving_measurements
+from volvelle.applications.serving.mlperf import mlperf_range
 from volvelle.applications.serving.peers import peers_finding
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.static_answer import interval, prediction_errors
@@ -24,9 +25,10 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.contract import Estimator
-from volvelle.estimators.result import Contribution, Estimate, RangedFigure
+from volvelle.estimators.result import Contribution, Estimate, Range, RangedFigure
 from volvelle.quantities import percent
 from volvelle.system.cluster import Cluster
+from volvelle.workload.serving.loads import Random
 
 MEASURES = ("ttft", "tpot", "latency", "throughput", "ttft_p99", "tpot_p99")
 _SCORED = ("given", "heldout")
@@ -70,8 +72,15 @@ class ServingTimes(Estimator[ServingRun, str]):
             decision=measure,
             contributions=(part,),
             chips=run.instance.layout.chips,
-            ranges={"time": interval(value, prediction_errors(run.instance)[measure.removesuffix("_p99")])},
+            ranges={"time": _range(run, measure, value)},
         )
+
+
+def _range(run: ServingRun, measure: str, value: float) -> Range:
+    errors = prediction_errors(run.instance)
+    if isinstance(run.load, Random) and measure != "throughput":
+        return mlperf_range(run, measure, value, errors)
+    return interval(value, errors[measure.removesuffix("_p99")])
 
 
 class ServingApplication(Application[ServingMeasurement, ServingRun, str, None]):

@@ -54,19 +54,33 @@ def chance(
     """Of a service whose trials, by how much slower steps are, are given; `values` are its figures as predicted."""
     spread = log(errors["tpot"])
     rest = {name: sqrt(max(log(errors[of]) ** 2 - spread**2, 0.0)) for name, of in _ERRORS.items()}
-    places = [(place + 0.5) / _NODES for place in range(_NODES)]
-    trials = [tried(exp(spread * _NORMAL.inv_cdf(place))) for place in places]
+    trials = [tried(slower) for slower in slow_downs(errors["tpot"])]
     kept = sum(_kept(one, limits, rest) for one in trials) / _NODES
     stable = sum(one.stable for one in trials) / _NODES
     likely = []
     for index, (limit, value) in enumerate(zip(limits, values, strict=True)):
-        figures = [one.figures[index] for one in trials if one.stable]
-        error = max(rest[limit.latency], _LEAST_ERROR)
-        low = _quantile(figures, (1.0 - LEVEL) / 2.0, error)
-        high = _quantile(figures, (1.0 + LEVEL) / 2.0, error)
-        low = value if low is None else min(low, value)
-        likely.append(LikelyFigure(limit=limit, value=value, low=low, high=None if high is None else max(high, value)))
+        low, high = likely_between(
+            [one.figures[index] if one.stable else None for one in trials], value, rest[limit.latency]
+        )
+        likely.append(LikelyFigure(limit=limit, value=value, low=low, high=high))
     return Chance(kept=kept, stable=stable, figures=tuple(likely))
+
+
+def slow_downs(error: float, count: int = _NODES) -> list[float]:
+    """Factors of equal probability that stand for all by which steps may be slower, one deviation of them given."""
+    return [exp(log(error) * _NORMAL.inv_cdf((place + 0.5) / count)) for place in range(count)]
+
+
+def likely_between(tried: Sequence[float | None], value: float, rest: float) -> tuple[float, float | None]:
+    """Where four of five measurements lie, from figures at slow-downs of equal probability; None: beyond all.
+
+    `rest` is one deviation, as a logarithm, of what comes on top. The predicted value always lies between.
+    """
+    figures = [figure for figure in tried if figure is not None]
+    error = max(rest, _LEAST_ERROR)
+    low = _quantile(figures, len(tried), (1.0 - LEVEL) / 2.0, error)
+    high = _quantile(figures, len(tried), (1.0 + LEVEL) / 2.0, error)
+    return value if low is None else min(low, value), None if high is None else max(high, value)
 
 
 def _kept(one: Trial, limits: Sequence[LatencyLimit], rest: Mapping[str, float]) -> float:
@@ -87,13 +101,13 @@ def _kept(one: Trial, limits: Sequence[LatencyLimit], rest: Mapping[str, float])
     return found
 
 
-def _quantile(figures: Sequence[float], place: float, error: float) -> float | None:
+def _quantile(figures: Sequence[float], count: int, place: float, error: float) -> float | None:
     """Of a mixture of log-normal figures, those that are not there being beyond all; None: it lies among these."""
-    if len(figures) / _NODES <= place or min(figures) <= 0.0:
+    if len(figures) / count <= place or min(figures) <= 0.0:
         return None
     low, high = log(min(figures)) - 10.0 * error, log(max(figures)) + 10.0 * error
     for _ in range(60):
         middle = 0.5 * (low + high)
-        below = sum(_NORMAL.cdf((middle - log(figure)) / error) for figure in figures) / _NODES
+        below = sum(_NORMAL.cdf((middle - log(figure)) / error) for figure in figures) / count
         low, high = (middle, high) if below < place else (low, middle)
     return exp(0.5 * (low + high))

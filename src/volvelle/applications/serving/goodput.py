@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.speculation.drafted_load import cycle_costs, drafted
 from volvelle.applications.serving.under_load import count_of, share_of
 from volvelle.errors import DescriptionError
 from volvelle.simulation.batching.costs import StepCosts
@@ -43,6 +44,8 @@ class AskedLoad:
     requests: int | None = None
     """Of all ranks together; None: as many as a run takes."""
     seed: int = 0
+    settled: int | None = None
+    """Requests of all ranks, where it is known how many more settle a run; what drafts cost is that of a first run."""
 
     def __post_init__(self) -> None:
         if isinstance(self.load, AllAtOnce):
@@ -55,12 +58,17 @@ class AskedLoad:
         """The requests of one rank that gets such a part of the load; above 1 it gets more than all of it."""
         return _part(self, share)
 
+    def first_part(self, share: float) -> Requests:
+        """The same, before it was known how many settle a run."""
+        return _part(replace(self, settled=None), share)
+
 
 @lru_cache(maxsize=256)
 def _part(asked: AskedLoad, share: float) -> Requests:
     ranks = max(1, ceil(1.0 / share - 1e-9))
     own, _ = share_of(_faster(asked.load, ranks * share), ranks)
-    return own.requests(asked.shape, count=count_of(own, asked.requests, ranks), seed=asked.seed)
+    wanted = asked.requests if asked.settled is None else asked.settled
+    return own.requests(asked.shape, count=count_of(own, wanted, ranks), seed=asked.seed)
 
 
 def _faster(load: AbstractLoad, factor: float) -> AbstractLoad:
@@ -120,10 +128,15 @@ def trial(
     rules = instance.rules(concurrency=requests.clients or None)
     steps = instance.costs(rules) if costs is None else costs
     steps = steps if slower == 1.0 else slowed(steps, slower)
+    if instance.speculation is not None:
+        first = requests = drafted(instance, requests, seed=asked.seed)
+        if asked.settled is not None:
+            first = drafted(instance, asked.first_part(share), seed=asked.seed)
+        steps, rules = cycle_costs(instance, first, steps, rules)
     if hasty and requests.stationary and len(requests) > 2 * _FIRST:
-        first = serve(requests.first(_FIRST), steps, rules, patient=True)
-        if _breaks(first, limits, len(requests)):
-            return _outcome(first, limits, share)
+        begun = serve(requests.first(_FIRST), steps, rules, patient=True)
+        if _breaks(begun, limits, len(requests)):
+            return _outcome(begun, limits, share)
     return _outcome(serve(requests, steps, rules, patient=True), limits, share)
 
 

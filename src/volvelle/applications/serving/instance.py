@@ -43,6 +43,8 @@ class Settings:
     stream_interval: int = 1
     prefix_caching: bool = True
     chunks: bool | None = None
+    ahead: bool = True
+    """Whether the next step is scheduled while one runs."""
     kv_tokens: int | None = None
     """Tokens that the cache holds, where that is known; None: what memory leaves."""
 
@@ -209,13 +211,16 @@ def _instance(
     kernels = kernel_set(catalogue, named.kernels, found.name, served.cache, own_keys=own_keys, version=named.version)
     _check_kernels(served, kernels.experts, kernels.products, found)
     _check_layers(served, layout, kernels, found)
+    told = settings or Settings()
     return Instance(
         served=served,
         chip=found,
         layout=layout,
         engine=named,
-        iteration=Iteration(served=served, layout=layout, chip=found, kernels=kernels, engine=named.constants),
-        settings=settings or Settings(),
+        iteration=Iteration(
+            served=served, layout=layout, chip=found, kernels=kernels, engine=named.constants, ahead=told.ahead
+        ),
+        settings=told,
     )
 
 

@@ -27,15 +27,20 @@ def on_other_chips(
     )
     rates: Mapping[str, float] = {name: float(rate) * matrix_rate for name, rate in chip.matrix_rates.items()}
     other = replace(chip, memories=memories, matrix_rates=rates)
+
+    def changed(iteration: Iteration) -> Iteration:
+        kernels = replace(
+            iteration.kernels,
+            all_reduce=_links(iteration.kernels.all_reduce, link_rate, link_latency),
+            all_to_all=_links(iteration.kernels.all_to_all, link_rate, link_latency),
+        )
+        return replace(iteration, chip=other, kernels=kernels)
+
     iteration = instance.iteration
-    assert isinstance(iteration, Iteration), "what drafts is not asked about other chips"
-    kernels = iteration.kernels
-    kernels = replace(
-        kernels,
-        all_reduce=_links(kernels.all_reduce, link_rate, link_latency),
-        all_to_all=_links(kernels.all_to_all, link_rate, link_latency),
-    )
-    return replace(instance, chip=other, iteration=replace(iteration, chip=other, kernels=kernels))
+    if isinstance(iteration, Iteration):
+        return replace(instance, chip=other, iteration=changed(iteration))
+    draft = iteration.draft and replace(iteration.draft, iteration=changed(iteration.draft.iteration))
+    return replace(instance, chip=other, iteration=replace(iteration, target=changed(iteration.target), draft=draft))
 
 
 def _links(ways: Sequence[Constants], rate: float, latency: float) -> tuple[Constants, ...]:

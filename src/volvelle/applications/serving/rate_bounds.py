@@ -1,6 +1,8 @@
 """What no run of an instance can beat, from times of single steps: latencies of a request alone, and a rate.
 
-A bound is a few in a hundred to the safe side, for tables of steps are interpolated and lengths are means.
+A bound is a few in a hundred to the safe side, for tables of steps are interpolated and lengths are means. Where tokens
+are drafted a step is a cycle: a request alone may have all drafts accepted, and a rate is that of as many cycles as
+requests take in the mean.
 """
 
 from dataclasses import dataclass
@@ -8,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.speculation.drafted_load import drafted
 from volvelle.estimators.serving.cache import cache_bytes
 from volvelle.estimators.serving.iteration import Batch, Column
 from volvelle.simulation.batching.rules import Rules
@@ -45,16 +48,28 @@ class RateBounds:
 class StepFloors:
     """Times of single steps and room for requests that bounds are made of, once for all settings of an engine."""
 
-    def __init__(self, instance: Instance, requests: Requests) -> None:
+    def __init__(self, instance: Instance, requests: Requests, *, seed: int = 0, computed: bool = False) -> None:
         self.iteration = instance.iteration
-        self.cached = requests.hash_ids.size > 0
+        self.cached = computed or requests.hash_ids.size > 0
+        """Whether prompts may take no time: they are found in a cache, or come `computed`."""
         given, made = requests.input_tokens, requests.output_tokens
+        drafts, steps = instance.speculation, made.astype(float)
+        if drafts is not None:
+            steps = 1.0 + _SAFE * drafted(instance, requests, seed=seed).decode_steps
         self.shortest = 1 if self.cached else int(given.min())
         """Of prompts; every one may find its beginning in a prefix cache."""
         self.longest, self.longest_prompt = int(np.max(given + made)), int(given.max())
-        self.given, self.made, self.fewest_made = float(np.mean(given)), float(np.mean(made)), float(made.min())
-        # A step holds every request for as many steps as it makes tokens, so long answers weigh more.
-        self.context = float(np.average(given + made / 2.0, weights=made))
+        self.given, self.steps = float(np.mean(given)), float(np.mean(steps))
+        """Tokens of a prompt and steps of a request in the mean, its first with the prompt."""
+        later = float((made - 1).sum())
+        self.step_tokens = later / float((steps - 1.0).sum()) if later else 1.0
+        """That a step yields of a sequence in the mean; one, where nothing is drafted."""
+        self.most_tokens = 1.0 if drafts is None else len(drafts.levels) + 1.0
+        """That it yields at most."""
+        self.fewest_later = float(made.min()) - 1.0
+        """Tokens of an answer after its first, at least."""
+        # A step holds every request for as many steps as it takes, so long answers weigh more.
+        self.context = float(np.average(given + made / 2.0, weights=steps))
         self.reason = "" if instance.fits(self.longest) else instance.why_not(self.longest)
         """Why nothing can be served; empty: it can."""
         held = float(cache_bytes(instance.served, instance.layout, self.context, block=instance.memory.block))
@@ -83,6 +98,10 @@ class StepFloors:
             yielding=sequences,
         )
         return _SAFE * self.iteration.steps(batch)
+
+    def decode_step(self, sequences: float) -> float:
+        """Seconds of a step that decodes so many, and computes no prompt."""
+        return float(np.interp(sequences, _SIZES, self.decode))
 
     def first_token(self, budget: int) -> float:
         """Seconds to the first token of a request that nobody disturbs."""
@@ -113,9 +132,9 @@ def rate_bounds(rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ..
     if kept <= floors.longest + rules.block_tokens:  # some engines keep a token, or a block, beyond
         reason = f"the KV cache holds {kept:,} tokens, and a request takes up to {floors.longest:,}"
         return RateBounds(rate=0.0, floors=nothing, reason=reason)
-    first, later = floors.first_token(budget), floors.alone
-    whole = first + (floors.fewest_made - 1.0) * later
-    known = {"ttft": first, "tpot": later if floors.fewest_made > 1 else 0.0, "itl": 0.0, "e2el": whole}
+    first, later = floors.first_token(budget), floors.alone / floors.most_tokens
+    whole = first + floors.fewest_later * later
+    known = {"ttft": first, "tpot": later if floors.fewest_later > 0 else 0.0, "itl": 0.0, "e2el": whole}
     least = tuple(known[limit.latency] for limit in limits)
     for limit, floor in zip(limits, least, strict=True):
         if floor > limit.seconds:
@@ -128,20 +147,21 @@ def _rate(rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ...], bu
     """Requests a second: batch and chunk that serve most, where steps come as often as a limit of TPOT wants.
 
     Of n steps a second a part r has a chunk of c prompt tokens: n (r t(c, B) + (1 - r) t(0, B)) <= 1. Of a rate x,
-    B = x o / n sequences decode and r = x i / (c n), with i tokens in and o out. So r = B i / (o c), and x = n B / o.
+    B = x o / n sequences decode and r = x i / (c n), with i tokens in and o steps. So r = B i / (o c), and x = n B / o.
     """
     whole = not rules.chunks and floors.longest_prompt > budget
     # Up to the size of a chunk that the budget lies below.
     chunks = np.full(_CHUNKS.size, True) if whole else np.append(True, _CHUNKS[:-1] < budget)
     reading = float(np.max(floors.reading[chunks])) / floors.given
-    if floors.made <= 1.0:
+    if floors.steps <= 1.0:
         return reading
-    made = floors.made - 1.0
+    made = floors.steps - 1.0
     given = 0.0 if floors.cached else floors.given
     part = np.minimum(_SIZES * given / (made * _CHUNKS[chunks, None]), 1.0)
     often = 1.0 / (part * floors.mixed[chunks] + (1.0 - part) * floors.decode)
     rates = np.where(part < 1.0, _SIZES * often / made, 0.0)
-    allowed = (min(rules.max_sequences, floors.most_held) >= _SIZES) & (often >= 1.0 / _slowest_step(limits))
+    slowest = _slowest_token(limits) * floors.step_tokens
+    allowed = (min(rules.max_sequences, floors.most_held) >= _SIZES) & (often >= 1.0 / slowest)
     # Between two sizes of a batch it does no better than with the larger.
     allowed[:, 1:] |= allowed[:, :-1]
     allowed[:, 0] = True
@@ -153,8 +173,8 @@ def _nearly_all(limit: LatencyLimit) -> bool:
     return limit.percentile is None or limit.percentile >= 90.0
 
 
-def _slowest_step(limits: tuple[LatencyLimit, ...]) -> float:
-    """Seconds that a step may take in the mean while nearly all requests keep a limit of TPOT."""
+def _slowest_token(limits: tuple[LatencyLimit, ...]) -> float:
+    """Seconds that a token may take in the mean while nearly all requests keep a limit of TPOT."""
     found = np.inf
     for limit in limits:
         if limit.latency == "tpot" and _nearly_all(limit):
@@ -164,9 +184,9 @@ def _slowest_step(limits: tuple[LatencyLimit, ...]) -> float:
 
 
 def share_bound(
-    load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: int
+    load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: float
 ) -> float:
-    """The largest part of a load that a rank may serve within limits."""
+    """The largest part of a load that a rank may serve within limits; sequences that draft count for several."""
     if isinstance(load, Random):
         return bounds.rate / load.rate
     if isinstance(load, ClosedLoop):

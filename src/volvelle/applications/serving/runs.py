@@ -154,7 +154,24 @@ def layout_of(kind: str, stated: Mapping[str, str], served: ServedModel) -> tupl
     if tensor > _WIDE:
         said = (f"tensor parallelism {tensor} is taken as data parallelism with experts on all chips",)
         return ServingLayout(data=tensor, expert=tensor, pipeline=pipeline), said
+    if expert == 1 and _too_narrow(served, tensor):
+        said = (f"experts lie whole on {tensor} chips: their scales are of {_BLOCK} columns, which would be cut",)
+        return ServingLayout(tensor=tensor, data=data, expert=tensor * data, pipeline=pipeline), said
     return ServingLayout(tensor=tensor, data=data, expert=expert, pipeline=pipeline), ()
+
+
+_BLOCK = 128
+"""Columns of weights in 8 bits that share a scale."""
+
+
+def _too_narrow(served: ServedModel, tensor: int) -> bool:
+    """Whether experts in 8 bits cannot be split over so many chips, as engines refuse."""
+    experts = served.shape.experts
+    return experts is not None and served.weights.startswith("fp8") and experts.ffn % (tensor * _BLOCK) != 0
+
+
+_AHEAD_SINCE = 14
+"""The minor version of vLLM that schedules the next step while one runs, unless told not to."""
 
 
 def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> Settings:
@@ -182,7 +199,15 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
         batch_wait_ratio=_share(told["batch_wait_token_ratio"]) or 0.0,
         stream_interval=_first(told["stream_interval"]) or 1,
         prefix_caching=False,
+        ahead=not _behind(stated),
     )
+
+
+def _behind(stated: Mapping[str, str]) -> bool:
+    """Whether steps were scheduled one after the other, as by vLLM before 0.14; InferenceX tells it not to."""
+    version = stated.get("engine_version") or ""
+    early = version.startswith("0.") and int(version.split(".")[1]) < _AHEAD_SINCE
+    return stated["engine"] == "vllm" and early and stated.get("source_family") != "inferencex"
 
 
 def _first(text: str) -> int | None:

@@ -8,14 +8,14 @@ import numpy as np
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.load_answer import MachineAnswer
+from volvelle.applications.serving.speculation.drafted_load import cycle_costs, drafted
 from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
-from volvelle.simulation.batching.cycles import in_cycles
 from volvelle.simulation.batching.metrics import Metrics
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
-from volvelle.simulation.batching.serving import check_requests, serve
+from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.stability import Run, Unstable, answer, settled
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
@@ -73,16 +73,12 @@ def answer_under_load(
         FOLLOWED_CLIENTS.check(concurrency, "load: clients of one rank")
     rules = instance.rules(concurrency=concurrency)
     costs = instance.costs(rules)
-    drafts = instance.speculation
 
     def drawn(count: int) -> Requests:
-        found = own.requests(shape, count=count, seed=seed)
-        return found if drafts is None else drafts.drawn(found, seed)
+        return drafted(instance, own.requests(shape, count=count, seed=seed), seed=seed)
 
-    if drafts is not None:
-        first = drawn(count_of(own, requests, ranks))
-        check_requests(replace(first, decode_steps=np.zeros(0, np.int64)), rules)
-        costs, rules = in_cycles(costs, rules, first, lookahead=drafts.lookahead)
+    if instance.speculation is not None:
+        costs, rules = cycle_costs(instance, drawn(count_of(own, requests, ranks)), costs, rules)
 
     def run(count: int) -> tuple[Served, Metrics | Unstable]:
         served = serve(drawn(count), costs, rules)

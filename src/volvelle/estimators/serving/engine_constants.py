@@ -33,6 +33,8 @@ class EngineConstants:
 
     reading: float = 1.0
     """Rate at which products read weights, over that of the kernels alone."""
+    narrow: float = 1.0
+    """The same of weights of a byte, beside that: scales are read and applied in one kernel or in several."""
     multiplying: float = 1.0
     """Rate at which products multiply, over that of the kernels alone."""
     attending: float = 1.0
@@ -73,6 +75,8 @@ class EngineConstants:
     """Seconds more for each doubling of the chips that a step is handed to, within one rank of data parallelism."""
     host_data: float = 0.0
     """Seconds more for each doubling of ranks of data parallelism, which agree on every step."""
+    host_behind: float = 0.0
+    """Seconds more where a step is scheduled after the one before it, not beside it, as vLLM does before 0.14."""
     host_overlapped: bool = True
     per_sequence: float = 5e-6
     """Seconds a sequence of a step: sampling, detokenising, streaming."""
@@ -85,7 +89,7 @@ class EngineConstants:
     eager_launch: float = 28e-6
     """Seconds that the host takes to launch a kernel of a step that is not captured."""
     eager_heavy: float = 0.0
-    """The same of a kernel of experts or of a recurrent layer, whose shapes are found on the way; no less than that."""
+    """The same of a kernel of a recurrent layer or of latent attention, whose shapes are found on the way; no less."""
     pieces: float = 0.42
     """Share of these launches that are left where only the pieces between attention are captured."""
     captured_tokens: float = 512.0

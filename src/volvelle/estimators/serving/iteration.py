@@ -18,12 +18,12 @@ from volvelle.workload.families.layer_kind import LayerKind
 from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
 
 Column = NDArray[np.float64]
-LAUNCHES = {"attention": 5, "local attention": 5, "delta net": 24, "mlp": 2, "experts": 16}
+LAUNCHES = {"attention": 5, "local attention": 5, "latent attention": 12, "delta net": 24, "mlp": 2, "experts": 16}
 """Kernels that a host launches for a part of a layer, where they are not captured."""
 BETWEEN_RANKS, BETWEEN_GROUPS = 8, 24
 """More of them for experts that ranks of data parallelism share: each a chip, or each several that share its tokens."""
-HEAVY = ("delta net",)
-"""Parts whose kernels take the host longer: how long pieces are is worked out in between."""
+HEAVY = ("delta net", "latent attention")
+"""Parts whose kernels take the host longer: how long pieces are, or how keys unfold, is worked out in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +76,8 @@ class Iteration:
     chip: Chip
     kernels: KernelSet
     engine: EngineConstants = field(default_factory=EngineConstants)
+    ahead: bool = True
+    """Whether the next step is scheduled while one runs."""
 
     # -- parts ------------------------------------------------------------------------------------------------------
 
@@ -113,11 +115,14 @@ class Iteration:
         """Seconds of the scheduler a step."""
         layout, engine = self.layout, self.engine
         handed = engine.host_rank * float(np.log2(layout.chips / layout.data))
-        return engine.host + handed + engine.host_data * float(np.log2(layout.data))
+        behind = 0.0 if self.ahead else engine.host_behind
+        return engine.host + behind + handed + engine.host_data * float(np.log2(layout.data))
 
     def launching(self, tokens: Column) -> Column:
         """Seconds that the host takes to launch a step with prompts: all kernels, or those between captured pieces."""
-        parts = [part for kind in self.served.shape.kinds for part in (kind.mixer, kind.feed)]
+        shape = self.served.shape
+        latent = {"attention": "latent attention"} if shape.latent is not None else {}
+        parts = [part for kind in shape.kinds for part in (latent.get(kind.mixer, kind.mixer), kind.feed)]
         plain = sum(LAUNCHES.get(part, 0) for part in parts if part not in HEAVY)
         if self.layout.data > 1:
             plain += parts.count("experts") * (BETWEEN_RANKS if self.layout.tensor == 1 else BETWEEN_GROUPS)
@@ -288,10 +293,11 @@ class Iteration:
     def _product(self, rows: Column, product: ServedProduct) -> Column:
         form = product.form
         known = self.kernels.products[form.kernels]
+        narrow = self.engine.narrow if form.kernels.startswith("fp8") else 1.0
         by = {
             **known,
             "kernel_launch_time": self.engine.launch,
-            "memory_efficiency": known["memory_efficiency"] * self.engine.reading,
+            "memory_efficiency": known["memory_efficiency"] * self.engine.reading * narrow,
             "matrix_efficiency": known["matrix_efficiency"] * self.engine.multiplying,
         }
         sizes = {"m": np.maximum(rows, 1.0), "n": np.asarray(product.columns), "k": np.asarray(product.depth)}

@@ -5,9 +5,12 @@ from typing import Literal
 
 from volvelle.errors import MappingError
 from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.workload.serving.drafting import Drafter, Drafting
 
 Rules = Literal["vllm", "sglang", "trtllm"]
 Value = str | int | float | bool
+HEAD = "DRAFT_HEAD"
+"""Stands for the checkpoint of a drafter that no reference names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +66,19 @@ class Deployment:
     receive_interval: int = 1
     batch_wait_steps: int = 0
     batch_wait_ratio: float = 0.0
+    drafting: Drafting | None = None
+    """How tokens are drafted, with a window that is decided; None: they are not."""
+    draft_checkpoint: str = ""
+    """Of a draft model."""
     load: BenchedLoad
     chip: str
     asked: str
     """The command that was asked."""
+
+    @property
+    def needs_head(self) -> bool:
+        """Whether the checkpoint of a head that drafts is left to be named."""
+        return self.drafting is not None and self.drafting.drafter in (Drafter.EAGLE, Drafter.PARALLEL)
 
     @property
     def ranks(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from volvelle.interchange.engine_launch.deployment import Deployment, LaunchFile, Value, cannot, one_line
+from volvelle.interchange.engine_launch.deployment import HEAD, Deployment, LaunchFile, Value, cannot, one_line
 from volvelle.interchange.engine_launch.recorded import RecordedOptions
 
 PORT = 8000
@@ -60,4 +60,6 @@ def yaml_file(name: str, fields: Mapping[str, Any], deployment: Deployment, opti
     writer.width = 4096
     text = StringIO()
     writer.dump(dict(fields), text)
-    return LaunchFile(name=name, text="\n".join([*head_lines(deployment, options), text.getvalue()]))
+    told = f"# Write the checkpoint of a head that drafts for {deployment.model} in place of {HEAD}."
+    head = [*head_lines(deployment, options), *([told] if deployment.needs_head else [])]
+    return LaunchFile(name=name, text="\n".join([*head, text.getvalue()]))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from volvelle.interchange.engine_launch.benchmark import benchmark
 from volvelle.interchange.engine_launch.deployment import Deployment, LaunchFile, Value, cannot
+from volvelle.interchange.engine_launch.drafting import sglang_drafts
 from volvelle.interchange.engine_launch.recorded import RecordedOptions, recorded_options
 from volvelle.interchange.engine_launch.scripts import launch_script, settings_file
 from volvelle.interchange.engine_launch.vllm import quantization
@@ -50,6 +51,7 @@ def server_settings(deployment: Deployment, options: RecordedOptions) -> Mapping
         settings["--context-length"] = deployment.longest
     settings["--kv-cache-dtype"] = "fp8_e4m3" if deployment.cache == "fp8" else "auto"
     settings |= quantization(deployment, _QUANTIZED, title)
+    settings |= sglang_drafts(deployment, title)
     if not deployment.prefix_caching:
         settings["--disable-radix-cache"] = True
     if deployment.receive_interval > 1:

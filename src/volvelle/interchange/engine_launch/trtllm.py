@@ -5,6 +5,7 @@ from typing import Any
 
 from volvelle.interchange.engine_launch.benchmark import benchmark
 from volvelle.interchange.engine_launch.deployment import Deployment, LaunchFile, Value, cannot
+from volvelle.interchange.engine_launch.drafting import no_drafts
 from volvelle.interchange.engine_launch.recorded import RecordedOptions, as_arguments, recorded_options
 from volvelle.interchange.engine_launch.scripts import launch_script, yaml_file
 from volvelle.interchange.engine_launch.vllm import quantization
@@ -52,6 +53,7 @@ def check_layout(deployment: Deployment, title: str) -> None:
         )
     if layout.data > 1 and not deployment.mixture:
         raise cannot(title, "attention repeated in a model without experts as it was timed", "take --dp 1")
+    no_drafts(deployment, title)
     quantization(deployment, {}, title)  # it takes a checkpoint as it is
 
 

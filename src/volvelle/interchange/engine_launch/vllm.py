@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from volvelle.interchange.engine_launch.benchmark import benchmark
 from volvelle.interchange.engine_launch.deployment import Deployment, LaunchFile, Value, cannot
+from volvelle.interchange.engine_launch.drafting import vllm_drafts
 from volvelle.interchange.engine_launch.recorded import RecordedOptions, recorded_options
 from volvelle.interchange.engine_launch.scripts import launch_script, settings_file
 
@@ -49,6 +50,7 @@ def server_settings(deployment: Deployment, options: RecordedOptions) -> Mapping
     settings["--enable-prefix-caching" if deployment.prefix_caching else "--no-enable-prefix-caching"] = True
     if deployment.stream_interval > 1:
         settings["--stream-interval"] = deployment.stream_interval
+    settings |= vllm_drafts(deployment, title)
     return settings
 
 

@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.serve import LaunchFileEntry, LoadEntry, ServingCostEntry, ServingLayoutEntry
+from volvelle.report.documents.split_pools import SplitPoolsEntry
 
 
 class LimitEntry(Document):
@@ -40,6 +41,8 @@ class ServingOptionEntry(Document):
     max_batched_tokens: int | None = at("question.max_batched_tokens")
     """None: the engine's own."""
     max_seqs: int | None = at("question.max_seqs")
+    speculate: str | None = at("question.speculate")
+    """How tokens are drafted; None: they are not."""
     replicas: int
     chips: int
     spent: float
@@ -132,4 +135,6 @@ class ServingPlanDocument(Document):
     search_seconds: float = at("seconds")
     files: list[LaunchFileEntry]
     """That launch the first option, where they were asked for."""
+    split_pools: SplitPoolsEntry | None
+    """None: they were not looked for."""
     notes: list[str]

@@ -2,6 +2,7 @@
 
 from volvelle.report.documents.plan_serving import ServingPlanDocument
 from volvelle.report.notebook.shown import Presentation, Shown, under
+from volvelle.report.plan_serving.split_words import brief_split_text
 from volvelle.report.plan_serving.words import (
     COLUMNS,
     NUMBERS,
@@ -19,6 +20,8 @@ from volvelle.verbs.plan_serving.plan import ServingPlan
 def _shown(plan: ServingPlan) -> Shown:
     best = plan.best
     lines = [asked_text(plan), *(() if best is None else option_lines(plan, best))]
+    if plan.split_pools is not None:
+        lines.append(brief_split_text(plan))
     rows = tuple(option_cells(plan, option) for option in plan.options)
     columns = ("change", "goodput", "replicas")
     return Shown(

@@ -3,6 +3,7 @@
 from volvelle.report.page.builder import page
 from volvelle.report.page.parts import Bullets, Command, Grid, Headline, Part, Picture, Section, Warned, Words
 from volvelle.report.plan_serving.picture import tradeoff_picture
+from volvelle.report.plan_serving.split_words import split_command, split_lines
 from volvelle.report.plan_serving.words import (
     COLUMNS,
     NUMBERS,
@@ -27,7 +28,8 @@ def serving_plan_page(plan: ServingPlan, *, command: str = "") -> str:
     sections = []
     if best is None:
         told = Bullets(tuple(dead_end_lines(plan)))
-        head = Headline(value="nothing serves it", says=asked_text(plan), parts=(told, *notes), fails=True)
+        value = "nothing serves it" if plan.split is None else "no instance that does both serves it"
+        head = Headline(value=value, says=asked_text(plan), parts=(told, *notes), fails=True)
         sections.append(Section(title="", anchor="answer", parts=(head,)))
     else:
         first, *others = option_lines(plan, best)
@@ -45,6 +47,10 @@ def serving_plan_page(plan: ServingPlan, *, command: str = "") -> str:
             Section(title="The best of each layout", anchor="options", parts=(Grid.of(ranked),)),
             Section(title="What would change it", anchor="changes", parts=(Grid.of(changes),)),
         ]
+    if plan.split_pools is not None:
+        asks = (Command(split_command(plan)),) if split_command(plan) else ()
+        pools = (Bullets(tuple(split_lines(plan))), *asks)
+        sections.append(Section(title="Split pools", anchor="split", parts=pools))
     if points:
         drawn = Picture(draw=lambda width: tradeoff_picture(plan, points, width=width))
         sections.append(Section(title="What a user gets, what a chip gives", anchor="tradeoff", parts=(drawn,)))

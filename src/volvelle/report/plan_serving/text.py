@@ -4,6 +4,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from volvelle.report.plan_serving.split_words import brief_split_text, split_command, split_lines
 from volvelle.report.plan_serving.words import (
     COLUMNS,
     NUMBERS,
@@ -31,7 +32,8 @@ def print_serving_plan(plan: ServingPlan, *, brief: bool = False) -> None:
     text.append(f"\n{asked_text(plan)}\n\n")
     best = plan.best
     if best is None:
-        text.append("nothing serves it within the limits", style="bold red")
+        who = "nothing" if plan.split is None else "no instance that does both"
+        text.append(f"{who} serves it within the limits", style="bold red")
         for line in dead_end_lines(plan):
             text.append(f"\n{line}")
     else:
@@ -54,7 +56,22 @@ def print_serving_plan(plan: ServingPlan, *, brief: bool = False) -> None:
             )
         columns = ("change", "goodput", "replicas")
         console.print(plain_table("What would change it", columns, change_rows(plan), numbers=columns[1:]))
+    _print_split(console, plan, brief=brief)
     console.print(Text(f"\n{counts_text(plan)}", style="dim"))
     for note in plan.notes if not brief else ():
         console.print(Text(note, style="dim"))
     print_launch_files(console, plan.files, plan.folder)
+
+
+def _print_split(console: Console, plan: ServingPlan, *, brief: bool) -> None:
+    """Two pools, where they were looked for."""
+    if plan.split_pools is None:
+        return
+    if brief:
+        console.print(Text(brief_split_text(plan)))
+        return
+    console.print(Text("\nSplit pools", style="bold"))
+    for line in split_lines(plan):
+        console.print(Text(line))
+    if split_command(plan):
+        console.print(Text(split_command(plan), style="dim"))

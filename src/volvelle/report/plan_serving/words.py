@@ -33,8 +33,9 @@ def degrees_text(question: ServingQuestion) -> str:
 
 
 def formats_text(question: ServingQuestion) -> str:
-    """Of weights and cache."""
-    return question.weights if question.weights == question.kv else f"{question.weights}, KV {question.kv}"
+    """Of weights and cache, and how tokens are drafted."""
+    told = question.weights if question.weights == question.kv else f"{question.weights}, KV {question.kv}"
+    return told if question.speculate is None else f"{told}, {question.speculate}"
 
 
 def spent_text(plan: ServingPlan, value: float) -> str:
@@ -52,6 +53,9 @@ def layout_text(plan: ServingPlan, option: ServingOption) -> str:
         f"weights {question.weights}, KV cache {question.kv}",
         option.instance.engine.title,
     ]
+    drafts = option.instance.speculation
+    if drafts is not None:
+        told.append(f"drafts: {question.speculate}, {drafts.tokens:.2f} tokens a cycle")
     rules = option.instance.rules()
     told.append(f"{min(rules.token_budget, rules.chunk):,} tokens a step, {rules.max_sequences:,} sequences")
     return "; ".join(told)

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from volvelle.applications.serving.instance import Instance
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
-from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, VolvelleError
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.plan_serving.drafts import drafted_questions
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 
-_FORMATS = ("bf16", "fp8")
+USUAL_FORMATS = ("bf16", "fp8")
 """Of weights and of caches, where nothing is said."""
 _BUDGETS = (2048, 4096, 8192, 16384)
 _SEQUENCES = (32, 64, 128, 256, 512)
@@ -37,11 +38,13 @@ class Axes:
     data: tuple[int, ...] = ()
     budgets: tuple[int, ...] = ()
     sequences: tuple[int, ...] = ()
+    drafts: tuple[str, ...] = ()
+    """Ways to draft, beside not drafting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Candidates that differ only in what the engine is told: one layout, in some formats, on one machine."""
+    """Candidates that differ only in what the engine is told: one layout, formats, way to draft, and machine."""
 
     place: int
     """Among all groups, in the order in which ties are broken."""
@@ -69,17 +72,26 @@ class Candidates:
         """Of candidates."""
         return sum(len(group.questions) for group in self.groups)
 
+    def add(self, cluster: Cluster, layout: ServingLayout, questions: tuple[ServingQuestion, ...]) -> None:
+        """One more group."""
+        self.groups.append(Group(place=len(self.groups), cluster=cluster, layout=layout, questions=questions))
+
+    def leave_out(self, why: VolvelleError) -> None:
+        """One that cannot be considered."""
+        self.left_out[str(why)] = self.left_out.get(str(why), 0) + 1
+
 
 def candidates(
     asked: ServingQuestion, clusters: Sequence[Cluster], shape: Transformer, axes: Axes, catalogue: Catalogue
 ) -> Candidates:
     """All ways to serve a model on some machines."""
     found = Candidates()
+    refused: dict[str, VolvelleError] = {}
     for cluster in clusters:
         for engine in axes.engines:
             defaults = serving_engine(engine, cluster.chip.family).defaults
-            for weights in axes.weights or _FORMATS:
-                for kv in axes.kv or _FORMATS:
+            for weights in axes.weights or USUAL_FORMATS:
+                for kv in axes.kv or USUAL_FORMATS:
                     for layout in _layouts(shape, cluster, axes):
                         question = asked.changed(
                             on=cluster.name,
@@ -94,15 +106,21 @@ def candidates(
                         try:
                             question.instance(catalogue, shape, cluster)
                         except OutsideDomainError as error:
-                            found.left_out[str(error)] = found.left_out.get(str(error), 0) + 1
+                            found.leave_out(error)
                             continue
-                        group = Group(
-                            place=len(found.groups),
-                            cluster=cluster,
-                            layout=layout,
-                            questions=tuple(_settings(question, axes, defaults)),
-                        )
-                        found.groups.append(group)
+                        questions = tuple(_settings(question, axes, defaults))
+                        found.add(cluster, layout, questions)
+                        for words in axes.drafts:
+                            try:
+                                found.add(
+                                    cluster, layout, drafted_questions(questions, words, shape, cluster, catalogue)
+                                )
+                            except (DescriptionError, OutsideDomainError) as error:
+                                found.leave_out(error)
+                                refused[words] = error
+    for words, why in refused.items():
+        if not any(group.questions[0].speculate == words for group in found.groups):
+            raise why
     if not found.groups:
         raise OutsideDomainError("; ".join(found.left_out) or _no_layout(shape, clusters))
     return found

@@ -12,19 +12,24 @@ from volvelle.studies.sweep.manifest import model_fingerprint
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.plan_serving.screening import TrialKey
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.drafting import Windows
 from volvelle.workload.serving.limits import LatencyLimit
 
 _FILE = "trials.jsonl"
 
 
 def question_fingerprint(
-    shape: Transformer, clusters: Sequence[Cluster], asked: AskedLoad, limits: Sequence[LatencyLimit]
+    shape: Transformer,
+    clusters: Sequence[Cluster],
+    asked: AskedLoad,
+    limits: Sequence[LatencyLimit],
+    curves: Sequence[Windows] = (),
 ) -> str:
-    """The same for the same model, machines, requests and limits."""
+    """The same for the same model, machines, requests, limits, and curves of acceptance, whose files may change."""
     digest = sha256()
     requests = asked.part(1.0)
     told = (asdict(shape), [(one.name, one.chip, one.dimensions) for one in clusters], asked.requests, asked.seed)
-    digest.update(repr((told, asked.load, list(map(str, limits)))).encode())
+    digest.update(repr((told, asked.load, list(map(str, limits)), list(curves))).encode())
     for column in (requests.arrival, requests.input_tokens, requests.output_tokens, requests.hash_ids):
         digest.update(column.tobytes())
     return digest.hexdigest()[:16]

@@ -128,7 +128,7 @@ def served_option(search: Search, one: Screened) -> ServingOption | None:
         if load.metrics is None:
             continue
         ranks = replicas * instance.layout.data
-        settled = replace(asked, requests=load.requests * ranks) if isinstance(asked.load, Random) else asked
+        settled = replace(asked, settled=load.requests * ranks) if isinstance(asked.load, Random) else asked
         final = trial(instance, settled, limits, 1.0 / ranks)
         if not final.kept:
             continue

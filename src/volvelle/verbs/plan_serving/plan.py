@@ -30,6 +30,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
 from volvelle.verbs.plan_serving.candidates import Candidates, candidates, check_axes, is_full
 from volvelle.verbs.plan_serving.dead_ends import ServingDeadEnd, possible, serving_dead_end
+from volvelle.verbs.plan_serving.drafts import curves_of, drafting_notes
 from volvelle.verbs.plan_serving.kept import KeptTrials, question_fingerprint
 from volvelle.verbs.plan_serving.options import ServingOption, served_option, unit_of
 from volvelle.verbs.plan_serving.plan_question import ServingPlanQuestion
@@ -37,6 +38,7 @@ from volvelle.verbs.plan_serving.screening import Search
 from volvelle.verbs.plan_serving.search import Found, order_of, run_search
 from volvelle.verbs.plan_serving.sensitivities import GoodputChange, sensitivities
 from volvelle.verbs.plan_serving.spending import Spending, spending
+from volvelle.verbs.plan_serving.split_pools import SplitOption, SplitPools, split_pools
 from volvelle.verbs.serving.files import launch_files, write_files
 from volvelle.verbs.serving.request_lengths import request_lengths
 from volvelle.verbs.serving.serve import machine_of
@@ -85,6 +87,8 @@ class ServingPlan(Presentable):
     """That launch the first, where they were asked for."""
     folder: Path | None = None
     """Where they were written; None: nowhere."""
+    split_pools: SplitPools | None = None
+    """Pools for prompts and for answers, where they were asked for."""
 
     @property
     def best(self) -> ServingOption | None:
@@ -92,9 +96,14 @@ class ServingPlan(Presentable):
         return self.options[0] if self.options else None
 
     @property
+    def split(self) -> SplitOption | None:
+        """The two pools that take least within limits; None: there are none, or they were not looked for."""
+        return None if self.split_pools is None else self.split_pools.option
+
+    @property
     def feasible(self) -> bool:
         """Whether something serves the load within limits."""
-        return bool(self.options)
+        return bool(self.options) or self.split is not None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -127,6 +136,8 @@ def plan_serving(
     max_seqs: Annotated[Numbers, ENGINE_SEQUENCES] = (),
     memory_share: Annotated[str | float | None, SHARE] = None,
     chunked_prefill: bool | None = None,
+    speculate: Words = (),
+    split: bool = False,
     top: Annotated[int, RESULTS] = 5,
     keep: Path | str | None = None,
     emit: str | None = None,
@@ -144,9 +155,13 @@ def plan_serving(
     all of the load, and what they take ranks the candidates; where they tie, goodput for the same does. Goodput is the
     highest rate that the whole machine serves within limits.
 
-    Without `weights` and `kv`, bf16 and fp8 are considered, and the answer says which. With a folder to `keep` trials
-    in, a search that was interrupted goes on where it was. With `emit`, `into` and `checkpoint`, files that launch the
-    first are made, as `serve` makes them.
+    Without `weights` and `kv`, bf16 and fp8 are considered, and the answer says which. Every way to draft tokens of
+    `speculate`, as `serve` has them, is considered beside not drafting; of ``"eagle best"`` some windows are. With
+    `split`, a pool that computes prompts beside one that decodes is looked for too, in the formats of the first: what
+    takes least of those that keep the limits.
+
+    With a folder to `keep` trials in, a search that was interrupted goes on where it was. With `emit`, `into` and
+    `checkpoint`, files that launch the first are made, as `serve` makes them.
     """
     begun = time.perf_counter()
     known = catalogue_of(catalogue)
@@ -178,6 +193,8 @@ def plan_serving(
         max_seqs=_numbers(max_seqs),
         memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
         chunked_prefill=chunked_prefill,
+        speculate=(speculate,) if isinstance(speculate, str) else tuple(speculate),
+        split=split,
     )
     check_axes(question.axes)
     planner = _Planner(catalogue=known, shape=shape, begun=begun, workers=workers, progress=progress)
@@ -238,13 +255,16 @@ class _Planner:
         search, considered, spent = self.searched(question, clusters)
         kept = None
         if keep is not None:
-            print_of = question_fingerprint(self.shape, clusters, search.asked, search.limits)
+            print_of = question_fingerprint(
+                self.shape, clusters, search.asked, search.limits, curves_of(question.speculate)
+            )
             kept = KeptTrials(keep, fingerprint=print_of, folders=self.catalogue.own_folders)
         found = self._run(search, considered, top=top + _MORE, kept=kept)
         options = _served(search, found, top)
         best = options[0] if options else None
         full = None if best is None or best.full_precision else self._full(search, considered, options)
         dead = None if best is not None else serving_dead_end(search, found.broken, question, self._serves)
+        pools = split_pools(search, question, clusters, options) if question.split else None
         return ServingPlan(
             question=question,
             clusters=clusters,
@@ -263,6 +283,7 @@ class _Planner:
             seconds=time.perf_counter() - self.begun,
             search=search,
             considered=considered,
+            split_pools=pools,
         )
 
     def _run(self, search: Search, considered: Candidates, *, top: int, kept: KeptTrials | None) -> Found:
@@ -320,6 +341,7 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
     if plan.spending.note:
         notes.append(plan.spending.note)
     notes += [f"left out ({count}): {why}" for why, count in plan.left_out.items()]
+    notes += [] if plan.split_pools is None else _split_notes(plan.split_pools)
     best = plan.best
     if best is None:
         return notes
@@ -332,6 +354,19 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
         "ranges and probabilities: steps are slowed by as much as the model's error of TPOT allows, and served again; "
         "what the error of TTFT has beyond that comes on top. Errors are those of means on measured runs"
     )
+    notes += drafting_notes(plan.question.speculate, [(one.question, one.instance) for one in plan.options])
     if best.replicas * best.instance.layout.data > 1:
         notes.append("replicas and data-parallel ranks get even shares of the load")
     return notes
+
+
+def _split_notes(found: SplitPools) -> Sequence[str]:
+    notes = [
+        "split pools: workers are tensor-parallel only, with the engine's own settings where none are given, in "
+        "formats of the best option on their machine; TTFT is until decoding begins, with the transfer of the cache, "
+        "and how likely limits are kept is not told of them"
+    ]
+    if found.capped:
+        left = "pools that spend less may be left" if found.option is not None else "others may keep the limits"
+        notes.append(f"split pools: {found.tried:,} pairs were simulated and no more, so {left}")
+    return notes + [f"split pools left out: {why}" for why in found.left_out]

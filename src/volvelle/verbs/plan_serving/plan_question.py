@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from volvelle.verbs.plan_serving.candidates import Axes
+from volvelle.verbs.plan_serving.drafts import ways_to_draft
 from volvelle.verbs.serving.question import FLAGS, ServingQuestion
 
 _FLAGS = {**FLAGS, "purpose": "for"}
@@ -35,6 +36,10 @@ class ServingPlanQuestion:
     max_seqs: tuple[int, ...] = ()
     memory_share: float | None = None
     chunked_prefill: bool | None = None
+    speculate: tuple[str, ...] = ()
+    """Ways to draft, beside not drafting."""
+    split: bool = False
+    """Whether two pools are looked for too."""
 
     @property
     def command(self) -> str:
@@ -45,6 +50,9 @@ class ServingPlanQuestion:
             if part.name == "model" or value == part.default:
                 continue
             flag = f"--{_FLAGS.get(part.name, part.name.replace('_', '-'))}"
+            if part.name == "speculate":
+                words += [word for one in value for word in (flag, one)]
+                continue
             text = ",".join(map(str, value)) if isinstance(value, tuple) else f"{value}"
             words += [flag] if value is True else [flag, text]
         return shlex.join(words)
@@ -66,6 +74,7 @@ class ServingPlanQuestion:
             data=self.data,
             budgets=self.max_batched_tokens,
             sequences=self.max_seqs,
+            drafts=ways_to_draft(self.speculate),
         )
 
     @property

@@ -98,7 +98,7 @@ class GroupScreen:
         base = group.questions[0].instance(search.catalogue, search.shape, group.cluster)
         held = base.kv_blocks * base.memory.block
         self.unit = search.unit(group)
-        self.floors = StepFloors(base, search.asked.part(1.0))
+        self.floors = StepFloors(base, search.asked.part(1.0), seed=search.asked.seed)
         # What a chip holds is the same whatever the engine is told of steps.
         self.instances = {
             question: replace(base, settings=replace(question.settings, kv_tokens=held)) for question in group.questions
@@ -110,8 +110,8 @@ class GroupScreen:
         """What a closed form says of a candidate, and the part of the load that it allows."""
         rules = self.rules[question]
         found = rate_bounds(rules, self.floors, self.search.limits)
-        load = self.search.asked.load
-        return found, share_bound(load, found, self.search.limits, most_sequences=rules.max_sequences)
+        load, most = self.search.asked.load, rules.max_sequences * self.floors.step_tokens
+        return found, share_bound(load, found, self.search.limits, most_sequences=most)
 
     def costs(self, question: ServingQuestion) -> StepCosts:
         """Of steps of a candidate: tables that several share, where captured graphs are the same."""

@@ -47,12 +47,13 @@ def sensitivities(search: Search, option: ServingOption) -> tuple[GoodputChange,
 
 def share_of_rank(search: Search, instance: Instance) -> float:
     """The largest part of the load that a rank of an instance serves within limits."""
-    floors = StepFloors(instance, search.asked.part(1.0))
+    floors = StepFloors(instance, search.asked.part(1.0), seed=search.asked.seed)
     rules = instance.rules()
     bounds = rate_bounds(rules, floors, search.limits)
     if not bounds.possible:
         return 0.0
-    bound = share_bound(search.asked.load, bounds, search.limits, most_sequences=rules.max_sequences)
+    most = rules.max_sequences * floors.step_tokens
+    bound = share_bound(search.asked.load, bounds, search.limits, most_sequences=most)
 
     @cache
     def tried(share: float) -> Trial:

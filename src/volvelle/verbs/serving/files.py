@@ -86,6 +86,8 @@ def deployment_of(
         receive_interval=told.receive_interval,
         batch_wait_steps=told.batch_wait_steps,
         batch_wait_ratio=told.batch_wait_ratio,
+        drafting=None if instance.speculation is None else instance.speculation.drafting,
+        draft_checkpoint=_draft_checkpoint(instance),
         load=_load(question),
         chip=instance.chip.name,
         asked=question.command,
@@ -105,6 +107,18 @@ def _checkpoint(question: ServingQuestion, instance: Instance, given: str | None
             f"no checkpoint of {instance.served.shape.name} on the hub is known; name what the engine shall load with "
             f"--checkpoint"
         )
+    return found
+
+
+def _draft_checkpoint(instance: Instance) -> str:
+    """Of a draft model; nothing where no model drafts."""
+    drafts = instance.speculation
+    if drafts is None or not drafts.drafting.model or drafts.served is None:
+        return ""
+    name = drafts.served.shape.name
+    found = checkpoint_of(name, Catalogue())
+    if found is None:
+        raise DescriptionError(f"no checkpoint of {name}, which drafts, on the hub is known; take another to launch")
     return found
 
 

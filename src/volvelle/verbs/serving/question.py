@@ -7,7 +7,7 @@ from typing import Any
 from volvelle.applications.serving.instance import Instance, Settings, instance
 from volvelle.applications.serving.speculation.drafter import speculated
 from volvelle.catalogue import Catalogue
-from volvelle.errors import MappingError, OutsideDomainError, UnknownNameError, plainly
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError, plainly
 from volvelle.interchange.speculation_words import read_speculation
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
@@ -48,6 +48,11 @@ class ServingQuestion:
     max_seqs: int | None = None
     memory_share: float | None = None
     chunked_prefill: bool | None = None
+    receive_interval: int | None = None
+    batch_wait: int | None = None
+    batch_wait_ratio: float | None = None
+    stream_interval: int | None = None
+    prefix_caching: bool | None = None
     speculate: str | None = None
 
     @property
@@ -79,7 +84,10 @@ class ServingQuestion:
             if part.name in ("model", "on") or value == part.default:
                 continue
             flag = FLAGS.get(part.name, part.name.replace("_", "-"))
-            words += [f"--{flag}"] if value is True else [f"--{flag}", f"{value}"]
+            if isinstance(value, bool):
+                words.append(f"--{flag}" if value else f"--no-{flag}")
+            else:
+                words += [f"--{flag}", f"{value}"]
         return shlex.join(words)
 
     def changed(self, **changes: Any) -> "ServingQuestion":
@@ -96,7 +104,27 @@ class ServingQuestion:
             max_sequences=self.max_seqs,
             memory_share=self.memory_share,
             chunks=self.chunked_prefill,
+            receive_interval=self.receive_interval or 1,
+            batch_wait_steps=self.batch_wait or 0,
+            batch_wait_ratio=self.batch_wait_ratio or 0.0,
+            stream_interval=self.stream_interval or 1,
+            prefix_caching=self.prefix_caching is not False,
         )
+
+    def check_knobs(self, rules: str) -> None:
+        """Refuse what only another engine can be told."""
+        if self.receive_interval is not None and rules != "sglang":
+            raise DescriptionError(
+                "a receive interval is what SGLang is told (--scheduler-recv-interval), and others look for requests "
+                "at every step; leave --receive-interval away, or ask with --engine sglang"
+            )
+        if (self.batch_wait is not None or self.batch_wait_ratio is not None) and rules != "trtllm":
+            raise DescriptionError(
+                "to wait for a fuller step is what TensorRT-LLM can be told (batch_wait_timeout_iters); leave "
+                "--batch-wait away, or ask with --engine trtllm"
+            )
+        if self.batch_wait_ratio is not None and self.batch_wait is None:
+            raise DescriptionError("a part of the budget ends a wait for it; give --batch-wait, in steps, too")
 
     def layout(self, shape: Transformer, cluster: Cluster) -> ServingLayout:
         """Degrees of one instance; tensor parallelism takes what is left of a node, where nothing is said."""
@@ -121,6 +149,7 @@ class ServingQuestion:
         )
         layout = self.layout(shape, cluster)
         found = instance(catalogue, served, cluster.chip.name, layout, self.engine, self.settings)
+        self.check_knobs(found.engine.rules)
         _check_place(layout, cluster)
         drafting = self.drafting
         if drafting is None:

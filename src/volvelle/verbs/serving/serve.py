@@ -19,6 +19,8 @@ from volvelle.domains import (
     SERVED_REQUESTS,
     SHARE,
     STEP_BUDGET,
+    STEP_INTERVAL,
+    WAITED_STEPS,
     within_domains,
 )
 from volvelle.errors import DescriptionError
@@ -145,6 +147,11 @@ def serve(
     max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
     memory_share: Annotated[str | float | None, SHARE] = None,
     chunked_prefill: bool | None = None,
+    receive_interval: Annotated[int | None, STEP_INTERVAL] = None,
+    batch_wait: Annotated[int | None, WAITED_STEPS] = None,
+    batch_wait_ratio: Annotated[str | float | None, SHARE] = None,
+    stream_interval: Annotated[int | None, STEP_INTERVAL] = None,
+    prefix_caching: bool | None = None,
     speculate: str | None = None,
     timeline: Path | str | None = None,
     emit: str | None = None,
@@ -162,7 +169,10 @@ def serve(
     `engine` is vllm, sglang or trtllm, `weights` and `kv` the formats of weights and of the KV cache. One instance
     takes ``tensor × data × pipeline`` chips; the machine holds as many replicas as there is room for, and they share
     the batch or the load evenly. `max_batched_tokens`, `max_seqs`, `memory_share` and `chunked_prefill` are what the
-    engine is told, its own defaults otherwise.
+    engine is told, its own defaults otherwise. So are four that move TTFT: `receive_interval`, steps between two looks
+    for requests (SGLang); `batch_wait`, steps that prompts wait for a fuller one, or until they fill `batch_wait_ratio`
+    of it (TensorRT-LLM); `stream_interval`, tokens sent at a time; `prefix_caching`, whether beginnings that prompts of
+    a trace share are kept.
 
     With `speculate`, tokens are drafted and verified: ``"eagle 3"``, ``"mtp 1"``, ``"parallel 5"``, ``"ngram 4"``,
     ``"draft llama3-8b 4 tp1"``, ``"eagle 3 tree 4x2"``, ``"eagle best"``; behind it ``"acceptance 0.8 decay 0.9"`` or
@@ -205,6 +215,11 @@ def serve(
         max_seqs=max_seqs,
         memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
         chunked_prefill=chunked_prefill,
+        receive_interval=receive_interval,
+        batch_wait=batch_wait,
+        batch_wait_ratio=None if batch_wait_ratio is None else SHARE.read(batch_wait_ratio, "batch_wait_ratio"),
+        stream_interval=stream_interval,
+        prefix_caching=prefix_caching,
         speculate=speculate,
     )
     requested = None if load is None else read_load(load)
@@ -223,6 +238,8 @@ def serve(
         answered = _answered(found, requested)
     else:
         answered = _with_drafts(found, requested, known, shape)
+        if emit is not None:  # what was refused above was refused early; now the window is decided
+            files = launch_files(emit, question, answered.instance, cluster, checkpoint=checkpoint)
     folder = None if into is None else Path(into)
     if folder is not None:
         write_files(files, folder)

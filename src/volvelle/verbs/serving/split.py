@@ -45,6 +45,10 @@ OF_ONE_ENGINE = {
     "emit": "ask for the files of each pool by itself, without --prefill and --decode",
     "into": "it goes with --emit",
     "checkpoint": "it goes with --emit",
+    **dict.fromkeys(
+        ("receive_interval", "batch_wait", "batch_wait_ratio", "stream_interval", "prefix_caching"),
+        "leave it out: engines of pools do what they do by default",
+    ),
 }
 """Options of serve that two pools do not have, and what to do instead."""
 _TIMES = (2, 4, 8)
@@ -186,21 +190,36 @@ def serve_split(
         chunked_prefill=chunked_prefill,
     )
     requested = read_load(load)
-    first, second = (_pool(question, name, shape, machine, known) for name in ("prefill", "decode"))
+    first, second = (pool_of(question, name, shape, machine, known) for name in ("prefill", "decode"))
+    return answered(laid_out(question, first, second, shape, known), requested)
+
+
+def laid_out(
+    question: SplitQuestion, first: SplitPool, second: SplitPool, shape: Transformer, known: Catalogue
+) -> SplitServing:
+    """Two pools on their machines, and why they cannot serve, before any load."""
     _check_room(first, second)
-    found = SplitServing(
+    return SplitServing(
         question=question,
         prefill=first,
         decode=second,
         link=link_between(first.cluster, second.cluster, chips=first.chips + second.chips),
         violations=tuple(_violations(question, (first, second), shape, known)),
     )
+
+
+def answered(
+    found: SplitServing, requested: AbstractLoad, *, percentiles: tuple[float, ...] = (), rates: bool = True
+) -> SplitServing:
+    """Pools with what came of a load, where they can serve; `percentiles` are kept beside the usual ones.
+
+    Without `rates`, what pools sustain is not looked for.
+    """
     if not found.feasible:
         return found
-    answered = replace(found, load=_answer(found, requested))
-    assert answered.load is not None, "it was just answered"
-    used = ((pool.cluster, pool.chips) for pool in (first, second))
-    return replace(answered, cost=token_cost(answered.load.throughput, used))
+    load = _answer(found, requested, percentiles, rates=rates)
+    used = ((pool.cluster, pool.chips) for pool in (found.prefill, found.decode))
+    return replace(found, load=load, cost=token_cost(load.throughput, used))
 
 
 def _among(name: str, given: str, known: tuple[str, ...]) -> None:
@@ -208,7 +227,8 @@ def _among(name: str, given: str, known: tuple[str, ...]) -> None:
         raise UnknownNameError.among(f"value of --{name}", given, known)
 
 
-def _pool(question: SplitQuestion, name: str, shape: Transformer, machine: Cluster, known: Catalogue) -> SplitPool:
+def pool_of(question: SplitQuestion, name: str, shape: Transformer, machine: Cluster, known: Catalogue) -> SplitPool:
+    """A pool of a question, laid out on its machine."""
     asked = question.of(name)
     other = question.words(name).on
     cluster = machine if other is None else machine_of(other, known)
@@ -267,7 +287,7 @@ def _cures(question: SplitQuestion, pool: SplitPool, shape: Transformer, known: 
     for kind, other in (*wider, *narrower):
         changed = question.changed(**{pool.name: other})
         try:
-            fits = _pool(changed, pool.name, shape, pool.cluster, known).memory.fits
+            fits = pool_of(changed, pool.name, shape, pool.cluster, known).memory.fits
         except VolvelleError:
             continue  # there is no such layout, or no such kernel
         if fits and kind not in told:
@@ -275,7 +295,9 @@ def _cures(question: SplitQuestion, pool: SplitPool, shape: Transformer, known: 
             yield changed.command
 
 
-def _answer(found: SplitServing, requested: AbstractLoad) -> "SplitAnswer":
+def _answer(
+    found: SplitServing, requested: AbstractLoad, percentiles: tuple[float, ...], *, rates: bool
+) -> "SplitAnswer":
     from volvelle.applications.serving.split.split_answer import WorkerPool, split_answer  # noqa: PLC0415 - slow
     from volvelle.simulation.pools.two_pools import Router  # noqa: PLC0415 - its compiler is slow
 
@@ -291,6 +313,8 @@ def _answer(found: SplitServing, requested: AbstractLoad) -> "SplitAnswer":
         router=Router(ROUTERS.index(question.router)),
         requests=question.requests,
         seed=question.seed,
+        rates=rates,
+        percentiles=percentiles,
     )
 
 
@@ -328,4 +352,4 @@ def check_split(question: Mapping[str, object]) -> None:
         raise DescriptionError("two pools serve requests, not one batch; give --load, like 'closed 64', and no --batch")
     for name, cure in OF_ONE_ENGINE.items():
         if question.get(name) is not None:
-            raise DescriptionError(f"--{name} is not there for two pools: {cure}")
+            raise DescriptionError(f"--{name.replace('_', '-')} is not there for two pools: {cure}")

@@ -7,12 +7,13 @@ import pytest
 
 from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.fit import FITTED, fit_engines, nearest_constants, started, too_soon
-from volvelle.applications.serving.instance import instance
+from volvelle.applications.serving.instance import Settings, instance
 from volvelle.applications.serving.measurements import serving_measurements
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.estimators.serving.engine_constants import EngineConstants
+from volvelle.estimators.serving.iteration import LAUNCHES, Batch
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
 
@@ -48,6 +49,40 @@ def test_launches_of_recurrent_layers_may_take_longer_and_never_less(catalogue: 
         return float(iteration.launching(tokens)[0])
 
     assert launching(0.0) == launching(1e-5) < launching(1e-4)
+
+
+def test_latent_attention_is_launched_in_more_pieces(catalogue: Catalogue) -> None:
+    shape = catalogue.model("deepseek-v3")
+    layout = ServingLayout(tensor=8)
+    tokens = np.array([4096.0])
+    one = instance(catalogue, ServedModel(shape=shape, weights="fp8"), "b200", layout, "trtllm")
+    slower = one.with_constants(replace(one.engine.constants, eager_heavy=2.0 * one.engine.constants.eager_launch))
+    launches = sum(1 for kind in shape.kinds if kind.attends) * LAUNCHES["latent attention"]
+    more = slower.iteration.launching(tokens) - one.with_constants(
+        replace(one.engine.constants, eager_heavy=0.0)
+    ).iteration.launching(tokens)
+    assert more[0] == pytest.approx(launches * one.engine.constants.eager_launch)
+
+
+def test_steps_that_are_not_scheduled_ahead_take_longer(catalogue: Catalogue) -> None:
+    served = ServedModel(shape=catalogue.model("llama3-8b"), weights="bf16")
+    batch = Batch(decodes=np.array([8.0]), context=np.array([8e3]))
+    steps = [
+        instance(catalogue, served, "h100-sxm", ServingLayout(), "vllm", Settings(ahead=ahead))
+        for ahead in (True, False)
+    ]
+    ahead, behind = (float(one.iteration.steps(batch)[0]) for one in steps)
+    assert behind - ahead == pytest.approx(steps[0].engine.constants.host_behind)
+
+
+def test_which_runs_were_scheduled_ahead_follows_from_version_and_source(catalogue: Catalogue) -> None:
+    asked = [(row, run_of(row, catalogue)) for row in serving_measurements(kind="closed_loop").rows]
+    behind = {
+        (row.stated["source_family"], row.stated["engine"], row.stated["engine_version"])
+        for row, run in asked
+        if isinstance(run, ServingRun) and not run.instance.settings.ahead
+    }
+    assert behind == {("aic-gap-analysis", "vllm", "0.12.0")}
 
 
 def test_ranks_that_share_experts_launch_more(catalogue: Catalogue) -> None:

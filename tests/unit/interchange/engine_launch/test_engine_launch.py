@@ -208,3 +208,50 @@ def test_a_line_break_in_a_model_name_starts_no_command() -> None:
     instance = question.instance(KNOWN, KNOWN.model("llama3-8b"), cluster)
     for file in launch_files("vllm", question, instance, cluster):
         assert not any(line.startswith("rm") for line in file.text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("speculate", "told"),
+    [
+        ("eagle 3", {"method": "eagle3", "model": "DRAFT_HEAD", "num_speculative_tokens": 3}),
+        ("mtp 1", {"method": "mtp", "num_speculative_tokens": 1}),
+        ("ngram 4", {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 4}),
+        (
+            "parallel 5",
+            {"method": "eagle3", "model": "DRAFT_HEAD", "num_speculative_tokens": 5, "parallel_drafting": True},
+        ),
+    ],
+)
+@pytest.mark.parametrize("version", known_versions("vllm"))
+def test_vllm_is_told_how_to_draft(speculate: str, told: dict[str, object], version: str) -> None:
+    file = files_of(f"vllm@{version}", speculate=speculate)["vllm.yaml"]
+    assert json.loads(yaml(file)["speculative-config"]) == told
+    assert ("in place of DRAFT_HEAD" in file.text) == ("model" in told)
+
+
+def test_a_draft_model_is_named_by_its_checkpoint() -> None:
+    told = yaml(files_of("vllm", model="llama3-70b", speculate="draft llama3-8b 4 tp1")["vllm.yaml"])
+    config = json.loads(told["speculative-config"])
+    assert config["model"].endswith("Llama-3-8B")
+    assert config["draft_tensor_parallel_size"] == 1
+
+
+def test_sglang_is_told_how_to_draft() -> None:
+    told = yaml(files_of("sglang", speculate="eagle 3")["sglang.yaml"])
+    assert told["speculative-algorithm"] == "EAGLE3"
+    assert (told["speculative-num-steps"], told["speculative-num-draft-tokens"]) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("emit", "speculate", "said"),
+    [
+        ("vllm", "eagle 3 tree 4x2", "tree"),
+        ("vllm", "draft llama3-8b 4 tp2", "2 chips"),
+        ("sglang", "ngram 4", "ngram"),
+        ("sglang", "draft llama3-8b 4 tp1", "1 chips"),
+        ("trtllm", "eagle 3", "recorded"),
+    ],
+)
+def test_drafts_that_an_engine_cannot_make_are_refused(emit: str, speculate: str, said: str) -> None:
+    with pytest.raises(MappingError, match=said):
+        files_of(emit, model="llama3-70b", speculate=speculate)

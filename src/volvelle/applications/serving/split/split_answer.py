@@ -18,7 +18,7 @@ from volvelle.applications.serving.under_load import (
     share_of,
 )
 from volvelle.laws.serving.transfer import matched_ratio
-from volvelle.simulation.batching.metrics import Latency, Metrics
+from volvelle.simulation.batching.metrics import PERCENTILES, Latency, Metrics
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
@@ -137,8 +137,11 @@ def split_answer(
     requests: int | None = None,
     seed: int = 0,
     rates: bool = True,
+    percentiles: tuple[float, ...] = (),
 ) -> SplitAnswer:
     """A load on two pools; `requests` are those of the whole machine, `rates` is whether to find what pools sustain.
+
+    `percentiles` of what clients measure are kept beside the usual ones.
 
     All workers are followed. Where those of both pools have several data-parallel ranks, an equal part of each worker
     is, with an even share of the load: as ranks of one worker go.
@@ -153,12 +156,14 @@ def split_answer(
         decode, parts, replace(decode.instance.rules(concurrency=concurrency), api_seconds=0.0, tokenising=0.0)
     )
 
+    kept = tuple(dict.fromkeys((*PERCENTILES, *percentiles)))
+
     def run(count: int) -> tuple[ServedSplit, Metrics | Unstable]:
         asked = own.requests(shape, count=count, seed=seed)
         transfer = cache_transfer(prefill.instance, decode.instance, asked.input_tokens, link, by_layer=by_layer)
         served = serve_split(asked, first, second, transfer, router=router)
         found = served.unstable()
-        return served, served.measure() if found is None else found[1]
+        return served, served.measure(percentiles=kept) if found is None else found[1]
 
     served, outcome = run_of_load(own, requests, parts, run)
     growing = served.unstable()
