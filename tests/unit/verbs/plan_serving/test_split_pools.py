@@ -47,7 +47,9 @@ def plan() -> ServingPlan:
     return planned(*BOTH, split=True)
 
 
-@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize(
+    "load", [pytest.param(load, marks=pytest.mark.long if place else ()) for place, load in enumerate(LOADS)]
+)
 def test_the_winner_is_the_one_that_following_every_pair_finds(load: str) -> None:
     found = planned(load, LOADS[load], split=True)
     kept = []
