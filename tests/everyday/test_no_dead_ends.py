@@ -55,6 +55,12 @@ def test_a_machine_without_hosts_offers_no_off_load(catalogue: Catalogue) -> Non
     assert not any("--offload" in way.command for way in plan.dead_end.ways_out)
 
 
+def test_off_load_that_was_asked_for_is_not_offered_again(catalogue: Catalogue) -> None:
+    plan = volvelle.plan("llama3-405b", on="dgx-h100/8", batch=64, offload=True, catalogue=catalogue)
+    assert plan.dead_end is not None
+    assert not any(way.command.count("--offload") > 1 for way in plan.dead_end.ways_out)
+
+
 def test_what_was_asked_for_stays_in_every_way_out(catalogue: Catalogue) -> None:
     plan = volvelle.plan(
         "llama3-70b",

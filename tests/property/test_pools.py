@@ -58,7 +58,7 @@ def some_split(seed: int) -> Split:
     requests, costs, rules = case(seed)
     _, _, others = case(seed + 1000)
     generator = np.random.default_rng(seed + 5000)
-    decode = replace(others, api_seconds=0.0, tokenising=0.0)
+    decode = others.behind_front_end
     return Split(
         requests=requests,
         prefill=Pool(costs=costs, rules=rules, engines=int(generator.integers(1, 4))),
@@ -158,7 +158,7 @@ def test_a_free_link_and_a_prefill_that_takes_no_time_leave_decoding_alone(seed:
         per_admission=0.0,
     )
     count = len(split.requests)
-    rules = replace(split.prefill.rules, api_seconds=0.0, tokenising=0.0, kv_blocks=10**6, max_sequences=11)
+    rules = replace(split.prefill.rules.behind_front_end, kv_blocks=10**6, max_sequences=11)
     requests = replace(
         split.requests, output_tokens=split.requests.output_tokens + 1, arrival=np.arange(count) * 0.01, clients=0
     )

@@ -22,8 +22,6 @@ from volvelle.workload.training import TrainingStep
 
 _BATCH = 200_000
 """Rows evaluated in one call: enough to keep chunks full, little enough to keep memory small."""
-_FEW = 20_000
-"""Rows after which the fastest so far is asked for, where only it counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +60,13 @@ def search(
     *,
     top: int = 10,
     within: float | None = None,
+    enough: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Ranking:
-    """Rank a whole space. Exact: what is skipped cannot run, or not `within` so many seconds."""
+    """Rank a whole space. Exact: what is skipped cannot run, or not `within` so many seconds.
+
+    With `enough`, the search ends when something runs and so many layouts were evaluated.
+    """
     keeper = _Keeper(top)
 
     def able() -> Iterator[MappingTable]:
@@ -76,10 +78,12 @@ def search(
             keeper.pruned += len(table) - int(kept.sum())
             yield table if kept.all() else table.take(np.flatnonzero(kept))
 
-    for table in _batches(able()):
+    for table in _batches(able(), _BATCH if enough is None else min(_BATCH, enough)):
         keeper.keep(estimator.table(step, cluster, table))
         if progress is not None:
             progress(keeper.configurations)
+        if enough is not None and keeper.feasible and keeper.evaluated >= enough:
+            break
     return keeper.ranking()
 
 
@@ -105,37 +109,17 @@ def fastest(
     estimator: TableEstimator,
     *,
     within: float | None = None,
-    enough: float = np.inf,
+    enough: int | None = None,
 ) -> Ranked | None:
     """The fastest layout of a space; None: none fits, or none divides, or none is `within` so many seconds.
 
-    Exact: what cannot be faster than the fastest so far is not evaluated. After `enough` layouts any that was found
-    will do.
+    After `enough` layouts the fastest so far will do.
     """
-    found: Ranked | None = None
-    evaluated = 0
-
-    def able() -> Iterator[MappingTable]:
-        for table in layouts(space, step, cluster):
-            limit = within if found is None else found.time
-            kept = _may_fit(table, step, cluster)
-            if limit is not None:
-                kept &= least_times(table, step, cluster) <= limit
-            yield table.take(np.flatnonzero(kept))
-
     try:
-        for table in _batches(able(), _FEW):
-            priced = estimator.table(step, cluster, table)
-            times = np.where(priced.feasible, priced.time, np.inf)
-            row = int(np.argmin(times))
-            if times[row] < np.inf and (within is None or times[row] <= within):
-                found = _ranked(priced, row) if found is None or times[row] < found.time else found
-            evaluated += len(priced)
-            if found is not None and evaluated >= enough:
-                break
+        ranking = search(space, step, cluster, estimator, top=1, within=within, enough=enough)
     except MappingError:
         return None
-    return found
+    return next((found for found in ranking.best if within is None or found.time <= within), None)
 
 
 def lightest(space: Space, step: TrainingStep, cluster: Cluster, estimator: TableEstimator) -> Ranked | None:

@@ -100,13 +100,13 @@ def dead_end(
 
 def _hosted(command: str, space: Space, step: TrainingStep, cluster: Cluster) -> Iterator[WayOut]:
     """The same machine with host memory: as little in it as is enough."""
-    if cluster.host_rate is None or cluster.host_memory is None:
+    names = ("offload_optimiser", "offload_weights", "offload_activations")
+    if cluster.host_rate is None or cluster.host_memory is None or all(True in getattr(space, name) for name in names):
         return
     there: dict[str, Any] = {}
-    for name in ("offload_optimiser", "offload_weights", "offload_activations"):
+    for name in names:
         there[name] = (True,)
-        hosted = replace(space, **there)
-        found = None if hosted == space else _found(hosted, step, cluster)
+        found = _found(replace(space, **there), step, cluster)
         if found is not None:
             yield from _way(f"{command} --on {cluster.name} --offload", step, cluster, found)
             return

@@ -58,3 +58,12 @@ def test_a_search_within_a_time_finds_what_a_search_finds(catalogue: Catalogue) 
     assert fastest(Space(), step, cluster, ClosedForm(), within=1.01 * best.time) == best
     assert fastest(Space(), step, cluster, ClosedForm(), within=0.99 * best.time) is None
     assert np.isfinite(best.time)
+
+
+def test_after_enough_layouts_one_that_runs_will_do(catalogue: Catalogue) -> None:
+    step, cluster = _step(catalogue, "llama3-8b"), catalogue.cluster("dgx-h100/24")
+    best = fastest(Space(), step, cluster, ClosedForm())
+    some = fastest(Space(), step, cluster, ClosedForm(), enough=1)
+    assert best is not None
+    assert some is not None
+    assert some.time >= best.time

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, floor, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,8 +86,26 @@ def _faster(load: AbstractLoad, factor: float) -> AbstractLoad:
     return replace(load, rate_factor=load.rate_factor * factor)
 
 
+class HeldToLimits:
+    """What has figures that limits were held against: none, where requests come faster than they are served."""
+
+    __slots__ = ()
+    figures: tuple[Any, ...]
+    excess: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether requests were served as fast as they came."""
+        return bool(self.figures)
+
+    @property
+    def kept(self) -> bool:
+        """Whether all limits were."""
+        return self.stable and self.excess <= 1.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(HeldToLimits):
     """What came of a part of a load on one rank."""
 
     share: float
@@ -98,16 +117,6 @@ class Trial:
     """Output tokens a second of the rank."""
     tpot: float
     """Seconds a token after the first, in the mean."""
-
-    @property
-    def stable(self) -> bool:
-        """Whether requests were served as fast as they came."""
-        return bool(self.figures)
-
-    @property
-    def kept(self) -> bool:
-        """Whether all limits were."""
-        return self.stable and self.excess <= 1.0
 
 
 def trial(

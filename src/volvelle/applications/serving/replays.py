@@ -57,7 +57,7 @@ def replayed(run: ServingRun) -> Served:
     if not isinstance(run.load, Trace):
         raise OutsideDomainError("there is no log to replay")
     # The log's clock is the engine's: what clients and front ends take is not in it.
-    rules = replace(one.rules(), api_seconds=0.0, tokenising=0.0)
+    rules = one.rules().behind_front_end
     ranks = one.layout.data
     if ranks == 1:
         return serve(run.load.recorded, one.costs(rules), rules)

@@ -1,6 +1,7 @@
 """What a measured row ran: an instance of a model and the load that was put on it, or why that is not known."""
 
 import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -205,8 +206,8 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
 
 def _behind(stated: Mapping[str, str]) -> bool:
     """Whether steps were scheduled one after the other, as by vLLM before 0.14; InferenceX tells it not to."""
-    version = stated.get("engine_version") or ""
-    early = version.startswith("0.") and int(version.split(".")[1]) < _AHEAD_SINCE
+    minor = re.match(r"v?0\.(\d+)", stated.get("engine_version") or "")
+    early = minor is not None and int(minor[1]) < _AHEAD_SINCE
     return stated["engine"] == "vllm" and early and stated.get("source_family") != "inferencex"
 
 

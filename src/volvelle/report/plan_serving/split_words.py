@@ -16,9 +16,8 @@ def split_lines(plan: ServingPlan) -> Iterator[str]:
     found = plan.split_pools
     if found is None:
         return
-    shown = found.option or found.nearest
-    if shown is not None:
-        yield from _option_lines(plan, shown)
+    if found.shown is not None:
+        yield from _option_lines(plan, found.shown)
     yield verdict_text(plan)
     yield f"{numbered(found.tried, 'pair')} of pools simulated"
 
@@ -55,8 +54,7 @@ def _taken_text(plan: ServingPlan, option: SplitOption, *, of: int) -> str:
 def split_command(plan: ServingPlan) -> str:
     """That looks at the pools; empty: there are none."""
     found = plan.split_pools
-    shown = None if found is None else found.option or found.nearest
-    return "" if shown is None else shown.question.command
+    return "" if found is None or found.shown is None else found.shown.question.command
 
 
 def verdict_text(plan: ServingPlan) -> str:

@@ -1,6 +1,6 @@
 """What an engine lets into a step: its scheduler, its limits and its memory, as settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from volvelle.domains import DELAY, NumberDomain, check_fields, number
@@ -110,6 +110,11 @@ class Rules:
     def most_tokens(self) -> int:
         """Of any step."""
         return max(self.token_budget, self.chunk, self.max_sequences * self.verified)
+
+    @property
+    def behind_front_end(self) -> "Rules":
+        """The same for requests that come tokenised to the scheduler itself."""
+        return replace(self, api_seconds=0.0, tokenising=0.0)
 
 
 def vllm(

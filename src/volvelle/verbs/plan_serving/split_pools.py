@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
 
+from volvelle.applications.serving.goodput import HeldToLimits
 from volvelle.errors import VolvelleError
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.plan_serving.options import ServingOption
@@ -25,7 +26,7 @@ _EQUAL = 1.0 + 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SplitOption:
+class SplitOption(HeldToLimits):
     """Two pools under the load."""
 
     serving: SplitServing
@@ -46,16 +47,6 @@ class SplitOption:
     def chips(self) -> int:
         """Of both pools."""
         return self.serving.chips
-
-    @property
-    def stable(self) -> bool:
-        """Whether requests were served as fast as they came."""
-        return bool(self.figures)
-
-    @property
-    def kept(self) -> bool:
-        """Whether all limits were."""
-        return self.stable and self.excess <= 1.0
 
     @property
     def misses(self) -> tuple[tuple[LatencyLimit, float], ...]:
@@ -82,6 +73,11 @@ class SplitPools:
     """Whether pairs were left that might spend less: as many were simulated as may be."""
     left_out: tuple[str, ...] = ()
     """Why pairs could not be followed."""
+
+    @property
+    def shown(self) -> SplitOption | None:
+        """What was found, or comes nearest."""
+        return self.option or self.nearest
 
 
 def split_pools(

@@ -85,6 +85,21 @@ def test_which_runs_were_scheduled_ahead_follows_from_version_and_source(catalog
     assert behind == {("aic-gap-analysis", "vllm", "0.12.0")}
 
 
+@pytest.mark.parametrize(
+    ("version", "ahead"),
+    [("0.12.0", False), ("v0.13.1", False), ("0.14.0rc1", True), ("0.dev", True), ("", True), ("nightly-5b8c", True)],
+)
+def test_a_version_of_any_form_says_whether_steps_were_scheduled_ahead(
+    catalogue: Catalogue, version: str, ahead: bool
+) -> None:
+    rows = serving_measurements(kind="closed_loop").rows
+    row = next(row for row in rows if row.stated["engine_version"] == "0.12.0")
+    cells = {**dict(row.cells), "engine_version": version}
+    run = run_of(replace(row, cells=tuple(cells.items())), catalogue)
+    assert isinstance(run, ServingRun)
+    assert run.instance.settings.ahead is ahead
+
+
 def test_ranks_that_share_experts_launch_more(catalogue: Catalogue) -> None:
     served = ServedModel(shape=catalogue.model("gpt-oss-120b"), weights="mxfp4")
 

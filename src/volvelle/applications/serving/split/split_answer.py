@@ -1,7 +1,7 @@
 """A load on two pools: what clients measure, how full each pool is, which of them binds, and how they would match."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -152,9 +152,7 @@ def split_answer(
     if concurrency is not None:
         FOLLOWED_CLIENTS.check(concurrency, "load: clients of one part of the pools")
     first = _pool(prefill, parts, prefill.instance.rules(concurrency=concurrency))
-    second = _pool(
-        decode, parts, replace(decode.instance.rules(concurrency=concurrency), api_seconds=0.0, tokenising=0.0)
-    )
+    second = _pool(decode, parts, decode.instance.rules(concurrency=concurrency).behind_front_end)
 
     kept = tuple(dict.fromkeys((*PERCENTILES, *percentiles)))
 
@@ -241,7 +239,7 @@ def _prefill_rate(pool: WorkerPool, served: ServedSplit) -> float:
     mean = float(served.input_tokens.mean())
     count = int(np.clip(_BATCHES * rules.token_budget / mean, _FEWEST, _MOST_FOUND))
     asked = _first(served, np.ones(served.sent.size, np.bool_), count, 1)
-    found = serve(asked, pool.instance.costs(rules), replace(rules, api_seconds=0.0, tokenising=0.0))
+    found = serve(asked, pool.instance.costs(rules), rules.behind_front_end)
     return pool.ranks * count / found.duration
 
 
@@ -250,7 +248,7 @@ def _decode_rate(pool: WorkerPool, served: ServedSplit) -> float | None:
     several = served.output_tokens > 1
     if not several.any():
         return None
-    rules = replace(pool.instance.rules(), api_seconds=0.0, tokenising=0.0)
+    rules = pool.instance.rules().behind_front_end
     length = float((served.input_tokens + served.output_tokens)[several].mean())
     together = max(1, min(rules.max_sequences, int(rules.kv_blocks * rules.block_tokens / length)))
     count = int(np.clip(_WAVES * together, _FEWEST, _MOST_FOUND))
