@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
 from volvelle.cli.calibrate_serving import with_bench
+from volvelle.cli.waiting import waiting
 from volvelle.report.applications.documents import fit_document
 from volvelle.report.applications.fitted_text import print_fit
 from volvelle.report.documents.document import json_text
@@ -30,7 +30,7 @@ def _command(application: AnyApplication) -> click.Command | None:
     @own_options(application.fit_options)
     def run(*, data: Path | None, as_json: bool, **given: Any) -> None:
         rows = calibration_rows(application.rows(data), shipped=data is None)
-        with Console(stderr=True).status(f"fitting to {len(rows.rows)} calibration rows"):
+        with waiting(f"fitting to {len(rows.rows)} calibration rows"):
             fit = application.fit(rows, Catalogue(), **chosen(application.fit_options, given))
         if as_json:
             click.echo(json_text("calibrate", fit_document(application, fit)))

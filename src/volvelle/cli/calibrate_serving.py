@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from volvelle.cli.shared_options import together
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import Lower, Output, Within
 from volvelle.domains import DEGREE, ENGINE_SEQUENCES, SHARE, STEP_BUDGET
 from volvelle.errors import DescriptionError
@@ -80,8 +80,8 @@ def _fitted(bench: tuple[Path, ...], save: Path | None, *, as_json: bool, **said
     from volvelle.report.applications.bench_fit_text import bench_fit_document, print_bench_fit  # noqa: PLC0415 - slow
     from volvelle.verbs.serving.calibrate import calibrate_serving  # noqa: PLC0415 - its compiler is slow
 
-    with Console(stderr=True).status("reading") as status:
-        found = calibrate_serving(list(bench), save=save, told=status.update, **said)
+    with waiting("reading") as told:
+        found = calibrate_serving(list(bench), save=save, told=told, **said)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from volvelle.cli.shared_options import together
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
@@ -75,7 +75,7 @@ def fleet(ctx: click.Context, /, *, model: str, plot: Path | None, brief: bool, 
     """
     from volvelle.verbs.fleet.size import fleet as verb  # noqa: PLC0415 - keeps completion of options short
 
-    with Console(stderr=True).status("following requests at one rate after the other"):
+    with waiting("following requests at one rate after the other"):
         answer = verb(model, **question)
     if plot is not None and answer.services:
         from volvelle.report.figures.rendering import save  # noqa: PLC0415 - pictures are slow

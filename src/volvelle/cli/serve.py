@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
 
 from volvelle.cli.shared_options import launch_options, together
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, EngineName, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
@@ -154,7 +154,7 @@ def serve(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, **qu
     if any(value is not None for value in split.values()):
         _serve_split(ctx, model, question, split, brief=brief, as_json=as_json)
         return
-    with nullcontext() if question["load"] is None else Console(stderr=True).status(_FOLLOWING):
+    with nullcontext() if question["load"] is None else waiting(_FOLLOWING):
         answer = verb(model, **question)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
@@ -182,7 +182,7 @@ def _serve_split(
         question.pop(name)
     for name in ("batch", *OF_ONE_ENGINE):
         question.pop(name)
-    with Console(stderr=True).status(_FOLLOWING):
+    with waiting(_FOLLOWING):
         answer = serve_split(model, **question, **{name: value for name, value in split.items() if value is not None})
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
