@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
@@ -26,6 +27,7 @@ _DOMAINS: Mapping[str, NumberDomain] = {
     "block": WIDTH,
     "memory_share": SHARE,
     "working": NO_SIZE,
+    "windows_beyond": WIDTH,
 }
 
 
@@ -42,6 +44,10 @@ class EngineEntry(BaseModel):
     version: str
     gathers: bool = False
     """Whether experts that are spread out get all tokens of all ranks."""
+    joins_norms: bool = False
+    """Whether the norm after an exchange is one kernel with it."""
+    windows_beyond: Datum | None = None
+    """Sequences times heads of a chip beyond which each head reads keys for itself where attention has a window."""
     defaults: dict[str, Datum]
 
 
@@ -57,9 +63,19 @@ class ServingEngine:
     defaults: Mapping[str, float]
     constants: EngineConstants = field(default_factory=EngineConstants)
     error: Mapping[str, float] = field(default_factory=dict)
-    """One standard deviation, as a factor, by what is predicted."""
+    """One standard deviation, as a factor, by what is predicted; apart for models with experts where that is told."""
     fitted_to: str = ""
     """Rows that constants were fitted to; empty: none of such chips."""
+
+    def error_of(self, measure: str, *, experts: bool) -> float | None:
+        """Of a model with experts or without; None: no run tells."""
+        own = self.error.get(with_experts(measure)) if experts else None
+        return self.error.get(measure) if own is None else own
+
+
+def with_experts(measure: str) -> str:
+    """What its error is called for models with experts."""
+    return f"{measure} with experts"
 
 
 @cache
@@ -97,7 +113,7 @@ def _from_file(path: Path, family: str) -> ServingEngine:
         base,
         title=f"{base.title} ({path.name})",
         constants=replace(base.constants, **changed),
-        error={**base.error, **file.error},
+        error=_told(base.error, file.error),
         fitted_to=file.fitted_to,
     )
 
@@ -108,30 +124,46 @@ def _of_catalogue(given: str, family: str) -> ServingEngine:
     name = next((name for name in entries if plainly(name) == plainly(given)), None)
     if name is None:
         raise UnknownNameError.among("serving engine", given, entries)
-    entry, sources = entries[name], Catalogue().sources
+    entry = entries[name]
     values: dict[str, float] = {}
     errors: dict[str, float] = {}
     rows = ""
     for wanted in ("", family):
-        for row in _fitted():
-            if row["engine"] == name and row["family"] == wanted:
-                target = errors if row["constant"].startswith("error ") else values
-                target[row["constant"].removeprefix("error ")] = float(row["value"])
-                rows = row["rows"] if wanted == family or not rows else rows
+        found = {row["constant"]: row for row in _fitted() if row["engine"] == name and row["family"] == wanted}
+        values |= {key: float(row["value"]) for key, row in found.items() if not key.startswith("error ")}
+        own = {key.removeprefix("error "): float(row["value"]) for key, row in found.items() if key not in values}
+        errors = _told(errors, own)
+        rows = next((row["rows"] for row in found.values()), rows)
     constants = EngineConstants()
     known = {key: value for key, value in values.items() if key != "host_overlapped"}
     overlapped = values.get("host_overlapped", 1.0) > 0.5
+    beyond = entry.windows_beyond
     return ServingEngine(
         name=name,
         title=entry.title,
         rules=entry.rules,
         kernels=entry.kernels,
         version=entry.version,
-        defaults={
-            key: float(read_figure(datum, _DOMAINS[key], where=f"{name}: {key}", sources=sources).value)
-            for key, datum in entry.defaults.items()
-        },
-        constants=replace(constants, **known, host_overlapped=overlapped, gathers=entry.gathers),
+        defaults={key: _figure(name, key, datum) for key, datum in entry.defaults.items()},
+        constants=replace(
+            constants,
+            **known,
+            host_overlapped=overlapped,
+            gathers=entry.gathers,
+            joins_norms=entry.joins_norms,
+            windows_beyond=np.inf if beyond is None else _figure(name, "windows_beyond", beyond),
+        ),
         error=errors,
         fitted_to=rows,
     )
+
+
+def _told(usual: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
+    """Errors of one's own in place of the usual ones of the same measure, with experts and without."""
+    measures = {name.split()[0] for name in own}
+    return {name: error for name, error in usual.items() if name.split()[0] not in measures} | dict(own)
+
+
+def _figure(engine: str, key: str, datum: Datum) -> float:
+    read = read_figure(datum, _DOMAINS[key], where=f"{engine}: {key}", sources=Catalogue().sources)
+    return float(read.value)

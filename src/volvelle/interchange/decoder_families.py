@@ -290,7 +290,6 @@ def _mpt(c: ConfigFields) -> Transformer:
 
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "llama": _llama,
-    "mistral": lambda c: llama_like(c, kv_default=8),
     "mixtral": lambda c: llama_like(c, kv_default=8, experts=mixtral_experts(c)),
     "qwen2": lambda c: replace(llama_like(c, kv_default=32), linear_bias="qkv"),
     "qwen2_moe": _qwen2_moe,

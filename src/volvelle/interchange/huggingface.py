@@ -8,8 +8,8 @@ that the ``transformers`` library gives it; a key that decides the size of the n
 
 What the shape leaves out, so that an estimate from it stays on the safe side:
 
-* sliding windows of Mistral, Gemma 2 and gpt-oss: attention is counted over the whole sequence (those of Gemma 3 and
-  Llama 4 are read);
+* sliding windows of Phi-3: attention is counted over the whole sequence (those of Mistral, Gemma, gpt-oss and Llama 4
+  are read);
 * what is not the language model (the vision towers of Gemma 3, Llama 4, Qwen3.5 and Kimi K2.5): its text part only;
 * how rotary angles are scaled for long contexts (YaRN, linear, llama3): no cost worth counting;
 * multi-token-prediction layers (``num_nextn_predict_layers`` of DeepSeek-V3): the main network only;

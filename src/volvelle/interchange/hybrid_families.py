@@ -44,6 +44,15 @@ def _alternating(c: ConfigFields, shape: Transformer, feed: str, *, window: int)
     )
 
 
+def _mistral(c: ConfigFields) -> Transformer:
+    """Every layer attends within a window; of files from version 0.2 on, which say that there is none, no layer."""
+    shape = llama_like(c, kv_default=8)
+    window = c.whole("sliding_window", default=4096 if "sliding_window" not in c.fields else 0)
+    if window == 0:
+        return shape
+    return replace(shape, pattern=pattern_of(["local attention"] * shape.layers, ["mlp"] * shape.layers), window=window)
+
+
 def _gemma2(c: ConfigFields) -> Transformer:
     return _alternating(c, replace(gemma(c, kv_default=4), norms_per_layer=4), "mlp", window=4096)
 
@@ -176,6 +185,7 @@ HYBRID_FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
     "gemma3_text": _gemma3_text,
     "gpt_oss": _gpt_oss,
     "llama4": _llama4,
+    "mistral": _mistral,
     "jamba": _jamba,
     "nemotron_h": _nemotron_h,
 }

@@ -1,12 +1,14 @@
 """What the model says of a run: time to the first token, time a token, latency, throughput."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from volvelle.applications.serving.held_memory import held_memory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.mlperf import mlperf_answers
+from volvelle.applications.serving.offline_bench import bench_requests
 from volvelle.applications.serving.replays import replay_answers
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.measured import KIND, split_answers
@@ -21,7 +23,6 @@ _TIMES = 10
 """Requests of a closed loop, in times the clients."""
 _WAVES = 3
 """Requests of a saturated engine, in times those that run at once."""
-_MOST = 6000
 _SEED = 1
 
 
@@ -42,12 +43,13 @@ def _closed_loop(run: ServingRun) -> Mapping[str, float]:
 
 
 def _saturated(run: ServingRun) -> Mapping[str, float]:
-    one = run.instance
-    # As many micro-batches as stages are in flight, and share the cache.
-    most = int(max(1.0, min(one.engine.defaults["max_sequences"], _at_once(run)) // one.layout.pipeline))
-    count = min(_WAVES * most, max(_MOST, most))
-    found = _loaded(one, AllAtOnce(), run, count=count, most=most)
-    return {"throughput": found.output_throughput * one.layout.pipeline * one.layout.data}
+    one, ranks = run.instance, run.instance.layout.pipeline * run.instance.layout.data
+    # As many micro-batches as stages are in flight, and share the cache; no server stands before the engine.
+    most = int(max(1.0, min(one.settings.max_sequences or 1.0, _at_once(run)) // one.layout.pipeline))
+    sent = bench_requests(int(run.sizes["isl"]), int(run.sizes["osl"])) or _WAVES * most * ranks
+    alone = one.with_constants(replace(one.engine.constants, per_admission=0.0))
+    found = _loaded(alone, AllAtOnce(), run, count=max(1, sent // ranks), most=most)
+    return {"throughput": found.output_throughput * ranks}
 
 
 def _at_once(run: ServingRun) -> int:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.log_fit import fit_to_logs
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.measured import KIND
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.engines import serving_engine
+from volvelle.catalogue.engines import serving_engine, with_experts
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.cache import weight_bytes
 from volvelle.estimators.serving.engine_constants import EngineConstants
@@ -29,6 +30,7 @@ FITTED = (
         "narrow",
         "multiplying",
         "attending",
+        "narrow_cache",
         "unshared",
         "fetching",
         "grouping",
@@ -82,18 +84,26 @@ _FEWEST_JUDGED = 8
 """Figures from which on an error is told."""
 _STUDENT = (1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
 """What nine in ten lie below, of Student's distribution with two degrees of freedom (three models) and more."""
-_OF_LOADS = ("ttft", "tpot")
+_OF_LOADS = ("ttft", "tpot", "throughput")
 """Figures of loads: a model is run by one source in one way, and another one by another; so are whole batches."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
 """Times of the usual time of a launch that a fit may start from: below where launches decide, none of it is felt."""
-_UNSHARED = (0.02, 1.0)
-"""Shares of heads that read keys of their own which a fit may start from: kernels do it or not."""
+_UNSHARED = (0.02, 0.2, 1.0)
+"""Shares of heads that read keys of their own which a fit may start from: kernels do it, in part, or not."""
 _BOTH = 2
 _TIMED_ALONE = frozenset({"ampere", "hopper", "ada", "blackwell"})
 """Families of chips whose kernels of attention were timed one by one."""
 _SHARES = ("unshared",)
 """Constants that are no more than one."""
 _AS_ONE_PROGRAM = ("sambaflow",)
+"""Engines whose chips run layers as one program."""
+_STRUCTURE = ("gathers", "joins_norms", "windows_beyond")
+"""What is known of an engine by its source, and not fitted."""
+_AHEAD = ("vllm", "sglang", "trtllm")
+"""Engines that schedule the next step while the chips are at one."""
+_SOON_PAIRED = ("trtllm",)
+"""Engines whose attention hardly waits for pairs of sequences and heads: saturated runs are nearer by a sixth if a fit
+starts from there."""
 _FEWEST = 24
 """Figures from which on a family of chips has constants of its own, if they are of more than one model."""
 
@@ -144,13 +154,13 @@ def started(engine: str = "") -> EngineConstants:
         per_admission=1e-3,
         eager_launch=1.5e-5,
         eager_heavy=1.5e-5,
-        pair_time=3e-8,
+        pair_time=1e-9 if engine in _SOON_PAIRED else 3e-8,
         passes=10.0,
         first_token=1.5e-2,
         tokenising=5e-6,
         unpacking=0.5,
         skew=0.5,
-        host_overlapped=False,
+        host_overlapped=engine in _AHEAD,
     )
 
 
@@ -192,7 +202,9 @@ def fit_engines(
             continue
         told(f"{name}: {len(asked)} figures, {len(_sampled(asked))} of them looked at")
         known = serving_engine(name).constants
-        whole = known if as_they_are else _fitted(_sampled(_even(asked)), started(name), _SHRINKAGE)
+        built = {each: getattr(known, each) for each in _STRUCTURE}
+        start = replace(started(name), **built)
+        whole = known if as_they_are else _fitted(_sampled(_even(asked)), start, _SHRINKAGE)
         found.append(_judged(name, "", whole, asked))
         families: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
         for one in asked:
@@ -310,9 +322,14 @@ def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple
     if all(shape.experts is not None for shape in shapes):
         lacking |= {"reading", "multiplying"}
     both = len({shape.heads == shape.kv_heads for shape in shapes if shape.latent is None}) == _BOTH
-    if not both or any(run.instance.chip.family in _TIMED_ALONE for _, run in asked):
+    if not both or any(_timed_alone(run.instance) for _, run in asked):
         lacking.add("unshared")
     return tuple(name for name in FITTED if name not in lacking)
+
+
+def _timed_alone(one: Instance) -> bool:
+    """Whether attention of that engine was timed kernel by kernel on such a chip: those of 2024 had other kernels."""
+    return one.chip.family in _TIMED_ALONE and one.engine.name == one.engine.kernels
 
 
 def nearest_constants(
@@ -358,17 +375,25 @@ def _judged(
     name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[ServingMeasurement, ServingRun]]
 ) -> EngineFit:
     sampled = _sampled(asked)
-    off = residuals(sampled, constants)
+    judged = list(zip(sampled, residuals(sampled, constants), strict=True))
     error = {}
     for measure in WEIGHTS:
-        own = np.abs([value for (row, _), value in zip(sampled, off, strict=True) if row.measure == measure])
-        own = own[np.isfinite(own)]
-        if len(own) >= _FEWEST_JUDGED:
-            models = {run.instance.served.shape.name for row, run in sampled if row.measure == measure}
-            several = measure in _OF_LOADS or any(row.kind == "static_latency" for row, _ in sampled)
-            wider = _few(len(models)) if several else 1.0
-            error[measure] = float(np.exp(np.quantile(own, 0.8) / REACH * wider))
+        own = [(run, row, value) for (row, run), value in judged if row.measure == measure and np.isfinite(value)]
+        spread = [one for one in own if one[0].instance.served.shape.experts is not None]
+        dense = [one for one in own if one[0].instance.served.shape.experts is None]
+        if min(len(spread), len(dense)) >= _FEWEST_JUDGED:
+            error[measure], error[with_experts(measure)] = _factor(dense), _factor(spread)
+        elif len(own) >= _FEWEST_JUDGED:
+            error[measure] = _factor(own)
     return EngineFit(engine=name, family=family, constants=constants, error=error, rows=len(asked))
+
+
+def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]]) -> float:
+    """One standard deviation, such that eight in ten of these errors lie in the range."""
+    models = {run.instance.served.shape.name for run, _, _ in judged}
+    several = any(row.measure in _OF_LOADS or row.kind == "static_latency" for _, row, _ in judged)
+    wider = _few(len(models)) if several else 1.0
+    return float(np.exp(np.quantile([abs(off) for _, _, off in judged], 0.8) / REACH * wider))
 
 
 def _few(models: int) -> float:

@@ -9,6 +9,7 @@ from importlib import resources
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
 from volvelle.applications.serving.measurements import ServingMeasurement
+from volvelle.applications.serving.offline_bench import bench_settings
 from volvelle.catalogue import Catalogue
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
@@ -94,12 +95,16 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
     if isinstance(served, str):
         return served
     layout, assumed = layout_of(kind, stated, served)
-    one = instance(catalogue, served, stated["chip"], layout, engine, _settings(kind, stated, told))
     names = (
         *("isl", "osl", "batch", "concurrency", "prefill_tokens", "prefill_requests", "prefill_past_tokens"),
         *("decode_requests", "decode_context_tokens"),
     )
     sizes = {name: float(stated[name]) for name in names if stated.get(name)}
+    if kind == "saturated_throughput":
+        settings = bench_settings(served, layout, float(catalogue.chip(stated["chip"]).capacity), sizes)
+    else:
+        settings = _settings(kind, stated, told)
+    one = instance(catalogue, served, stated["chip"], layout, engine, settings)
     if "concurrency" in sizes:
         sizes["concurrency"] = max(1.0, round(sizes["concurrency"] / layout.data))
     needed = sizes.get("isl", 0.0) + sizes.get("osl", 0.0)
@@ -149,9 +154,8 @@ def layout_of(kind: str, stated: Mapping[str, str], served: ServedModel) -> tupl
     tensor = int(float(stated.get("tp") or chips // pipeline))
     data = int(float(stated.get("attention_dp") or stated.get("dp") or 1))
     expert = int(float(stated.get("moe_ep") or stated.get("ep") or 1)) if served.shape.experts else 1
-    if kind == "saturated_throughput" and tensor * pipeline < chips:
-        data = chips // (tensor * pipeline)
-        expert = tensor * data if served.shape.experts else 1
+    if kind == "saturated_throughput" and served.shape.experts:  # told enable_attention_dp
+        tensor, data, expert = 1, chips // pipeline, chips // pipeline
     if tensor > _WIDE:
         said = (f"tensor parallelism {tensor} is taken as data parallelism with experts on all chips",)
         return ServingLayout(data=tensor, expert=tensor, pipeline=pipeline), said

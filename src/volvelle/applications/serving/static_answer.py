@@ -110,7 +110,11 @@ def prediction_errors(instance: Instance) -> Mapping[str, float]:
     With drafts, wider by the doubt about their acceptance.
     """
     unfitted = max(UNFITTED, instance.iteration.kernels.error)
-    found = {name: instance.engine.error.get(name, unfitted) for name in ("ttft", "tpot", "latency", "throughput")}
+    experts = instance.served.shape.experts is not None
+    found = {
+        name: instance.engine.error_of(name, experts=experts) or unfitted
+        for name in ("ttft", "tpot", "latency", "throughput")
+    }
     drafts = instance.speculation
     if drafts is None:
         return found

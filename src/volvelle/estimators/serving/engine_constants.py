@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 Constants = Mapping[str, float]
 
 
@@ -39,8 +41,12 @@ class EngineConstants:
     """Rate at which products multiply, over that of the kernels alone."""
     attending: float = 1.0
     """Rate of attention, over that of the kernels alone."""
+    narrow_cache: float = 1.0
+    """The same in decoding of caches of a byte an element, beside that."""
     unshared: float = 0.0
     """Share of the heads beyond those of keys that read keys of their own in decoding, though they share them."""
+    windows_beyond: float = np.inf
+    """Sequences times heads of a chip beyond which all of them do where attention has a window."""
     fetching: float = 1.0
     """Rate at which experts' weights and rows are moved, over that of the kernels alone."""
     grouping: float = 1.0
@@ -57,6 +63,8 @@ class EngineConstants:
     """Seconds that attention of a layer takes to start under a graph."""
     small_kernels: float = 5.0
     """Norms, rotations, activations and casts of a layer, as kernels of their own."""
+    joins_norms: bool = False
+    """Whether the norm after an exchange is one kernel with it."""
     passes: float = 6.0
     """Times that these read or write the stream of a layer."""
     pair_time: float = 0.0

@@ -60,11 +60,15 @@ class Batch:
         return self.prompts + self.decoded if self.yielding is None else self.yielding
 
 
-def whole_steps(engine: EngineConstants, host: float, batch: Batch, *, chips: Column, launches: Column) -> Column:
+def whole_steps(one: "Iteration", batch: Batch, *, chips: Column, launches: Column) -> Column:
     """Seconds of steps from those of the chips, of the launches of what is not captured, and of the scheduler."""
     device = np.maximum(chips, np.where(batch.prompt_tokens > 0, launches, 0.0))
-    whole = np.maximum(device, host) if engine.host_overlapped else device + host
-    return np.asarray(whole + engine.per_sequence * (batch.decodes + batch.prompts))
+    whole = np.maximum(device, one.host) if one.overlapped else device + one.host
+    return np.asarray(whole + one.engine.per_sequence * (batch.decodes + batch.prompts))
+
+
+_NORMS = 2.0
+"""Of a layer, each after an exchange between chips where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +110,12 @@ class Iteration:
 
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
-        return whole_steps(
-            self.engine, self.host, batch, chips=self.seconds(batch), launches=self.launching(batch.tokens)
-        )
+        return whole_steps(self, batch, chips=self.seconds(batch), launches=self.launching(batch.tokens))
+
+    @property
+    def overlapped(self) -> bool:
+        """Whether the scheduler works while the chips do."""
+        return self.engine.host_overlapped and self.ahead
 
     @property
     def host(self) -> float:
@@ -147,7 +154,7 @@ class Iteration:
         if kind.feed == "experts":
             found |= self._experts(batch.tokens)
         halves = (kind.mixer != "none") + (kind.feed != "none")
-        found["norms, rotations, activations"] = self._small(batch.tokens) * halves / 2.0
+        found["norms, rotations, activations"] = self._small(batch.tokens, halves / 2.0)
         if self.layout.tensor > 1:
             size = batch.tokens * shape.hidden * 2.0
             found["all-reduce"] = halves * self._exchange(size, float(self.layout.tensor), "all_reduce")
@@ -263,10 +270,12 @@ class Iteration:
 
     # -- kernels ----------------------------------------------------------------------------------------------------
 
-    def _small(self, tokens: Column) -> Column:
-        """Kernels that only go over the stream."""
+    def _small(self, tokens: Column, share: float) -> Column:
+        """Kernels that only go over the stream, of a share of a layer; a norm in each half may be one with others."""
+        joined = _NORMS if self.engine.joins_norms and self.layout.tensor > 1 else 0.0
+        launched = (self.engine.small_kernels - joined) * self.engine.launch
         moved = self.engine.passes * tokens * self.served.shape.hidden * 2.0 / self._wide.memory_rate
-        return np.where(tokens > 0, self.engine.small_kernels * self.engine.launch + moved, 0.0)
+        return np.where(tokens > 0, share * (launched + moved), 0.0)
 
     def _kernels(self, form: WeightFormat, burst: Column | None) -> Kernels:
         return Kernels(
@@ -327,10 +336,13 @@ class Iteration:
         # Queries of one sequence see the same keys, as heads that share them do.
         given = {**sizes, "heads": sizes["heads"] * batch.queries, "batch": sequences, "kv": keys}
         if "kv_heads" in sizes:
-            given["kv_heads"] = sizes["kv_heads"] + self.engine.unshared * (sizes["heads"] - sizes["kv_heads"])
+            apart = np.isfinite(reach) & (sequences * sizes["heads"] > self.engine.windows_beyond)
+            unshared = np.where(apart, 1.0, self.engine.unshared)
+            given["kv_heads"] = sizes["kv_heads"] + unshared * (sizes["heads"] - sizes["kv_heads"])
         # A captured graph holds launches for the longest context there may be; beside prompts none is captured.
         pairs = np.where(batch.prompt_tokens > 0, 0.0, sequences * self.paired)
-        seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending
+        rate = self.engine.attending * (self.engine.narrow_cache if self.served.cache_bytes == 1.0 else 1.0)
+        seconds = self._timed(family, given, by, FORMATS["bf16"]) / rate
         return np.where(batch.decodes > 0, seconds + pairs, 0.0)
 
     def _exchange(self, size: Column, chips: float, kind: str) -> Column:

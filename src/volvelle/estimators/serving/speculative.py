@@ -100,6 +100,11 @@ class SpeculativeIteration:
         return self.target.engine
 
     @property
+    def overlapped(self) -> bool:
+        """Whether the scheduler works while the chips do."""
+        return self.target.overlapped
+
+    @property
     def host(self) -> float:
         """Seconds of the scheduler a cycle."""
         return self.target.host
@@ -143,7 +148,7 @@ class SpeculativeIteration:
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole cycles: the chips, the launches that they wait for, and the host."""
         launches = self.launching(replace(batch, queries=float(self.verified)).tokens)
-        return whole_steps(self.engine, self.host, batch, chips=self.seconds(batch), launches=launches)
+        return whole_steps(self.target, batch, chips=self.seconds(batch), launches=launches)
 
 
 TimedSteps = Iteration | SpeculativeIteration

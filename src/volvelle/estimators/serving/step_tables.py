@@ -51,7 +51,7 @@ def step_costs(iteration: TimedSteps, *, most_tokens: int, most_sequences: int) 
         context_nodes=_CONTEXTS,
         decode=_decodes(iteration, most_sequences, iteration.pairing),
         host=iteration.host,
-        host_overlapped=engine.host_overlapped,
+        host_overlapped=iteration.overlapped,
         per_sequence=engine.per_sequence,
         per_admission=engine.per_admission,
     )

@@ -72,7 +72,7 @@ def test_steps_that_are_not_scheduled_ahead_take_longer(catalogue: Catalogue) ->
         for ahead in (True, False)
     ]
     ahead, behind = (float(one.iteration.steps(batch)[0]) for one in steps)
-    assert behind - ahead == pytest.approx(steps[0].engine.constants.host_behind)
+    assert behind - ahead == pytest.approx(steps[1].iteration.host)
 
 
 def test_which_runs_were_scheduled_ahead_follows_from_version_and_source(catalogue: Catalogue) -> None:

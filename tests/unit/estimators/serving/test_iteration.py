@@ -100,3 +100,25 @@ def test_a_short_prompt_waits_for_as_many_launches_under_load_as_alone() -> None
     costs = step_costs(iteration, most_tokens=8192, most_sequences=64)
     assert costs.launches[64] == iteration.engine.pieces * costs.launches[4096]
     assert costs.launches[64] == iteration.launching(np.array([64.0]))[0]
+
+
+def test_a_scheduler_that_works_ahead_is_hidden_behind_the_chips_and_one_that_does_not_is_added() -> None:
+    one = made()
+    constants = replace(one.iteration.engine, host=1e-3, host_behind=0.0, host_overlapped=True)
+    ahead = replace(one.iteration, engine=constants, ahead=True)
+    behind = replace(ahead, ahead=False)
+    batch = decodes(8.0, 1024.0)
+    assert float(ahead.seconds(batch)[0]) > ahead.host
+    assert float(behind.steps(batch)[0] - ahead.steps(batch)[0]) == pytest.approx(ahead.host)
+    assert not step_costs(behind, most_tokens=64, most_sequences=8).host_overlapped
+
+
+def test_heads_read_keys_each_for_itself_beyond_so_many_where_an_old_engine_meets_a_window() -> None:
+    served = ServedModel(shape=CATALOGUE.model("mistral-7b"))
+    one = instance(CATALOGUE, served, "h100-sxm", ServingLayout(), "vllm-2024")
+    assert one.engine.constants.windows_beyond == 512.0
+    parts = [one.iteration.parts(decodes(count, 2048.0))["attention of decodes"][0] for count in (16.0, 17.0)]
+    assert parts[1] > 2.0 * parts[0]  # sixteen sequences of 32 heads are 512
+    without = replace(one.iteration, engine=replace(one.iteration.engine, windows_beyond=np.inf))
+    alike = [without.parts(decodes(count, 2048.0))["attention of decodes"][0] for count in (16.0, 17.0)]
+    assert alike[1] < 1.2 * alike[0]
