@@ -45,7 +45,8 @@ def _closed_loop(run: ServingRun) -> Mapping[str, float]:
 def _saturated(run: ServingRun) -> Mapping[str, float]:
     one, ranks = run.instance, run.instance.layout.pipeline * run.instance.layout.data
     # As many micro-batches as stages are in flight, and share the cache; no server stands before the engine.
-    most = int(max(1.0, min(one.settings.max_sequences or 1.0, _at_once(run)) // one.layout.pipeline))
+    told = one.settings.max_sequences or int(one.engine.defaults["max_sequences"])
+    most = max(1, min(told, _at_once(run)) // one.layout.pipeline)
     sent = bench_requests(int(run.sizes["isl"]), int(run.sizes["osl"])) or _WAVES * most * ranks
     alone = one.with_constants(replace(one.engine.constants, per_admission=0.0))
     found = _loaded(alone, AllAtOnce(), run, count=max(1, sent // ranks), most=most)

@@ -100,7 +100,7 @@ def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) ->
         *("decode_requests", "decode_context_tokens"),
     )
     sizes = {name: float(stated[name]) for name in names if stated.get(name)}
-    if kind == "saturated_throughput":
+    if _benched(kind, stated):
         settings = bench_settings(served, layout, float(catalogue.chip(stated["chip"]).capacity), sizes)
     else:
         settings = _settings(kind, stated, told)
@@ -154,8 +154,12 @@ def layout_of(kind: str, stated: Mapping[str, str], served: ServedModel) -> tupl
     tensor = int(float(stated.get("tp") or chips // pipeline))
     data = int(float(stated.get("attention_dp") or stated.get("dp") or 1))
     expert = int(float(stated.get("moe_ep") or stated.get("ep") or 1)) if served.shape.experts else 1
-    if kind == "saturated_throughput" and served.shape.experts:  # told enable_attention_dp
-        tensor, data, expert = 1, chips // pipeline, chips // pipeline
+    if kind == "saturated_throughput" and tensor * pipeline < chips:
+        data = chips // (tensor * pipeline)
+        expert = tensor * data if served.shape.experts else 1
+    if _benched(kind, stated) and served.shape.experts and tensor > 1:
+        said = ("attention is taken as data-parallel, as NVIDIA told the engine for models with experts",)
+        return ServingLayout(data=tensor * data, expert=tensor * data, pipeline=pipeline), said
     if tensor > _WIDE:
         said = (f"tensor parallelism {tensor} is taken as data parallelism with experts on all chips",)
         return ServingLayout(data=tensor, expert=tensor, pipeline=pipeline), said
@@ -177,6 +181,11 @@ def _too_narrow(served: ServedModel, tensor: int) -> bool:
 
 _AHEAD_SINCE = 14
 """The minor version of vLLM that schedules the next step while one runs, unless told not to."""
+
+
+def _benched(kind: str, stated: Mapping[str, str]) -> bool:
+    """Whether trtllm-bench ran it, which sets by itself what rows do not say."""
+    return kind == "saturated_throughput" and stated["engine"] == "trtllm"
 
 
 def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> Settings:

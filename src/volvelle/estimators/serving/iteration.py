@@ -60,13 +60,6 @@ class Batch:
         return self.prompts + self.decoded if self.yielding is None else self.yielding
 
 
-def whole_steps(one: "Iteration", batch: Batch, *, chips: Column, launches: Column) -> Column:
-    """Seconds of steps from those of the chips, of the launches of what is not captured, and of the scheduler."""
-    device = np.maximum(chips, np.where(batch.prompt_tokens > 0, launches, 0.0))
-    whole = np.maximum(device, one.host) if one.overlapped else device + one.host
-    return np.asarray(whole + one.engine.per_sequence * (batch.decodes + batch.prompts))
-
-
 _NORMS = 2.0
 """Of a layer, each after an exchange between chips where there is one."""
 
@@ -110,7 +103,13 @@ class Iteration:
 
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
-        return whole_steps(self, batch, chips=self.seconds(batch), launches=self.launching(batch.tokens))
+        return self.whole(batch, chips=self.seconds(batch), launches=self.launching(batch.tokens))
+
+    def whole(self, batch: Batch, *, chips: Column, launches: Column) -> Column:
+        """Seconds of steps from those of the chips, of the launches of what is not captured, and of the scheduler."""
+        device = np.maximum(chips, np.where(batch.prompt_tokens > 0, launches, 0.0))
+        whole = np.maximum(device, self.host) if self.overlapped else device + self.host
+        return np.asarray(whole + self.engine.per_sequence * (batch.decodes + batch.prompts))
 
     @property
     def overlapped(self) -> bool:

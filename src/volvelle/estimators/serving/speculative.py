@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from volvelle.estimators.serving.engine_constants import EngineConstants, KernelSet
-from volvelle.estimators.serving.iteration import Batch, Column, Iteration, whole_steps
+from volvelle.estimators.serving.iteration import Batch, Column, Iteration
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.chip import Chip
 from volvelle.workload.served_model import ServedModel
@@ -148,7 +148,7 @@ class SpeculativeIteration:
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole cycles: the chips, the launches that they wait for, and the host."""
         launches = self.launching(replace(batch, queries=float(self.verified)).tokens)
-        return whole_steps(self.target, batch, chips=self.seconds(batch), launches=launches)
+        return self.target.whole(batch, chips=self.seconds(batch), launches=launches)
 
 
 TimedSteps = Iteration | SpeculativeIteration

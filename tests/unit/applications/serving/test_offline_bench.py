@@ -44,6 +44,25 @@ def test_models_with_experts_attend_in_data_parallelism() -> None:
     assert run.instance.layout == ServingLayout(tensor=1, data=8, expert=8)
 
 
+def test_other_engines_keep_their_own_settings_and_the_layout_that_a_row_states() -> None:
+    row = next(row for row in ROWS if row.stated["model"] == "qwen3-235b-a22b" and row.stated["tp"] == "8")
+    cells = {**dict(row.cells), "engine": "vllm"}
+    run = serving_run(replace(row, cells=tuple(cells.items())), CATALOGUE)
+    assert isinstance(run, ServingRun)
+    assert run.instance.layout.tensor == 8
+    assert run.instance.settings.memory_share is None
+    assert answers(run)["throughput"] > 0.0
+
+
+def test_chips_beyond_one_instance_of_a_dense_model_serve_beside_it() -> None:
+    row = next(row for row in ROWS if row.stated["model"] == "llama3-8b")
+    alone = serving_run(row, CATALOGUE)
+    four = serving_run(replace(row, cells=tuple({**dict(row.cells), "chips": "4", "tp": "1"}.items())), CATALOGUE)
+    assert isinstance(alone, ServingRun)
+    assert isinstance(four, ServingRun)
+    assert (alone.instance.layout.data, four.instance.layout.data) == (1, 4)
+
+
 def test_no_server_stands_before_the_engine() -> None:
     row = next(row for row in ROWS if row.stated["model"] == "llama3-8b" and row.stated["isl"] == "128")
     run = serving_run(row, CATALOGUE)
