@@ -129,7 +129,7 @@ ADDED = {
     "report/applications/bench_fit_text.py": 95,
     "report/figures/curves.py": 45,
     "cli/fleet.py": 100,
-    "cli/waiting.py": 25,
+    "cli/waiting.py": 45,
     "cli/plan_serving.py": 200,
     "cli/calibrate_serving.py": 95,
     "interchange/engine_launch": 790,

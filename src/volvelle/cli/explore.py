@@ -1,6 +1,5 @@
 """``volvelle explore STUDY.yaml``."""
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import click
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.html_page import command_line, html_option, write_page
 from volvelle.cli.shared_options import machine_options
+from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
 
@@ -125,7 +125,7 @@ def explore(
 @contextmanager
 def _bar(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A progress bar with rate on standard error, for runs that take longer than a moment."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or not watched():
         yield lambda rows: None
         return
     from rich.console import Console  # noqa: PLC0415 - keeps start-up short

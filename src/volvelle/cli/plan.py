@@ -1,8 +1,5 @@
 """``volvelle plan MODEL --on SYSTEM …``."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from volvelle.cli.layout_options import considered_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.tuning_options import tuning_options
+from volvelle.cli.waiting import counting
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import DAYS, PRICE, RESULTS
 from volvelle.errors import MappingError
@@ -71,7 +69,7 @@ def plan(
     if days is not None or usd is not None:
         _how_many(ctx, model, framework, html=html, as_json=as_json, brief=brief, days=days, usd=usd, **question)
         return
-    with _bar(quiet=as_json or framework is not None) as progress:
+    with counting("{:,} layouts", quiet=as_json or framework is not None) as progress:
         ranked = verb(model, framework=framework, progress=progress, **question)
     if html is not None:
         _write(ctx, html, model, ranked)
@@ -139,15 +137,3 @@ def _how_many(
         print_sizing(found, curve=not brief)
     if found.smallest is None:
         ctx.exit(1)
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A progress line on standard error for searches that take longer than a moment."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    try:
-        yield lambda done: click.echo(f"\r{done:,} layouts", nl=False, err=True)
-    finally:
-        click.echo("\r" + " " * 30 + "\r", nl=False, err=True)

@@ -1,8 +1,5 @@
 """``volvelle plan MODEL --serve --on SYSTEM --load … --slo …``."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +7,7 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.shared_options import launch_options, together
+from volvelle.cli.waiting import counting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import (
     DEGREE,
@@ -151,7 +149,7 @@ def plan_serving(
         check_engines()
         if figure.suffix not in (".svg", ".png"):
             raise click.UsageError(f"--figure is {str(figure)!r}; its name must end in .svg or .png")
-    with _bar(quiet=as_json) as progress:
+    with counting("{:,} of {:,} candidates", quiet=as_json) as progress:
         found = verb(model, progress=progress, **question)
     if figure is not None:
         from volvelle.report.figures.rendering import save  # noqa: PLC0415 - only where it is drawn
@@ -177,15 +175,3 @@ def plan_serving(
         print_serving_plan(found, brief=brief)
     if not found.feasible:
         ctx.exit(1)
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress line on standard error."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, of: None
-        return
-    try:
-        yield lambda done, of: click.echo(f"\r{done:,} of {of:,} candidates", nl=False, err=True)
-    finally:
-        click.echo("\r" + " " * 40 + "\r", nl=False, err=True)

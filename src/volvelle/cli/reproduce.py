@@ -1,13 +1,13 @@
 """``volvelle reproduce PAPER``: a published study, computed again from our own models."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _solved(names: tuple[str, ...]) -> "list[Item]":
     from volvelle.catalogue.published.dfmodel import dfmodel as published  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.dfmodel.text import Reproduction  # noqa: PLC0415 - short start-up
 
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(console=Console(stderr=True), transient=True, disable=not watched()) as bar:
         task = bar.add_task("mapping", total=Reproduction.steps(names))
         study = Reproduction(published(), advance=lambda: bar.advance(task))
         return [study.item(name) for name in names]

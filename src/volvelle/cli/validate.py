@@ -1,6 +1,5 @@
 """``volvelle validate APPLICATION``."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
 from volvelle.cli.html_page import html_option, write_page
+from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import ROWS
 from volvelle.report.applications.documents import validation_document
@@ -51,7 +51,7 @@ def _command(application: AnyApplication) -> click.Command:
         options = chosen(application.validate_options, given)
         table = application.asked_rows(data, **options).only((group,) if group else ())
         # A bar where somebody watches.
-        with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        with Progress(console=Console(stderr=True), transient=True, disable=not watched()) as bar:
             task = bar.add_task("predicting", total=len(table.rows))
             validation = validated(application, table, advance=lambda: bar.advance(task))
         write_page(html, lambda command: validation_page(application, validation, command=command))
