@@ -91,11 +91,11 @@ def static_figures(repeat: int) -> dict[str, float]:
     draw = np.random.default_rng(1)
     columns = [draw.integers(1, most, ROWS).astype(float) for most in (256, 8192, 2048)]
     alone, table = [], []
-    for turn in range(repeat):
+    for turn in range(20 * repeat):
         start = time.process_time()
         static_answer(one, batch=16 + turn, input_tokens=1024, output_tokens=256, replicas=1)
         alone.append(time.process_time() - start)
-    for _ in range(3):
+    for _ in range(repeat):
         start = time.process_time()
         static_times(one.iteration, *columns, budget=8192.0)
         table.append(time.process_time() - start)

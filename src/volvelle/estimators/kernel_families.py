@@ -30,10 +30,11 @@ from volvelle.laws.kernels.products import (
     smooth_maximum,
     sustained_share,
 )
+from volvelle.quantities import Number
 from volvelle.system.chip import Chip
 
 Column = NDArray[np.float64]
-Columns = Mapping[str, Column]
+Sizes = Mapping[str, Number]
 
 REPLAYS = 9.0
 """Times that a source ran a kernel in a row, which decides how far the clock had fallen."""
@@ -79,19 +80,19 @@ class Kernels:
         return self.weight_bytes or self.operand_bytes
 
     @property
-    def peak(self) -> float:
+    def peak(self) -> Number:
         """FLOP a second."""
-        return float(np.max(self.chip.matrix_rate(self.element)))
+        return self.chip.matrix_rate(self.element)
 
     @property
-    def wide_peak(self) -> float:
+    def wide_peak(self) -> Number:
         """FLOP a second in 16 bits."""
-        return float(np.max(self.chip.matrix_rate("bf16")))
+        return self.chip.matrix_rate("bf16")
 
     @property
-    def memory_rate(self) -> float:
+    def memory_rate(self) -> Number:
         """Bytes a second."""
-        return float(np.max(self.chip.memory.rate))
+        return self.chip.memory.rate
 
     @property
     def units(self) -> float:
@@ -109,17 +110,16 @@ class Family:
     operations: tuple[str, ...]
     sizes: tuple[str, ...]
     constants: Mapping[str, Constant]
-    time: Callable[[Kernels, Columns, Mapping[str, Column]], Column]
+    time: Callable[[Kernels, Sizes, Sizes], Column]
     law: str
     """Name of the law, for people reading a breakdown."""
 
 
 OPERAND_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5625}
 """Bytes of an element of a product, scales included."""
-_NONE = np.asarray(0.0)
 
 
-def _product(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _product(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
     memory = kernels.memory_rate * by["memory_efficiency"]
     rate = product_rate(
@@ -138,46 +138,38 @@ def _product(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Colu
     cast = cast_passes_time(m * k, passes=by["cast_passes"], memory_rate=memory)
     around = by["kernel_launch_time"] + cast
     arithmetic = 2.0 * m * n * k / rate
-    alone = smooth_maximum(arithmetic, moved) + around
-    clock = sustained_share(REPLAYS * alone if kernels.burst is None else kernels.burst, sustained=by["sustained"])
+    burst = kernels.burst if kernels.burst is not None else REPLAYS * (smooth_maximum(arithmetic, moved) + around)
+    clock = sustained_share(burst, sustained=by["sustained"])
     return np.asarray(smooth_maximum(arithmetic / clock, moved) + around)
 
 
-def _prompt(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _prompt(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     widths = {"query_width": sizes["head_dim"], "value_width": sizes["head_dim"]}
     appended = 2.0 * sizes["head_dim"] * (sizes["heads"] + 2.0 * sizes["kv_heads"])
     read = 2.0 * kernels.cache_bytes * sizes["head_dim"] * sizes["kv_heads"]
-    traffic = 4.0 * sizes["head_dim"] * sizes["heads"] + read * (1.0 + sizes.get("past", _NONE) / sizes["query"])
+    traffic = 4.0 * sizes["head_dim"] * sizes["heads"] + read * (1.0 + sizes.get("past", 0.0) / sizes["query"])
     return _attention(kernels, sizes, by, traffic=traffic, appended=appended, **widths)
 
 
-def _latent_prompt(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _latent_prompt(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     traffic, appended = sizes["heads"] * 2.0 * (192 + 192 + 128 + 128), sizes["heads"] * 2.0 * (192 + 320)
-    wide, narrow = np.float64(192.0), np.float64(128.0)
-    return _attention(
-        kernels,
-        sizes,
-        by,
-        traffic=traffic,
-        appended=appended,
-        query_width=np.asarray(wide),
-        value_width=np.asarray(narrow),
-    )
+    widths = {"query_width": 192.0, "value_width": 128.0}
+    return _attention(kernels, sizes, by, traffic=traffic, appended=appended, **widths)
 
 
 def _attention(
     kernels: Kernels,
-    sizes: Columns,
-    by: Mapping[str, Column],
+    sizes: Sizes,
+    by: Sizes,
     *,
-    traffic: Column,
-    appended: Column,
-    query_width: Column,
-    value_width: Column,
+    traffic: Number,
+    appended: Number,
+    query_width: Number,
+    value_width: Number,
 ) -> Column:
     width = query_width + value_width + 2.0 * by["exponential_width"]
     tokens, memory = sizes["batch"] * sizes["query"], ACCESS * kernels.memory_rate
-    keys, past = by["start_keys"], sizes.get("past", _NONE)
+    keys, past = by["start_keys"], sizes.get("past", 0.0)
     sequences, heads, query = sizes["batch"], sizes["heads"], sizes["query"]
     return np.asarray(
         prompt_attention_time(
@@ -194,21 +186,19 @@ def _attention(
     )
 
 
-def _one_token(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _one_token(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     pairs = sizes["batch"] * sizes["kv_heads"]
     padded = HEADS_OF_A_TILE * np.ceil(sizes["heads"] / sizes["kv_heads"] / HEADS_OF_A_TILE)
     work = 4.0 * pairs * padded * sizes["kv"] * sizes["head_dim"]
     return _decode(kernels, sizes, by, work=work, each=2.0 * sizes["kv"] * sizes["head_dim"], pairs=pairs)
 
 
-def _latent_one_token(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _latent_one_token(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     work = 2.0 * 1088.0 * sizes["batch"] * sizes["heads"] * sizes["kv"]
     return _decode(kernels, sizes, by, work=work, each=576.0 * sizes["kv"], pairs=sizes["batch"])
 
 
-def _decode(
-    kernels: Kernels, sizes: Columns, by: Mapping[str, Column], *, work: Column, each: Column, pairs: Column
-) -> Column:
+def _decode(kernels: Kernels, sizes: Sizes, by: Sizes, *, work: Number, each: Number, pairs: Number) -> Column:
     return np.asarray(
         one_token_time(
             work,
@@ -224,7 +214,7 @@ def _decode(
     )
 
 
-def _experts(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _experts(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     tokens, chosen, hidden, skew = (sizes[name] for name in ("tokens", "topk", "hidden", "skew"))
     local, inner = sizes["experts"] / sizes["ep"], sizes["inter"] / sizes["tp"]
     rows = busiest_rank_rows(tokens, chosen, sizes["experts"], sizes["ep"], skew=skew)
@@ -269,7 +259,7 @@ CROSSINGS = {"all_reduce": 2.0, "all_gather": 1.0, "reduce_scatter": 1.0, "allto
 """How often every byte crosses the links of a node."""
 
 
-def _collective(kernels: Kernels, sizes: Columns, by: Mapping[str, Column]) -> Column:
+def _collective(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     return np.asarray(
         node_collective_time(
             sizes["bytes"],

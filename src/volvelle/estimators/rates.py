@@ -187,6 +187,10 @@ class SustainedRates:
 
     def tiers(self, group: Count, stride: Count, *, uniform: bool = True) -> Sequence[Tier]:
         """What a group of ranks has of every network dimension; its bisection only if `uniform` traffic needs it."""
+        return self.tiers_of(members(group, stride, self.spans), uniform=uniform)
+
+    def tiers_of(self, along: Sequence[Count], *, uniform: bool = True) -> Sequence[Tier]:
+        """The same of a group that has so many members along each dimension, innermost first."""
         return [
             Tier(
                 chips=chips,
@@ -199,7 +203,7 @@ class SustainedRates:
                 reduces=level.reduces,
                 reduction_efficiency=level.reduction_efficiency,
             )
-            for level, chips in zip(self.levels, members(group, stride, self.spans), strict=True)
+            for level, chips in zip(self.levels, along, strict=True)
         ]
 
 

@@ -48,7 +48,7 @@ def _saturated(run: ServingRun) -> Mapping[str, float]:
     told = one.settings.max_sequences or int(one.engine.defaults["max_sequences"])
     most = max(1, min(told, _at_once(run)) // one.layout.pipeline)
     sent = bench_requests(int(run.sizes["isl"]), int(run.sizes["osl"])) or _WAVES * most * ranks
-    alone = one.with_constants(replace(one.engine.constants, per_admission=0.0))
+    alone = one.filled.with_constants(replace(one.engine.constants, per_admission=0.0, per_sequence=0.0))
     found = _loaded(alone, AllAtOnce(), run, count=max(1, sent // ranks), most=most)
     return {"throughput": found.output_throughput * ranks}
 

@@ -1,16 +1,15 @@
 """What a measured row ran: an instance of a model and the load that was put on it, or why that is not known."""
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
-from importlib import resources
+from functools import lru_cache
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.offline_bench import bench_settings
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import AbstractLengths, AbstractShape, FixedLength, Independent, UniformBelow
@@ -243,10 +242,8 @@ def _run_by_inferencex(stated: Mapping[str, str]) -> bool:
     )
 
 
-@cache
 def _all_settings() -> tuple[Mapping[str, str], ...]:
-    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "serving_engine_settings.csv"
-    return tuple(csv.DictReader(file.read_text("utf-8").splitlines()))
+    return packaged_rows("measurements/serving_engine_settings.csv")
 
 
 def engine_settings(stated: Mapping[str, str]) -> Mapping[str, str]:

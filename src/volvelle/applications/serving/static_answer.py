@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import exp, hypot, log
 
 import numpy as np
 
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
-from volvelle.applications.serving.part_bounds import HOST, TimedPart, part_bounds
+from volvelle.applications.serving.part_bounds import HOST, TimedPart, compared, part_bounds
 from volvelle.estimators.result import Range
-from volvelle.estimators.serving.iteration import Batch, Column
+from volvelle.estimators.serving.iteration import Column
+from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.estimators.serving.static_batch import static_times
 
 LEVEL = 0.8
@@ -128,16 +130,14 @@ def static_answer(
     instance: Instance, *, batch: int, input_tokens: int, output_tokens: int, replicas: int
 ) -> StaticAnswer:
     """A batch that replicas and their data-parallel ranks share evenly."""
-    iteration, engine = instance.iteration, instance.iteration.engine
+    engine = instance.iteration.engine
     sequences = -(-batch // (replicas * instance.layout.data))
     rules = instance.rules(concurrency=sequences)
-    given, made = np.array([float(input_tokens)]), np.array([float(output_tokens)])
-    budget = min(rules.token_budget, rules.chunk)
-    times = static_times(iteration, np.array([float(sequences)]), given, made, budget=float(budget))
-    many = np.array([float(sequences)])
-    together = np.minimum(many * given, max(float(budget), input_tokens if not rules.chunks else 0.0))
-    reading = Batch(prompt_tokens=together, prompts=np.maximum(together / given, 1.0))
-    making = Batch(decodes=many, context=many * (given + made / 2.0))
+    given, budget = (
+        np.full((3, 3), ((sequences,), (input_tokens,), (output_tokens,)), float),
+        float(min(rules.token_budget, rules.chunk)),
+    )
+    times = static_times(_compared(instance), *given, budget=budget)
     drafts = instance.speculation
     cycles = 1.0 if drafts is None else drafts.token_cycles(output_tokens - 1)
     front = {
@@ -151,13 +151,17 @@ def static_answer(
         output_tokens=output_tokens,
         chips=instance.layout.chips * replicas,
         replicas=replicas,
-        prefill=_parts(times.prompt_parts, float(times.prompts[0]), part_bounds(iteration, reading), front),
+        prefill=_parts(times.prompt_parts, times.prompts, front),
         decode=tuple(
-            replace(part, seconds=part.seconds * cycles)
-            for part in _parts(times.token_parts, float(times.token[0]), part_bounds(iteration, making), {})
+            replace(part, seconds=part.seconds * cycles) for part in _parts(times.token_parts, times.token, {})
         ),
         errors=prediction_errors(instance),
     )
+
+
+@lru_cache(maxsize=512)
+def _compared(instance: Instance) -> TimedSteps:
+    return instance.iteration.on(compared(instance.iteration.chip))
 
 
 def decode_tpot(instance: Instance, sequences: Column, *, input_tokens: int, output_tokens: int) -> Column:
@@ -168,12 +172,10 @@ def decode_tpot(instance: Instance, sequences: Column, *, input_tokens: int, out
     return step if drafts is None else step * drafts.token_cycles(output_tokens - 1)
 
 
-def _parts(
-    chips: Mapping[str, object], whole: float, bounds: Mapping[str, str], front: Mapping[str, float]
-) -> tuple[TimedPart, ...]:
+def _parts(parts: Mapping[str, Column], whole: Column, front: Mapping[str, float]) -> tuple[TimedPart, ...]:
     """Parts of a phase, the longest first; what the chips do not explain is the host's."""
-    seconds = {name: float(np.max(np.asarray(time))) for name, time in chips.items()}
-    host = {"host and kernel launches": max(whole - sum(seconds.values()), 0.0), **front}
+    seconds, bounds = {name: float(time[0]) for name, time in parts.items()}, part_bounds(parts)
+    host = {"host and kernel launches": max(float(whole[0]) - sum(seconds.values()), 0.0), **front}
     timed = [TimedPart(name=name, seconds=time, bound=bounds.get(name, HOST)) for name, time in seconds.items()]
     timed += [TimedPart(name=name, seconds=time, bound=HOST) for name, time in host.items()]
     return tuple(sorted((part for part in timed if part.seconds > 0.0), key=lambda part: -part.seconds))

@@ -1,6 +1,7 @@
 """What a served model keeps: bytes of every token and of every request on a chip, weights, and how much is left."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from volvelle.domains import NO_SIZE, SHARE, WIDTH, check_fields, number
 from volvelle.estimators.serving.products import expert_weights, head_product, layer_products
@@ -66,12 +67,14 @@ def state_bytes(served: ServedModel, layout: ServingLayout) -> float:
     )
 
 
+@lru_cache(maxsize=4096)
 def growing_bytes(served: ServedModel, layout: ServingLayout) -> float:
     """Bytes that every further token adds on a chip, beyond all windows."""
     full = [kind for kind in served.shape.kinds if kind.mixer == "attention"]
     return -(-len(full) // layout.pipeline) * token_bytes(served, layout)
 
 
+@lru_cache(maxsize=4096)
 def weight_bytes(served: ServedModel, layout: ServingLayout) -> float:
     """Bytes of weights on the chip of the fullest stage: its layers, embedding and head."""
     shape = served.shape

@@ -85,6 +85,10 @@ class EngineConstants:
     """Seconds more for each doubling of ranks of data parallelism, which agree on every step."""
     host_behind: float = 0.0
     """Seconds more where a step is scheduled after the one before it, not beside it, as vLLM does before 0.14."""
+    host_sequence: float = 0.0
+    """Seconds more for every sequence of it, as the scheduler takes them: its blocks, its inputs, its token."""
+    stage_sequence: float = 0.0
+    """The same beside that on every stage of a pipeline: each has a host, and hands drawn tokens on to the next."""
     host_overlapped: bool = True
     per_sequence: float = 5e-6
     """Seconds a sequence of a step: sampling, detokenising, streaming."""

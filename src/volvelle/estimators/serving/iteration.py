@@ -1,20 +1,22 @@
 """One step of a serving engine: what a batch of prompts and decodes takes on the chips of one instance."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.kernel_families import CROSSINGS, FAMILY, Kernels
+from volvelle.estimators.kernel_families import CROSSINGS, FAMILY, Kernels, Sizes
 from volvelle.estimators.serving.engine_constants import Constants, EngineConstants, KernelSet
-from volvelle.estimators.serving.products import ServedProduct, head_product, layer_products
+from volvelle.estimators.serving.products import Layers, ProductGroup, all_layers
 from volvelle.laws.kernels.recurrence import delta_rule_work, state_step_time
 from volvelle.laws.kv_cache import attended_positions, cached_heads
 from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.quantities import Number
 from volvelle.system.chip import Chip
 from volvelle.workload.families.attention_forms import SparseIndex
-from volvelle.workload.families.layer_kind import LayerKind
 from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
 
 Column = NDArray[np.float64]
@@ -28,7 +30,7 @@ HEAVY = ("delta net", "latent attention")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What steps work on, as columns: a row is a step."""
+    """What steps work on, as columns: a row is a step. Rates of a chip may be columns beside them."""
 
     prompt_tokens: Column = field(default_factory=lambda: np.zeros(1))
     """Of all prompts together."""
@@ -60,6 +62,17 @@ class Batch:
         return self.prompts + self.decoded if self.yielding is None else self.yielding
 
 
+@lru_cache(maxsize=4096)
+def _launches(served: ServedModel, layout: ServingLayout) -> tuple[int, int]:
+    """Kernels of a step that is not captured, and among them those that take the host longer."""
+    latent = {"attention": "latent attention"} if served.shape.latent is not None else {}
+    parts = Counter(part for kind in served.shape.kinds for part in (latent.get(kind.mixer, kind.mixer), kind.feed))
+    plain = sum(LAUNCHES.get(part, 0) * count for part, count in parts.items() if part not in HEAVY)
+    if layout.data > 1:
+        plain += parts["experts"] * (BETWEEN_RANKS if layout.tensor == 1 else BETWEEN_GROUPS)
+    return plain, sum(LAUNCHES.get(part, 0) * parts[part] for part in HEAVY)
+
+
 _NORMS = 2.0
 """Of a layer, each after an exchange between chips where there is one."""
 
@@ -75,27 +88,71 @@ class Iteration:
     engine: EngineConstants = field(default_factory=EngineConstants)
     ahead: bool = True
     """Whether the next step is scheduled while one runs."""
+    filled: bool = False
+    """Whether as many micro-batches as stages are in flight: a step then takes as long as at the slowest one's pace."""
 
     # -- parts ------------------------------------------------------------------------------------------------------
 
     def parts(self, batch: Batch) -> Mapping[str, Column]:
         """Seconds on the chips by part, through all layers of one stage after another."""
+        return {**self.beside(batch), **self.attention(batch)}
+
+    def beside(self, batch: Batch) -> dict[str, Column]:
+        """All parts but attention: what the tokens of a step decide, however many were read before."""
+        layers, shape = self.layers, self.served.shape
+        rows = {
+            "tokens": batch.tokens,
+            "prompts": batch.prompt_tokens,
+            "decodes": batch.decoded,
+            "yields": batch.yields,
+        }
         found: dict[str, Column] = {}
-        shape = self.served.shape
-        kinds = shape.kinds
-        for kind in dict.fromkeys(kinds):
-            count = kinds.count(kind)
-            for part, time in self._layer(kind, batch).items():
-                found[part] = found.get(part, np.zeros(1)) + count * time
-        found["head"] = self.head(batch.yields)
+        uneven = self._uneven
+        for group in layers.products:
+            for part, time in zip(group.parts, self._products(rows, group), strict=True):
+                paced = time * (self._waiting if part == "head" else uneven)
+                found[part] = found[part] + paced if part in found else paced
+        if layers.recurrent:
+            found["recurrence"] = uneven * layers.recurrent * self._recurrence(batch)
+        if layers.experts:
+            found |= {part: uneven * layers.experts * time for part, time in self._experts(batch.tokens).items()}
+        found["norms, rotations, activations"] = self._small(batch.tokens, uneven * layers.halves / 2.0)
+        if self.layout.tensor > 1:
+            size, chips = batch.tokens * (shape.hidden * 2.0), float(self.layout.tensor)
+            found["all-reduce"] = uneven * layers.halves * self._exchange(size, chips, "all_reduce")
         if self.layout.pipeline > 1:
             sent = batch.tokens * shape.hidden * 2.0 / self.layout.tensor
             found["hand-over"] = (self.layout.pipeline - 1.0) * self._exchange(sent, 2.0, "alltoall")
         return found
 
+    def attention(self, batch: Batch) -> dict[str, Column]:
+        """Parts that go over what was read before."""
+        found: dict[str, Column] = {}
+        for reach, layers in self.layers.reaches:
+            for part, time in self._attention(batch, reach).items():
+                paced = self._uneven * layers * time
+                found[part] = found[part] + paced if part in found else paced
+        return found
+
+    @property
+    def layers(self) -> Layers:
+        """What all layers have."""
+        return all_layers(self.served, self.layout)
+
     def head(self, rows: Column) -> Column:
         """Seconds for the logits of so many sequences."""
-        return self._product(rows, head_product(self.served, self.layout))
+        return np.asarray(self._waiting * self._products({"yields": rows}, self.layers.head)[0])
+
+    @property
+    def _waiting(self) -> int:
+        """Stages that take as long as one does for what it alone has, the head or its host's work on a batch."""
+        return self.layout.pipeline if self.filled else 1
+
+    @property
+    def _uneven(self) -> float:
+        """Layers of the fullest stage, over those of a mean one, where it sets the pace."""
+        layers = self.served.shape.layers
+        return self._waiting * -(-layers // self._waiting) / layers
 
     def seconds(self, batch: Batch) -> Column:
         """Of the chips."""
@@ -103,13 +160,16 @@ class Iteration:
 
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole steps: the chips, the launches that they wait for, and the host."""
-        return self.whole(batch, chips=self.seconds(batch), launches=self.launching(batch.tokens))
+        return self.whole(batch, chips=self.seconds(batch))
 
-    def whole(self, batch: Batch, *, chips: Column, launches: Column) -> Column:
+    def whole(self, batch: Batch, *, chips: Column, launches: Column | None = None) -> Column:
         """Seconds of steps from those of the chips, of the launches of what is not captured, and of the scheduler."""
+        launches = self.launching(batch.tokens) if launches is None else launches
         device = np.maximum(chips, np.where(batch.prompt_tokens > 0, launches, 0.0))
-        whole = np.maximum(device, self.host) if self.overlapped else device + self.host
-        return np.asarray(whole + self.engine.per_sequence * (batch.decodes + batch.prompts))
+        sequences = batch.decodes + batch.prompts
+        host = self.host + self.host_sequence * sequences
+        whole = np.maximum(device, host) if self.overlapped else device + host
+        return np.asarray(whole + self.engine.per_sequence * sequences)
 
     @property
     def overlapped(self) -> bool:
@@ -122,49 +182,29 @@ class Iteration:
         layout, engine = self.layout, self.engine
         handed = engine.host_rank * float(np.log2(layout.chips / layout.data))
         behind = 0.0 if self.ahead else engine.host_behind
-        return engine.host + behind + handed + engine.host_data * float(np.log2(layout.data))
+        return self._waiting * (engine.host + behind + handed + engine.host_data * float(np.log2(layout.data)))
+
+    @property
+    def host_sequence(self) -> float:
+        """Seconds of the scheduler a sequence of a step, beside the chips."""
+        of_stages = self.engine.stage_sequence if self._waiting > 1 else 0.0
+        return self._waiting * (self.engine.host_sequence + of_stages)
 
     def launching(self, tokens: Column) -> Column:
         """Seconds that the host takes to launch a step with prompts: all kernels, or those between captured pieces."""
-        shape = self.served.shape
-        latent = {"attention": "latent attention"} if shape.latent is not None else {}
-        parts = [part for kind in shape.kinds for part in (latent.get(kind.mixer, kind.mixer), kind.feed)]
-        plain = sum(LAUNCHES.get(part, 0) for part in parts if part not in HEAVY)
-        if self.layout.data > 1:
-            plain += parts.count("experts") * (BETWEEN_RANKS if self.layout.tensor == 1 else BETWEEN_GROUPS)
-        heavy = sum(LAUNCHES.get(part, 0) for part in parts if part in HEAVY)
+        plain, heavy = _launches(self.served, self.layout)
         each = self.engine.eager_launch
         left = np.where(tokens > self.engine.captured_tokens, 1.0, self.engine.pieces)
         return np.asarray(left * (plain * each + heavy * max(each, self.engine.eager_heavy)))
 
     # -- layers -----------------------------------------------------------------------------------------------------
 
-    def _layer(self, kind: LayerKind, batch: Batch) -> dict[str, Column]:
-        shape = self.served.shape
-        rows = {"tokens": batch.tokens, "prompts": batch.prompt_tokens, "decodes": batch.decoded}
-        found: dict[str, Column] = {}
-        for product in layer_products(self.served, self.layout, kind):
-            time = self._product(rows[product.rows], product)
-            found[product.part] = found.get(product.part, np.zeros(1)) + time
-        if kind.attends:
-            found |= self._attention(batch, float(shape.window) if kind.mixer == "local attention" else np.inf)
-        elif kind.mixer == "delta net":
-            found["recurrence"] = self._recurrence(batch)
-        if kind.feed == "experts":
-            found |= self._experts(batch.tokens)
-        halves = (kind.mixer != "none") + (kind.feed != "none")
-        found["norms, rotations, activations"] = self._small(batch.tokens, halves / 2.0)
-        if self.layout.tensor > 1:
-            size = batch.tokens * shape.hidden * 2.0
-            found["all-reduce"] = halves * self._exchange(size, float(self.layout.tensor), "all_reduce")
-        return found
-
     def _attention(self, batch: Batch, reach: float) -> dict[str, Column]:
         shape, split = self.served.shape, self.layout.tensor
-        sizes = {"heads": np.asarray(shape.heads / split)}
+        sizes: dict[str, Number] = {"heads": shape.heads / split}
         latent = "latent " if shape.latent is not None else ""
         if not latent:
-            sizes |= {"kv_heads": np.asarray(self._kept_heads), "head_dim": np.asarray(shape.head_dim)}
+            sizes |= {"kv_heads": self._kept_heads, "head_dim": float(shape.head_dim)}
         found = {}
         if shape.sparse is not None:
             reach = float(shape.sparse.chosen)
@@ -220,7 +260,7 @@ class Iteration:
 
     @property
     def _attending(self) -> int:
-        return sum(kind.attends for kind in self.served.shape.kinds)
+        return sum(layers for _, layers in self.layers.reaches)
 
     @property
     def pairing(self) -> float:
@@ -240,7 +280,7 @@ class Iteration:
         shape, layout = self.served.shape, self.layout
         experts, form = shape.experts, self.served.expert_format.on(self.kernels.experts)
         assert experts is not None, "a layer of experts has some"
-        plain = {
+        plain: Sizes = {
             "hidden": shape.hidden,
             "inter": experts.ffn,
             "topk": experts.chosen,
@@ -249,8 +289,7 @@ class Iteration:
             "ep": layout.expert,
             "skew": self.engine.skew,
         }
-        sizes = {"tokens": np.maximum(tokens, 1.0) * layout.data}
-        sizes |= {name: np.asarray(float(size)) for name, size in plain.items()}
+        sizes: Sizes = {"tokens": np.maximum(tokens, 1.0) * layout.data, **plain}
         rate = self.engine.grouping * (self.engine.unpacking if form.widened else 1.0)
         ways = []
         for by in self.kernels.experts[form.kernels]:
@@ -286,20 +325,13 @@ class Iteration:
         )
 
     def _timed(
-        self, family: str, sizes: Mapping[str, Column], by: Constants, form: WeightFormat, burst: Column | None = None
+        self, family: str, sizes: Sizes, by: Constants, form: WeightFormat, burst: Column | None = None
     ) -> Column:
-        values = {name: np.asarray(value) for name, value in by.items()}
-        return FAMILY[family].time(self._kernels(form, burst), sizes, values)
+        return FAMILY[family].time(self._kernels(form, burst), sizes, by)
 
-    def _burst(self, rows: Column) -> Column:
-        """Seconds of products in a row: those of one step, for before it the chip mostly reads."""
-        shape = self.served.shape
-        wide = 2.0 * (shape.heads + shape.kv_heads) * shape.head_dim + (3.0 if shape.gated else 2.0) * shape.ffn
-        peak = float(np.max(self.chip.matrix_rate(self.served.dense_format.multiplied_in)))
-        return 2.0 * rows * shape.layers * shape.hidden * wide / self.layout.tensor / peak
-
-    def _product(self, rows: Column, product: ServedProduct) -> Column:
-        form = product.form
+    def _products(self, tokens: Mapping[str, Column], group: ProductGroup) -> Column:
+        """Seconds of all products of a group, through all layers."""
+        form = group.form
         known = self.kernels.products[form.kernels]
         narrow = self.engine.narrow if form.kernels.startswith("fp8") else 1.0
         by = {
@@ -308,10 +340,23 @@ class Iteration:
             "memory_efficiency": known["memory_efficiency"] * self.engine.reading * narrow,
             "matrix_efficiency": known["matrix_efficiency"] * self.engine.multiplying,
         }
-        sizes = {"m": np.maximum(rows, 1.0), "n": np.asarray(product.columns), "k": np.asarray(product.depth)}
-        return np.where(rows > 0, self._timed("products", sizes, by, form, self._burst(rows)), 0.0)
+        rows = np.array([tokens[name] for name in group.rows])
+        # A chip's clock falls while products follow each other: those of one step, for before it it mostly reads.
+        burst = rows * (self._multiplied / self.chip.matrix_rate(self.served.dense_format.multiplied_in))
+        columns, depth, layers = group.beside(rows)
+        sizes = {"m": np.maximum(rows, 1.0), "n": columns, "k": depth}
+        return np.where(rows > 0, layers * self._timed("products", sizes, by, form, burst), 0.0)
 
-    def _over_prompts(self, batch: Batch, sizes: Mapping[str, Column], reach: float, family: str) -> Column:
+    @property
+    def _multiplied(self) -> float:
+        """FLOP of the products of all layers for a token, on one chip."""
+        shape = self.served.shape
+        wide = 2.0 * (shape.heads + shape.kv_heads) * shape.head_dim + (3.0 if shape.gated else 2.0) * shape.ffn
+        return 2.0 * shape.layers * shape.hidden * wide / self.layout.tensor
+
+    def _over_prompts(self, batch: Batch, sizes: Sizes, reach: float, family: str) -> Column:
+        if not np.any(batch.prompt_tokens):
+            return np.zeros(np.shape(batch.prompt_tokens))
         prompts = np.maximum(batch.prompts, 1.0)
         query = np.maximum(batch.prompt_tokens / prompts, 1.0)
         past = batch.past / prompts
@@ -326,7 +371,9 @@ class Iteration:
         seconds = self._timed(family, given, by, FORMATS["bf16"]) / self.engine.attending
         return np.where(batch.prompt_tokens > 0, seconds, 0.0)
 
-    def _of_decodes(self, batch: Batch, sizes: Mapping[str, Column], reach: float, family: str) -> Column:
+    def _of_decodes(self, batch: Batch, sizes: Sizes, reach: float, family: str) -> Column:
+        if not np.any(batch.decodes):
+            return np.zeros(np.shape(batch.decodes))
         sequences = np.maximum(batch.decodes, 1.0)
         past = np.maximum(batch.context / sequences, 1.0) + batch.queries - 1.0
         keys = np.asarray(attended_positions(past, reach=reach))
@@ -335,8 +382,9 @@ class Iteration:
         # Queries of one sequence see the same keys, as heads that share them do.
         given = {**sizes, "heads": sizes["heads"] * batch.queries, "batch": sequences, "kv": keys}
         if "kv_heads" in sizes:
-            apart = np.isfinite(reach) & (sequences * sizes["heads"] > self.engine.windows_beyond)
-            unshared = np.where(apart, 1.0, self.engine.unshared)
+            unshared: Number = self.engine.unshared
+            if np.isfinite(reach):
+                unshared = np.where(sequences * sizes["heads"] > self.engine.windows_beyond, 1.0, unshared)
             given["kv_heads"] = sizes["kv_heads"] + unshared * (sizes["heads"] - sizes["kv_heads"])
         # A captured graph holds launches for the longest context there may be; beside prompts none is captured.
         pairs = np.where(batch.prompt_tokens > 0, 0.0, sequences * self.paired)
@@ -347,6 +395,6 @@ class Iteration:
     def _exchange(self, size: Column, chips: float, kind: str) -> Column:
         own: Sequence[Constants] = self.kernels.all_reduce if kind == "all_reduce" else self.kernels.all_to_all
         ways = own or self.kernels.all_reduce  # a byte crosses the same links
-        given = {"bytes": size, "gpus": np.asarray(chips), "crossings": np.asarray(CROSSINGS[kind])}
+        given: Sizes = {"bytes": size, "gpus": chips, "crossings": CROSSINGS[kind]}
         times = [self._timed("collectives in a node", given, by, FORMATS["bf16"]) for by in ways]
         return np.where(size > 0, np.minimum.reduce(times) / self.engine.exchanging, 0.0)

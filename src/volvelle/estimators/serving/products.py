@@ -1,15 +1,20 @@
 """The matrix products of a served layer on one chip: what each multiplies, and the weights it reads."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.laws.kv_cache import cached_heads
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.families.layer_kind import LayerKind
 from volvelle.workload.served_model import FORMATS, ServedModel, WeightFormat
 
-Rows = Literal["tokens", "prompts", "decodes"]
+Rows = Literal["tokens", "prompts", "decodes", "yields"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,76 @@ class ServedProduct:
         return self.weights * self.form.bytes if self.held else 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductGroup:
+    """Products in one format, which kernels of one kind do: one a row, so that all are timed at once."""
+
+    form: WeightFormat
+    parts: tuple[str, ...]
+    """What each counts to."""
+    rows: tuple[Rows, ...]
+    columns: NDArray[np.float64]
+    depth: NDArray[np.float64]
+    layers: NDArray[np.float64]
+    """That have each."""
+
+    def beside(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Columns, depth and layers, for rows of each product along further axes."""
+        along = (-1, *(1,) * (rows.ndim - 1))
+        return self.columns.reshape(along), self.depth.reshape(along), self.layers.reshape(along)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """What all layers of a served model have, each thing once with the number of layers that have it."""
+
+    products: tuple[ProductGroup, ...]
+    """The head among them."""
+    head: ProductGroup
+    """Alone."""
+    reaches: tuple[tuple[float, int], ...]
+    """Tokens that attention sees back."""
+    recurrent: int
+    experts: int
+    halves: int
+    """Mixers and feed-forwards: an exchange between chips after each."""
+
+
+@lru_cache(maxsize=4096)
+def all_layers(served: ServedModel, layout: ServingLayout) -> Layers:
+    """Of one stage after another."""
+    shape, kinds = served.shape, Counter(served.shape.kinds)
+    found: Counter[ServedProduct] = Counter()
+    reaches: Counter[float] = Counter()
+    for kind, layers in kinds.items():
+        for product in layer_products(served, layout, kind):
+            found[product] += layers
+        if kind.attends:
+            reaches[float(shape.window) if kind.mixer == "local attention" else np.inf] += layers
+    head = head_product(served, layout)
+    found[head] += 1
+    forms = dict.fromkeys(product.form for product in found)
+    return Layers(
+        products=tuple(_group({one: layers for one, layers in found.items() if one.form == form}) for form in forms),
+        head=_group({head: 1}),
+        reaches=tuple(reaches.items()),
+        recurrent=sum(layers for kind, layers in kinds.items() if kind.mixer == "delta net"),
+        experts=sum(layers for kind, layers in kinds.items() if kind.feed == "experts"),
+        halves=sum(layers * ((kind.mixer != "none") + (kind.feed != "none")) for kind, layers in kinds.items()),
+    )
+
+
+def _group(products: dict[ServedProduct, int]) -> ProductGroup:
+    return ProductGroup(
+        form=next(iter(products)).form,
+        parts=tuple(product.part for product in products),
+        rows=tuple(product.rows for product in products),
+        columns=np.array([product.columns for product in products]),
+        depth=np.array([product.depth for product in products]),
+        layers=np.array([float(layers) for layers in products.values()]),
+    )
+
+
 def layer_products(served: ServedModel, layout: ServingLayout, kind: LayerKind) -> tuple[ServedProduct, ...]:
     """All products of a layer but those of experts that tokens choose."""
     return (*_mixing(served, layout, kind), *_feeding(served, layout, kind))
@@ -45,9 +120,8 @@ def layer_products(served: ServedModel, layout: ServingLayout, kind: LayerKind) 
 def head_product(served: ServedModel, layout: ServingLayout) -> ServedProduct:
     """Logits; the head keeps 16 bits."""
     shape = served.shape
-    return ServedProduct(
-        part="head", columns=shape.vocabulary / layout.tensor, depth=shape.hidden, form=FORMATS["bf16"]
-    )
+    columns = shape.vocabulary / layout.tensor
+    return ServedProduct(part="head", columns=columns, depth=shape.hidden, form=FORMATS["bf16"], rows="yields")
 
 
 def expert_weights(served: ServedModel, layout: ServingLayout) -> float:

@@ -20,7 +20,6 @@ DRAFT = "draft, first pass"
 DRAFT_ATTENTION = "draft, attention of the first pass"
 FURTHER = "draft, further passes"
 DRAFT_HEAD = "draft, head"
-_ATTENTION = ("attention over prompts", "attention of decodes", "index scores")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,28 +34,33 @@ class DraftPasses:
     heads: float = 1.0
     """Of which the first pass makes logits."""
 
-    def parts(self, batch: Batch) -> Mapping[str, Column]:
-        """Seconds of the drafter by part; `batch` is what the target verifies."""
-        own = self.iteration
-        first = {name: time for name, time in own.parts(batch).items() if name != "head"}
-        attention = np.asarray(sum(np.asarray(time) for name, time in first.items() if name in _ATTENTION))
-        beside = np.asarray(sum(np.asarray(time) for name, time in first.items() if name not in _ATTENTION))
-        heads = own.head(batch.decodes * self.heads)
-        if self.masked:
-            wider = replace(batch, queries=batch.queries + self.masked)
-            beside = np.where(batch.prompt_tokens > 0, beside, beside + self._more(wider, batch))
-        further = np.zeros(np.shape(batch.decodes))
+    def beside(self, batch: Batch) -> Column:
+        """Seconds of the first pass but its attention and head; `batch` is what the target verifies."""
+        first = sum(time for name, time in self.iteration.beside(batch).items() if name != "head")
+        if not self.masked:
+            return np.asarray(first)
+        wider = replace(batch, queries=batch.queries + self.masked)
+        return np.where(batch.prompt_tokens > 0, first, first + self._more(wider, batch))
+
+    def attention(self, batch: Batch) -> dict[str, Column]:
+        """Seconds of all else, which depends on what was read before, or on sequences."""
+        own, nothing = self.iteration, np.zeros(np.shape(batch.decodes))
+        further = nothing
         for tokens, passes in Counter(self.further).items():
             decoding = Batch(
-                prompt_tokens=np.zeros(np.shape(batch.decodes)),
-                prompts=np.zeros(np.shape(batch.decodes)),
-                past=np.zeros(np.shape(batch.decodes)),
+                prompt_tokens=nothing,
+                prompts=nothing,
+                past=nothing,
                 decodes=batch.decodes,
                 context=batch.context,
                 queries=tokens,
             )
             further = further + passes * np.where(batch.decodes > 0, own.seconds(decoding), 0.0)
-        return {DRAFT: beside, DRAFT_ATTENTION: attention, FURTHER: further, DRAFT_HEAD: heads}
+        return {
+            DRAFT_ATTENTION: np.asarray(sum(own.attention(batch).values())),
+            FURTHER: further,
+            DRAFT_HEAD: own.head(batch.decodes * self.heads),
+        }
 
     def _more(self, wider: Batch, batch: Batch) -> Column:
         """Seconds that the first pass takes longer for the places that it fills."""
@@ -110,6 +114,11 @@ class SpeculativeIteration:
         return self.target.host
 
     @property
+    def host_sequence(self) -> float:
+        """Seconds of the scheduler a sequence of a cycle."""
+        return self.target.host_sequence
+
+    @property
     def pairing(self) -> float:
         """Seconds a sequence that attention takes more in captured graphs of a cycle."""
         if self.draft is None:
@@ -137,9 +146,19 @@ class SpeculativeIteration:
 
     def parts(self, batch: Batch) -> Mapping[str, Column]:
         """Seconds on the chips by part: those of the target, and the draft's."""
+        return {**self.beside(batch), **self.attention(batch)}
+
+    def beside(self, batch: Batch) -> dict[str, Column]:
+        """What the tokens of a cycle decide, however many were read before."""
         cycle = replace(batch, queries=float(self.verified))
-        found = dict(self.target.parts(cycle))
-        return found if self.draft is None else found | dict(self.draft.parts(cycle))
+        found = self.target.beside(cycle)
+        return found if self.draft is None else {**found, DRAFT: self.draft.beside(cycle)}
+
+    def attention(self, batch: Batch) -> dict[str, Column]:
+        """All else."""
+        cycle = replace(batch, queries=float(self.verified))
+        found = self.target.attention(cycle)
+        return found if self.draft is None else found | self.draft.attention(cycle)
 
     def seconds(self, batch: Batch) -> Column:
         """Of the chips."""
@@ -147,8 +166,12 @@ class SpeculativeIteration:
 
     def steps(self, batch: Batch) -> Column:
         """Seconds of whole cycles: the chips, the launches that they wait for, and the host."""
+        return self.whole(batch, chips=self.seconds(batch))
+
+    def whole(self, batch: Batch, *, chips: Column) -> Column:
+        """Seconds of cycles from those of the chips."""
         launches = self.launching(replace(batch, queries=float(self.verified)).tokens)
-        return self.target.whole(batch, chips=self.seconds(batch), launches=launches)
+        return self.target.whole(batch, chips=chips, launches=launches)
 
 
 TimedSteps = Iteration | SpeculativeIteration

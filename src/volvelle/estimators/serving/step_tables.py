@@ -6,11 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from volvelle.estimators.serving.iteration import Batch, Column, Iteration
-from volvelle.estimators.serving.speculative import DRAFT_ATTENTION, DRAFT_HEAD, FURTHER, TimedSteps
+from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.simulation.batching.costs import StepCosts
 
-ATTENTION = ("attention over prompts", "attention of decodes", "index scores", DRAFT_ATTENTION, DRAFT_HEAD, FURTHER)
-"""Parts that depend on what was read before, or on sequences, and not on the tokens of the step alone."""
 _ALL = 512
 """Numbers of tokens below which every one has its own entry; above, entries lie between those of a geometric row."""
 _CONTEXTS = np.array([1, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072], dtype=float)
@@ -51,6 +49,7 @@ def step_costs(iteration: TimedSteps, *, most_tokens: int, most_sequences: int) 
         context_nodes=_CONTEXTS,
         decode=_decodes(iteration, most_sequences, iteration.pairing),
         host=iteration.host,
+        host_sequence=iteration.host_sequence,
         host_overlapped=iteration.overlapped,
         per_sequence=engine.per_sequence,
         per_admission=engine.per_admission,
@@ -77,10 +76,10 @@ def lock_step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: i
 
     def timed(rows: Column) -> Column:
         own, all_of = (
-            iteration.parts(Batch(prompt_tokens=tokens, **_none(tokens, "prompt_tokens")))
+            iteration.beside(Batch(prompt_tokens=tokens, **_none(tokens, "prompt_tokens")))
             for tokens in (np.minimum(rows, most_tokens), rows / ranks)
         )
-        beside = (time for part, time in own.items() if part not in (*ATTENTION, *shared, "head"))
+        beside = (time for part, time in own.items() if part not in shared)
         return np.asarray(sum(beside) + sum(all_of[part] for part in shared if part in all_of))
 
     tokens = _along(ranks * most_tokens, timed)
@@ -94,6 +93,7 @@ def lock_step_costs(iteration: Iteration, *, most_tokens: int, most_sequences: i
         launches=iteration.launching(np.arange(float(tokens.size))),
         head=alone.head[of_rank],
         decode=alone.decode[of_rank],
+        host_sequence=alone.host_sequence / ranks,
         per_sequence=alone.per_sequence / ranks,
     )
 
@@ -114,14 +114,12 @@ def _along(most: int, timed: Callable[[Column], Column]) -> Column:
 
 
 def _beside(iteration: TimedSteps, batch: Batch) -> Column:
-    """Seconds of all parts but attention and head."""
-    parts = iteration.parts(batch)
-    return np.asarray(sum(time for part, time in parts.items() if part not in (*ATTENTION, "head")))
+    """Seconds of all parts but attention; no sequence yields, so that the head has nothing to do."""
+    return np.asarray(sum(iteration.beside(batch).values()))
 
 
 def _attention(iteration: TimedSteps, batch: Batch) -> Column:
-    parts = iteration.parts(batch)
-    return np.asarray(sum(np.asarray(parts[part]) for part in ATTENTION if part in parts))
+    return np.asarray(sum(iteration.attention(batch).values()))
 
 
 def _chunks(iteration: TimedSteps) -> Column:

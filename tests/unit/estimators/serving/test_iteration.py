@@ -16,9 +16,9 @@ from volvelle.workload.served_model import ServedModel
 CATALOGUE = Catalogue()
 
 
-def made(model: str = "llama3-70b", chip: str = "h100-sxm", tensor: int = 8, **how: str) -> Instance:
+def made(model: str = "llama3-70b", chip: str = "h100-sxm", tensor: int = 8, pipeline: int = 1, **how: str) -> Instance:
     served = ServedModel(shape=CATALOGUE.model(model), **how)
-    return instance(CATALOGUE, served, chip, ServingLayout(tensor=tensor), "vllm")
+    return instance(CATALOGUE, served, chip, ServingLayout(tensor=tensor, pipeline=pipeline), "vllm")
 
 
 def decodes(sequences: float, context: float) -> Batch:
@@ -53,6 +53,23 @@ def test_parts_add_up_to_the_step() -> None:
     parts = iteration.parts(batch)
     assert float(sum(time[0] for time in parts.values())) == pytest.approx(float(iteration.seconds(batch)[0]))
     assert {"attention of decodes", "feed-forward", "all-reduce", "head"} <= set(parts)
+
+
+def test_stages_of_a_full_pipeline_wait_for_the_one_with_the_head() -> None:
+    staged, batch = made(tensor=1, pipeline=4), decodes(64.0, 1000.0)
+    full = staged.filled.iteration
+    head, waited = (float(one.parts(batch)["head"][0]) for one in (staged.iteration, full))
+    assert waited == pytest.approx(4.0 * head)
+    assert float((full.seconds(batch) - staged.iteration.seconds(batch))[0]) == pytest.approx(3.0 * head)
+    alone = made()
+    assert alone.filled.iteration.steps(batch) == alone.iteration.steps(batch)
+
+
+def test_every_stage_of_a_full_pipeline_has_a_host_that_may_be_the_slowest() -> None:
+    slow = replace(made().iteration.engine, host=0.0, host_rank=0.0, per_sequence=0.0, stage_sequence=1e-2)
+    full = made(tensor=1, pipeline=4).with_constants(slow).filled.iteration
+    assert float(full.steps(decodes(64.0, 1000.0))[0]) == pytest.approx(4 * 64 * 1e-2)
+    assert made().with_constants(slow).filled.iteration.host_sequence == 0.0
 
 
 def test_narrower_weights_and_caches_are_read_sooner() -> None:
