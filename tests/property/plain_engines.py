@@ -54,8 +54,10 @@ def seconds(costs: StepCosts, chunks: list[tuple[int, int]], contexts: list[int]
         device += line(costs.context_nodes, costs.decode[len(contexts)], sum(contexts) / len(contexts))
     if not math.isfinite(captured):
         device = max(device, costs.launches[tokens])
-    step = max(device, costs.host) if costs.host_overlapped else device + costs.host
-    return float(step + costs.per_sequence * (len(contexts) + len(chunks)) + costs.per_admission * admitted)
+    sequences = len(contexts) + len(chunks)
+    host = costs.host + costs.host_sequence * sequences
+    step = max(device, host) if costs.host_overlapped else device + host
+    return float(step + costs.per_sequence * sequences + costs.per_admission * admitted)
 
 
 class PlainEngine:

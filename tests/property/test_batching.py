@@ -44,6 +44,7 @@ def some_costs(generator: np.random.Generator, tokens: int, sequences: int) -> S
         context_nodes=contexts,
         decode=1e-6 * np.arange(sequences + 1)[:, None] * np.sort(generator.uniform(0, 1000, contexts.size)),
         host=generator.uniform(0, 1.5 * base),
+        host_sequence=float(generator.choice([0.0, 2e-4])),
         host_overlapped=bool(generator.random() < 0.5),
         per_sequence=1e-5,
         per_admission=1e-4,

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.property.test_batching import case, some_costs
+from tests.property.test_batching import assert_same, case, some_costs
 from volvelle.simulation.batching import worker
 from volvelle.simulation.batching.metrics import measure
 from volvelle.simulation.batching.rules import Engine
@@ -141,6 +141,23 @@ def test_decoding_is_what_one_engine_does_with_prompts_that_come_computed(seed: 
         np.testing.assert_array_equal(again.preempted, pool.preempted)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_crowd_of_clients_is_served_as_if_all_had_been_known_when_they_came(seed: int) -> None:
+    """More wait than engines admit: these go on before it is known who comes next, and do the same."""
+    split = some_split(seed)
+    prefill, decode = replace(split.prefill, engines=1), replace(split.decode, engines=1)
+    tokens = np.tile(split.requests.input_tokens, 4), np.tile(split.requests.output_tokens, 4)
+    crowd = Requests(arrival=np.zeros(tokens[0].size), input_tokens=tokens[0], output_tokens=tokens[1], clients=40)
+    found = serve_split(crowd, prefill, decode, replace(split.links, tokens=tokens[0]), router=split.router)
+    later = np.sort(found.sent)[crowd.clients :]
+    np.testing.assert_array_equal(later, np.sort(found.end)[: later.size])
+    for served, pool, computed in ((found.prefill[0], prefill, False), (found.decode[0], decode, True)):
+        if served.sent.size:
+            came = Requests(arrival=served.sent, input_tokens=served.input_tokens, output_tokens=served.output_tokens)
+            again = serve(came, pool.costs, pool.rules, handed=np.full(served.sent.size, computed))
+            assert_same(again, replace(served, sent=again.sent))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_free_link_and_a_prefill_that_takes_no_time_leave_decoding_alone(seed: int) -> None:
     split = some_split(seed)
@@ -154,6 +171,7 @@ def test_a_free_link_and_a_prefill_that_takes_no_time_leave_decoding_alone(seed:
         chunk=np.zeros(costs.chunk.shape),
         chunk_start=0.0,
         host=0.0,
+        host_sequence=0.0,
         per_sequence=0.0,
         per_admission=0.0,
     )

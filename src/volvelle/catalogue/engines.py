@@ -1,6 +1,5 @@
 """Engines that serve models: their rules, their defaults, and what was fitted of them (``data/engines.*``)."""
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -15,6 +14,7 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.engine_files import is_engine_file, read_engine_file
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.schema import Datum
 from volvelle.domains import NO_SIZE, SEQUENCES, SHARE, WIDTH, NumberDomain
 from volvelle.errors import OutsideDomainError, UnknownNameError, plainly
@@ -85,12 +85,6 @@ def engine_entries() -> Mapping[str, EngineEntry]:
     return {name: EngineEntry(**entry) for name, entry in YAML(typ="safe", pure=True).load(file.read_text()).items()}
 
 
-@cache
-def _fitted() -> tuple[Mapping[str, str], ...]:
-    file = resources.files("volvelle.catalogue") / "data" / "engines.csv"
-    return tuple(csv.DictReader(file.read_text("utf-8").splitlines())) if file.is_file() else ()
-
-
 def serving_engine(given: str, family: str = "") -> ServingEngine:
     """An engine by its name, or by a file with constants of one's own.
 
@@ -128,8 +122,9 @@ def _of_catalogue(given: str, family: str) -> ServingEngine:
     values: dict[str, float] = {}
     errors: dict[str, float] = {}
     rows = ""
+    fitted = [row for row in packaged_rows("engines.csv") if row["engine"] == name]
     for wanted in ("", family):
-        found = {row["constant"]: row for row in _fitted() if row["engine"] == name and row["family"] == wanted}
+        found = {row["constant"]: row for row in fitted if row["family"] == wanted}
         values |= {key: float(row["value"]) for key, row in found.items() if not key.startswith("error ")}
         own = {key.removeprefix("error "): float(row["value"]) for key, row in found.items() if key not in values}
         errors = _told(errors, own)

@@ -1,10 +1,10 @@
 """What an hour of an accelerator is rented for: offers of ``data/prices/rents.csv`` and their middle."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from statistics import median
+
+from volvelle.catalogue.packaged_rows import packaged_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +24,7 @@ class Rent:
 @cache
 def _offers() -> tuple[tuple[str, str, float], ...]:
     """Chip, date and dollars an hour."""
-    file = resources.files("volvelle.catalogue") / "data" / "prices" / "rents.csv"
-    rows = csv.DictReader(file.read_text("utf-8").splitlines())
+    rows = packaged_rows("prices/rents.csv")
     return tuple((row["chip"], row["date"], float(row["usd_per_hour"])) for row in rows)
 
 

@@ -47,6 +47,11 @@ class Residual:
         """Of the prediction, relative to what was measured."""
         return exp(-self.fitted) - 1.0
 
+    @property
+    def left_out_error(self) -> float:
+        """The same with all runs of its source left out of the fit."""
+        return exp(-self.new_source) - 1.0
+
 
 RESIDUAL_COLUMNS = tuple(part.name for part in fields(Residual))
 _NUMBERS = ("parameters", "utilisation", "fitted", "new_row", "new_source")

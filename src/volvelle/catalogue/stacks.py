@@ -1,6 +1,5 @@
 """Software stacks: what they are called, and how far they let chips get (``data/stacks.yaml``, ``data/stacks.csv``)."""
 
-import csv
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -8,6 +7,7 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.errors import UnknownNameError, plainly
 from volvelle.estimators.stack import Stack
 
@@ -32,12 +32,6 @@ def stack_entries() -> Mapping[str, StackEntry]:
     return {name: StackEntry(**entry) for name, entry in YAML(typ="safe", pure=True).load(file.read_text()).items()}
 
 
-@cache
-def _rows() -> tuple[Mapping[str, str], ...]:
-    file = resources.files("volvelle.catalogue") / "data" / "stacks.csv"
-    return tuple(csv.DictReader(file.read_text("utf-8").splitlines()))
-
-
 def stack_named(given: str) -> str | None:
     """The own name of a stack; case and punctuation do not count. None: there is no such stack."""
     return next((name for name in stack_entries() if plainly(name) == plainly(given)), None)
@@ -52,7 +46,7 @@ def software_stack(given: str) -> Stack:
         raise UnknownNameError.among("software stack", given, entries)
     factors: dict[tuple[str, str, str], float] = {}
     errors: dict[str, float] = {}
-    for row in _rows():
+    for row in packaged_rows("stacks.csv"):
         if row["stack"] != name:
             continue
         if row["constant"] == "step_error":
@@ -65,14 +59,18 @@ def software_stack(given: str) -> Stack:
 @cache
 def stacks_run_on(family: str) -> tuple[str, ...]:
     """Stacks that were timed on chips of a family."""
-    return tuple(dict.fromkeys(row["stack"] for row in _rows() if row["family"] == family and int(row["runs"]) > 0))
+    return tuple(
+        dict.fromkeys(
+            row["stack"] for row in packaged_rows("stacks.csv") if row["family"] == family and int(row["runs"]) > 0
+        )
+    )
 
 
 def runs_of_stack(name: str) -> Mapping[str, int]:
     """Families of chips that a stack was timed on → how many runs."""
     by_element = {
         (row["family"], row["element"]): int(row["runs"])
-        for row in _rows()
+        for row in packaged_rows("stacks.csv")
         if row["stack"] == name and int(row["runs"]) > 0 and row["constant"] != "step_error"
     }
     runs: dict[str, int] = {}

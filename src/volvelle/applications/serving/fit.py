@@ -43,6 +43,8 @@ FITTED = (
         "host_rank",
         "host_data",
         "host_behind",
+        "host_sequence",
+        "stage_sequence",
         "per_sequence",
         "per_admission",
         "eager_launch",
@@ -104,10 +106,14 @@ _AHEAD = ("vllm", "sglang", "trtllm")
 _SOON_PAIRED = ("trtllm",)
 """Engines whose attention hardly waits for pairs of sequences and heads: saturated runs are nearer by a sixth if a fit
 starts from there."""
+_OF_SEQUENCES = {"trtllm": 3.4e-5}
+"""Seconds of the scheduler a sequence that fits start from: whatever ran, no rank of TensorRT-LLM made more than 31 000
+tokens a second; of other engines no run comes to where it would be felt."""
 _FEWEST = 24
 """Figures from which on a family of chips has constants of its own, if they are of more than one model."""
 
 Column = NDArray[np.float64]
+_Asked = Sequence[tuple[ServingMeasurement, ServingRun]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +156,8 @@ def started(engine: str = "") -> EngineConstants:
         host_rank=1e-4,
         host_data=4e-4,
         host_behind=1e-3,
+        host_sequence=_OF_SEQUENCES.get(engine, 1e-7),
+        stage_sequence=7e-5,
         per_sequence=2e-6,
         per_admission=1e-3,
         eager_launch=1.5e-5,
@@ -205,17 +213,28 @@ def fit_engines(
         built = {each: getattr(known, each) for each in _STRUCTURE}
         start = replace(started(name), **built)
         whole = known if as_they_are else _fitted(_sampled(_even(asked)), start, _SHRINKAGE)
-        found.append(_judged(name, "", whole, asked))
         families: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
         for one in asked:
             families[one[1].instance.chip.family].append(one)
+        own_fits: dict[str, EngineFit] = {}
         for family, own in sorted(families.items()):
             models = {run.instance.served.shape.name for _, run in own}
             if len(families) > 1 and len(own) >= _FEWEST and len(models) > 1:
                 known = serving_engine(name, family).constants
                 constants = known if as_they_are else _fitted(_sampled(_even(own)), whole, _SHRINKAGE)
-                found.append(_judged(name, family, constants, own))
+                own_fits[family] = _judged(name, family, constants, [(own, constants)])
+        found += [_judged(name, "", whole, _as_strangers(families, own_fits, whole)), *own_fits.values()]
     return found
+
+
+def _as_strangers(
+    families: Mapping[str, _Asked], fits: Mapping[str, EngineFit], whole: EngineConstants
+) -> list[tuple[_Asked, EngineConstants]]:
+    """Rows with constants that were not fitted to their family, as chips are asked about that none were fitted to."""
+    if len(fits) < _BOTH:
+        return [(own, whole) for own in families.values()]
+    found = [(own, whole) for family, own in families.items() if family not in fits]
+    return found + [(families[one], fits[other].constants) for one in fits for other in fits if one != other]
 
 
 def _left_out(row: ServingMeasurement, run: ServingRun) -> bool:
@@ -223,9 +242,7 @@ def _left_out(row: ServingMeasurement, run: ServingRun) -> bool:
     return _named(run) in _CACHED or (run.instance.engine.name, version, run.instance.served.shape.name) in _SPECULATED
 
 
-def _even(
-    asked: Sequence[tuple[ServingMeasurement, ServingRun]],
-) -> list[tuple[ServingMeasurement, ServingRun]]:
+def _even(asked: _Asked) -> list[tuple[ServingMeasurement, ServingRun]]:
     return [(row, run) for row, run in asked if _named(run) not in _ODD]
 
 
@@ -287,9 +304,7 @@ def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float
         return {}
 
 
-def _fitted(
-    asked: Sequence[tuple[ServingMeasurement, ServingRun]], start: EngineConstants, shrinkage: float
-) -> EngineConstants:
+def _fitted(asked: _Asked, start: EngineConstants, shrinkage: float) -> EngineConstants:
     weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
     names = _told_apart(asked)
     starts = [replace(start, eager_heavy=times * start.eager_heavy) for times in _LAUNCHES]
@@ -372,10 +387,10 @@ def _constants(start: EngineConstants, names: Sequence[str], at: Column) -> Engi
 
 
 def _judged(
-    name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[ServingMeasurement, ServingRun]]
+    name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[_Asked, EngineConstants]]
 ) -> EngineFit:
-    sampled = _sampled(asked)
-    judged = list(zip(sampled, residuals(sampled, constants), strict=True))
+    sampled = [(_sampled(rows), by) for rows, by in asked]
+    judged = [one for rows, by in sampled for one in zip(rows, residuals(rows, by), strict=True)]
     error = {}
     for measure in WEIGHTS:
         own = [(run, row, value) for (row, run), value in judged if row.measure == measure and np.isfinite(value)]
@@ -385,7 +400,8 @@ def _judged(
             error[measure], error[with_experts(measure)] = _factor(dense), _factor(spread)
         elif len(own) >= _FEWEST_JUDGED:
             error[measure] = _factor(own)
-    return EngineFit(engine=name, family=family, constants=constants, error=error, rows=len(asked))
+    count = len({row.head.row_id for rows, _ in asked for row, _ in rows})
+    return EngineFit(engine=name, family=family, constants=constants, error=error, rows=count)
 
 
 def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]]) -> float:

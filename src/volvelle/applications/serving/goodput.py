@@ -197,7 +197,7 @@ def _figure(limit: LatencyLimit, served: Served, latencies: Mapping[str, NDArray
 def slowed(costs: StepCosts, factor: float) -> StepCosts:
     """Steps that all take so many times as long."""
     tables = ("tokens", "captured", "launches", "head", "chunk", "decode")
-    numbers = ("chunk_start", "host", "per_sequence", "per_admission")
+    numbers = ("chunk_start", "host", "host_sequence", "per_sequence", "per_admission")
     return replace(costs, **{name: getattr(costs, name) * factor for name in (*tables, *numbers)})
 
 

@@ -125,6 +125,12 @@ class Instance:
             engine=replace(self.engine, constants=constants),
         )
 
+    @property
+    def filled(self) -> "Instance":
+        """The same with as many micro-batches in flight as it has stages."""
+        assert isinstance(self.iteration, Iteration), "measured runs do not draft"
+        return replace(self, iteration=replace(self.iteration, filled=True))
+
     def why_not(self, context: float) -> str:
         """What does not fit, in words."""
         plan = self.memory
@@ -141,40 +147,45 @@ class Instance:
 
         Of the tokens of a step and the sequences that decode in it, what is told bounds what is not.
         """
-        given, defaults, verified = self.settings, self.engine.defaults, self.iteration.verified
-        most = int(defaults["max_sequences"]) if given.max_sequences is None else given.max_sequences
-        if given.max_sequences is None and given.token_budget is not None and self.engine.rules != "sglang":
-            most = max(1, min(most, given.token_budget // verified))
-        if concurrency is not None:
-            most = min(most, max(concurrency, 1))
-        budget = given.token_budget or max(int(defaults["token_budget"]), most * verified)
-        shared: dict[str, Any] = {
-            "kv_blocks": max(self.kv_blocks, 1),
-            "max_sequences": most,
-            "block_tokens": self.memory.block,
-            "prefix_caching": given.prefix_caching,
-            "stream_interval": given.stream_interval,
-            "api_seconds": self.engine.constants.first_token,
-            "tokenising": self.engine.constants.tokenising,
-            "verified": verified,
-        }
-        if self.engine.rules == "vllm":
-            return vllm(token_budget=budget, **shared)
-        if self.engine.rules == "sglang":
-            chunk = int(defaults.get("chunk", budget)) if given.chunk is None else given.chunk
-            shared["receive_interval"] = given.receive_interval
-            return sglang(token_budget=max(budget, chunk), chunk_tokens=chunk, **shared)
-        return tensorrt_llm(
-            token_budget=budget,
-            chunks=bool(given.chunks),
-            batch_wait_steps=given.batch_wait_steps,
-            batch_wait_ratio=given.batch_wait_ratio,
-            **shared,
-        )
+        return _rules(self, concurrency)
 
     def costs(self, asked: Rules) -> StepCosts:
         """Of all steps that the rules allow."""
         return _costs(self, asked.most_tokens, asked.max_sequences)
+
+
+@lru_cache(maxsize=4096)
+def _rules(one: Instance, concurrency: int | None) -> Rules:
+    given, defaults, verified = one.settings, one.engine.defaults, one.iteration.verified
+    most = int(defaults["max_sequences"]) if given.max_sequences is None else given.max_sequences
+    if given.max_sequences is None and given.token_budget is not None and one.engine.rules != "sglang":
+        most = max(1, min(most, given.token_budget // verified))
+    if concurrency is not None:
+        most = min(most, max(concurrency, 1))
+    budget = given.token_budget or max(int(defaults["token_budget"]), most * verified)
+    shared: dict[str, Any] = {
+        "kv_blocks": max(one.kv_blocks, 1),
+        "max_sequences": most,
+        "block_tokens": one.memory.block,
+        "prefix_caching": given.prefix_caching,
+        "stream_interval": given.stream_interval,
+        "api_seconds": one.engine.constants.first_token,
+        "tokenising": one.engine.constants.tokenising,
+        "verified": verified,
+    }
+    if one.engine.rules == "vllm":
+        return vllm(token_budget=budget, **shared)
+    if one.engine.rules == "sglang":
+        chunk = int(defaults.get("chunk", budget)) if given.chunk is None else given.chunk
+        shared["receive_interval"] = given.receive_interval
+        return sglang(token_budget=max(budget, chunk), chunk_tokens=chunk, **shared)
+    return tensorrt_llm(
+        token_budget=budget,
+        chunks=bool(given.chunks),
+        batch_wait_steps=given.batch_wait_steps,
+        batch_wait_ratio=given.batch_wait_ratio,
+        **shared,
+    )
 
 
 @lru_cache(maxsize=512)

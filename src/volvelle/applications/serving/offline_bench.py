@@ -5,14 +5,13 @@ all stages, and a budget of tokens in which prompts keep up with answers; NVIDIA
 share of memory and the number of requests, and spreads models with experts by attention in data parallelism.
 """
 
-import csv
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
 import numpy as np
 
 from volvelle.applications.serving.instance import Settings
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.estimators.serving.cache import cache_bytes, weight_bytes
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
@@ -45,8 +44,7 @@ def bench_settings(served: ServedModel, layout: ServingLayout, capacity: float, 
 
 @cache
 def _requests() -> Mapping[tuple[int, int], int]:
-    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "serving_saturated_requests.csv"
-    rows = csv.DictReader(file.read_text("utf-8").splitlines())
+    rows = packaged_rows("measurements/serving_saturated_requests.csv")
     return {(int(row["isl"]), int(row["osl"])): int(row["requests"]) for row in rows}
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from volvelle.estimators.serving.iteration import Batch
-from volvelle.estimators.serving.speculative import TimedSteps
+from volvelle.estimators.serving.iteration import Column
 from volvelle.system.chip import Chip
 
 MEMORY, ARITHMETIC, NETWORK, LAUNCHES, HOST = (
@@ -31,17 +30,27 @@ class TimedPart:
     bound: str
 
 
-def part_bounds(iteration: TimedSteps, batch: Batch) -> Mapping[str, str]:
-    """What bounds each part of one step: the resource that shortens it most where there is a tenth more of it."""
-    plain = _seconds(iteration, batch)
-    read = _seconds(iteration.on(_with_faster_memory(iteration.chip)), batch)
-    worked = _seconds(iteration.on(_with_faster_arithmetic(iteration.chip)), batch)
+def compared(chip: Chip) -> Chip:
+    """The chip, the same with faster memory, and with faster arithmetic, as columns of rates."""
+    memory, arithmetic = np.array([1.0, _FASTER, 1.0]), np.array([1.0, 1.0, _FASTER])
+    return replace(
+        chip,
+        memories=tuple(replace(tier, rate=memory * tier.rate) for tier in chip.memories),
+        matrix_rates={element: arithmetic * rate for element, rate in chip.matrix_rates.items()},
+    )
+
+
+def part_bounds(parts: Mapping[str, Column]) -> Mapping[str, str]:
+    """What bounds each part: the resource that shortens it most where there is a tenth more of it.
+
+    Seconds are those of the chips that are compared.
+    """
     found = {}
-    for part, time in plain.items():
+    for part, (time, read, worked) in parts.items():
         if part in _BETWEEN_CHIPS:
             found[part] = NETWORK
         elif time > 0.0:
-            shares = {name: _share(time, faster[part]) for name, faster in ((MEMORY, read), (ARITHMETIC, worked))}
+            shares = {MEMORY: _share(time, read), ARITHMETIC: _share(time, worked)}
             shares[LAUNCHES] = 1.0 - sum(shares.values())
             found[part] = max(shares, key=lambda name: shares[name])
     return found
@@ -50,15 +59,3 @@ def part_bounds(iteration: TimedSteps, batch: Batch) -> Mapping[str, str]:
 def _share(time: float, faster: float) -> float:
     """Of a time that falls with a resource."""
     return (time - faster) / time / (1.0 - 1.0 / _FASTER)
-
-
-def _seconds(iteration: TimedSteps, batch: Batch) -> Mapping[str, float]:
-    return {part: float(np.max(time)) for part, time in iteration.parts(batch).items()}
-
-
-def _with_faster_memory(chip: Chip) -> Chip:
-    return replace(chip, memories=tuple(replace(tier, rate=_FASTER * tier.rate) for tier in chip.memories))
-
-
-def _with_faster_arithmetic(chip: Chip) -> Chip:
-    return replace(chip, matrix_rates={element: _FASTER * rate for element, rate in chip.matrix_rates.items()})

@@ -183,6 +183,14 @@ def _slowest_token(limits: tuple[LatencyLimit, ...]) -> float:
     return float(found)
 
 
+def bounds_under(
+    load: AbstractLoad, rules: Rules, floors: StepFloors, limits: tuple[LatencyLimit, ...]
+) -> tuple[RateBounds, float]:
+    """What bounds a rank by such rules, and the largest part of a load that it may then serve."""
+    bounds = rate_bounds(rules, floors, limits)
+    return bounds, share_bound(load, bounds, limits, most_sequences=rules.max_sequences * floors.step_tokens)
+
+
 def share_bound(
     load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: float
 ) -> float:

@@ -27,7 +27,7 @@ _FEWEST, _SETTLING = 20, 2000
 """Requests of a run at least, and those that a run of an open load starts with."""
 _MOST = 128_000
 """Requests of a run at most."""
-FOLLOWED_CLIENTS = NumberDomain(1, 200_000, whole=True)
+_CLIENTS = NumberDomain(1, 200_000, whole=True)
 """That are followed one by one on a rank."""
 
 
@@ -68,9 +68,7 @@ def answer_under_load(
     """A load that replicas and their data-parallel ranks share evenly; `requests` are those of all of them."""
     ranks = replicas * instance.layout.data
     own, share = share_of(load, ranks)
-    concurrency = own.clients if isinstance(own, ClosedLoop) else None
-    if concurrency is not None:
-        FOLLOWED_CLIENTS.check(concurrency, "load: clients of one rank")
+    concurrency = followed_clients(own, _CLIENTS, "one rank")
     rules = instance.rules(concurrency=concurrency)
     costs = instance.costs(rules)
 
@@ -95,6 +93,14 @@ def answer_under_load(
         errors=prediction_errors(instance),
         served=served,
     )
+
+
+def followed_clients(load: AbstractLoad, followed: NumberDomain, part: str) -> int | None:
+    """Clients of the part of a machine that is followed, if there are any; more than are followed are refused."""
+    if not isinstance(load, ClosedLoop):
+        return None
+    followed.check(load.clients, f"load: clients of {part}")
+    return load.clients
 
 
 def run_of_load(

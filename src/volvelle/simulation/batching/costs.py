@@ -26,11 +26,11 @@ class CostTables(NamedTuple):
     context_nodes: Column
     decode: Column
     numbers: Column
-    """Chunk start, host, a sequence, an admission, whether prompts are captured, whether the host overlaps;
-    by the names below."""
+    """Chunk start, host, a sequence, an admission, whether prompts are captured, whether the host overlaps, and
+    what the host takes for a sequence; by the names below."""
 
 
-CHUNK_START, HOST, PER_SEQUENCE, PER_ADMISSION, CAPTURES_PROMPTS, OVERLAPPED = range(6)
+CHUNK_START, HOST, PER_SEQUENCE, PER_ADMISSION, CAPTURES_PROMPTS, OVERLAPPED, HOST_SEQUENCE = range(7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +42,7 @@ class StepCosts:
 
         device = (captured[M] if allowed and finite else tokens[M]) + head[rows]
                + Σ chunk(c, p) + (chunk_start if any chunk) + decode(B, mean context)
+        host   = host + host_sequence · sequences
         step   = (max(device, host) if host_overlapped else device + host)
                + per_sequence · sequences + per_admission · admitted
 
@@ -71,6 +72,8 @@ class StepCosts:
     """Attention of so many decoding sequences by their mean context."""
     host: float = number(DELAY, 0.0)
     """Of the scheduler, a step."""
+    host_sequence: float = number(DELAY, 0.0)
+    """More of it for every sequence of the step."""
     host_overlapped: bool = False
     """Whether the host works on the next step while the device runs this one."""
     per_sequence: float = number(DELAY, 0.0)
@@ -149,5 +152,5 @@ class StepCosts:
             self.chunk,
             self.context_nodes,
             self.decode,
-            np.array(numbers + flags),
+            np.array((*numbers, *flags, self.host_sequence)),
         )

@@ -28,6 +28,7 @@ from volvelle.simulation.batching.state import (
     INPUT,
     INTERVAL,
     ISSUED,
+    KIND,
     LOGGED,
     MOST,
     NOTED_START,
@@ -46,6 +47,7 @@ from volvelle.simulation.batching.state import (
     RUNNING,
     SEEN,
     SENT,
+    SGLANG,
     SINCE_RECEIVED,
     STARTED,
     STEP,
@@ -279,9 +281,21 @@ def _noted(state: State, log: Real) -> int:
 
 
 @compiled
+def _has_backlog(state: State) -> bool:
+    """Whether more wait than a step admits, so that it is the same who comes behind them, and when that is known.
+
+    Where SGLang may lack blocks it is not: one that it sends back waits behind those that came before.
+    """
+    count = state.tally
+    keeps = count[KIND] != SGLANG or count[PHASE + -count[STEP] % count[BLOCK]] <= count[FREE]
+    return bool(keeps and count[QUEUED] > count[MOST] and count[INTERVAL] == 1)
+
+
+@compiled
 def _goes_on(state: State) -> bool:
-    """Whether some that came are not done, and it is known who comes until now."""
-    return bool(state.tally[DONE] < state.tally[ISSUED] and state.clock[NOW] < state.clock[HORIZON])
+    """Whether some that came are not done, and it is known who comes until now or does not matter yet."""
+    known = state.clock[NOW] < state.clock[HORIZON] or _has_backlog(state)
+    return bool(known and state.tally[DONE] < state.tally[ISSUED])
 
 
 @entry

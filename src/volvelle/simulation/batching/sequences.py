@@ -15,6 +15,7 @@ from volvelle.simulation.batching.state import (
     DECODING,
     DONE,
     END,
+    ENDED,
     FINISH,
     FIRST,
     FIRST_RUNNING,
@@ -203,6 +204,7 @@ def _end(state: State, request: int, blocks: int) -> None:
     _leave(state, request)
     release(state, request, blocks, 0)
     state.times[request, END] = now
+    state.requests[count[DONE], ENDED] = request
     count[DONE] += 1
     if state.tally[CLIENTS] > 0 and count[ISSUED] < state.requests.shape[0]:
         state.times[count[ISSUED], SENT] = max(state.times[count[ISSUED], OFFERED], now)

@@ -35,7 +35,9 @@ and the prompts of this step with their tokens."""
 HANDED = 20
 """Whether its prompt was computed elsewhere, and its cache and its first token come with it; it is read until it is
 preempted."""
-REQUEST_COLUMNS = 21
+ENDED = 21
+"""The list of those that have ended, the first to end first."""
+REQUEST_COLUMNS = 22
 
 # Times of a request.
 OFFERED, SENT, ADMITTED, FIRST, TOKEN, END = range(6)

@@ -6,6 +6,7 @@ from volvelle.simulation.batching.costs import (
     CAPTURES_PROMPTS,
     CHUNK_START,
     HOST,
+    HOST_SEQUENCE,
     OVERLAPPED,
     PER_ADMISSION,
     PER_SEQUENCE,
@@ -83,7 +84,7 @@ def mixed_step(
         device += decode_piece(costs, decoding, context)[0]
     if not replayed:
         device = max(device, costs.launches[tokens])
-    host = numbers[HOST]
+    host = numbers[HOST] + numbers[HOST_SEQUENCE] * sequences
     step = max(device, host) if numbers[OVERLAPPED] != 0.0 else device + host
     return float(step + numbers[PER_SEQUENCE] * sequences + numbers[PER_ADMISSION] * admitted)
 
@@ -101,10 +102,11 @@ def decode_steps(costs: CostTables, decoding: int, verified: int, context: float
     device += (costs.captured[tokens] if replayed else costs.tokens[tokens]) + costs.head[tokens]
     least = 0.0 if replayed else costs.launches[tokens]
     more = numbers[PER_SEQUENCE] * decoding
+    host = numbers[HOST] + numbers[HOST_SEQUENCE] * decoding
     if numbers[OVERLAPPED] != 0.0:
-        least = max(least, numbers[HOST])
+        least = max(least, host)
     else:
-        more += numbers[HOST]
+        more += host
     if device < least:
         # The host, or its launches, decide until attention has grown past them.
         if slope > 0.0:

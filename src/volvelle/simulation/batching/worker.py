@@ -1,6 +1,6 @@
 """One engine as it goes: requests that are given to it as they come, and time until which it is known who comes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from volvelle.simulation.batching.state import (
     ADMITTED,
     DONE,
     END,
+    ENDED,
     FINISH,
     FIRST,
     FREE,
@@ -91,18 +92,19 @@ class Worker:
 
     # -- what comes --------------------------------------------------------------------------------------------------
 
-    def give(self, sent: float, inputs: int, outputs: int, *, handed: bool = False) -> int:
-        """One more request, sent no earlier than those before; its number here."""
-        row = int(self.state.tally[ISSUED])
-        if row == len(self.state.requests):
+    def give(
+        self, sent: Sequence[float], inputs: Sequence[int], outputs: Sequence[int], handed: Sequence[bool]
+    ) -> None:
+        """More requests, in the order of time and none sent earlier than those before."""
+        count = self.given + len(sent)
+        while count > len(self.state.requests):
             self._grow()
-        requests, times = self.state.requests, self.state.times
-        requests[row, INPUT] = requests[row, TARGET] = inputs
-        requests[row, OUTPUT], requests[row, HANDED] = outputs, handed
-        requests[row, LIMIT] = max(outputs, self.rules.max_output)
-        times[row, OFFERED] = times[row, SENT] = sent
-        self.state.tally[ISSUED] += 1
-        return row
+        requests, times = self.state.requests[self.given : count], self.state.times[self.given : count]
+        requests[:, INPUT] = requests[:, TARGET] = inputs
+        requests[:, OUTPUT], requests[:, HANDED] = outputs, handed
+        requests[:, LIMIT] = np.maximum(outputs, self.rules.max_output)
+        times[:, OFFERED] = times[:, SENT] = sent
+        self.state.tally[ISSUED] = count
 
     def _grow(self) -> None:
         """Room for twice as many requests: who waits stands in a ring, which is laid out anew."""
@@ -162,11 +164,10 @@ class Worker:
         """Whether some that came are not done."""
         return bool(self.state.tally[DONE] < self.state.tally[ISSUED])
 
-    @property
-    def first_tokens(self) -> Real:
-        """When each request had its first token; 0: it has none."""
-        found: Real = self.state.times[: self.given, FIRST]
-        return found
+    def ended(self, since: int) -> list[int]:
+        """Numbers of those that have ended, in the order of time, but for so many that did first."""
+        rows: list[int] = self.state.requests[since : self.state.tally[DONE], ENDED].tolist()
+        return rows
 
     @property
     def ends(self) -> Real:

@@ -1,9 +1,7 @@
 """One engine of a pool: what is on its way to it, what it has, and what has left it."""
 
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from heapq import heappop, heappush
-
-import numpy as np
 
 from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.rules import Rules
@@ -22,8 +20,8 @@ class Side:
         self.least_step = costs.least_step
         self._coming: list[tuple[float, int, int, int, bool]] = []
         self._numbers: list[int] = []
-        self._open: list[int] = []
         self._ends: list[float] = []
+        self._collected = 0
 
     def expect(self, when: float, request: int, inputs: int, outputs: int, *, handed: bool = False) -> None:
         """A request will come at some moment."""
@@ -31,35 +29,33 @@ class Side:
 
     def run(self, until: float) -> None:
         """Go on until then; all that comes before is known."""
+        came = []
         while self._coming and self._coming[0][0] < until:
-            when, request, inputs, outputs, handed = heappop(self._coming)
-            self._open.append(self.worker.give(when, inputs, outputs, handed=handed))
-            self._numbers.append(request)
-        self.worker.run(until)
+            came.append(heappop(self._coming))
+        if came:
+            when, numbers, inputs, outputs, handed = zip(*came, strict=True)
+            self.worker.give(when, inputs, outputs, handed)
+            self._numbers += numbers
+        if self.worker.now < until:
+            self.worker.run(until)
+            self._ends += self.worker.ends[self.worker.ended(len(self._ends))].tolist()
 
-    def left(self) -> list[tuple[int, int]]:
-        """Requests that have left it since the last time: their numbers here, and their own."""
-        if not self._open:
-            return []
-        rows = np.array(self._open)
-        done = self.worker.ends[rows] > 0.0
-        self._open = rows[~done].tolist()
-        for end in self.worker.ends[rows[done]].tolist():
-            insort(self._ends, end)
-        return [(int(row), self._numbers[row]) for row in rows[done]]
+    def left(self) -> list[tuple[int, float, float]]:
+        """Requests that have left it since the last time, each with when it was admitted and when it ended."""
+        rows = self.worker.ended(self._collected)
+        self._collected += len(rows)
+        numbers, admissions = (self._numbers[row] for row in rows), self.worker.admissions[rows].tolist()
+        return list(zip(numbers, admissions, self.worker.ends[rows].tolist(), strict=True))
 
     def load(self, now: float) -> int:
         """Requests that are on their way to it or have not left it at some moment."""
-        ends = self.worker.ends[np.array(self._open, np.int64)]
-        ended = bisect_right(self._ends, now) + int(np.count_nonzero((ends > 0.0) & (ends <= now)))
-        return len(self._coming) + len(self._numbers) - ended
+        return len(self._coming) + len(self._numbers) - bisect_right(self._ends, now)
 
-    def earliest_end(self, steps: int) -> float:
-        """When one that it has or that is known to come may leave it, at the earliest."""
-        found = self._coming[0][0] + steps * self.least_step if self._coming else np.inf
-        if self.worker.busy:
-            found = min(found, self.worker.now + self._steps_left() * self.least_step)
-        return float(found)
+    def earliest_end(self, coming: float, steps: int) -> float:
+        """When one may leave it at the earliest, of those that it has or that are known to come, or of later ones."""
+        now = self.worker.now
+        found = max(min(coming, self._coming[0][0]) if self._coming else coming, now) + steps * self.least_step
+        return min(found, now + self._steps_left() * self.least_step) if self.worker.busy else found
 
     def _steps_left(self) -> int:
         """Steps until the first of those that it has may end: all must decode for that to be known."""

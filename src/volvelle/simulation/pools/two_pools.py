@@ -133,7 +133,7 @@ class _Run:
 
     def _earliest(self, sides: Sequence[Side], coming: float, steps: int) -> float:
         """When something may leave a pool at the earliest, of what is known or comes no earlier than `coming`."""
-        return min(min(side.earliest_end(steps), coming + steps * side.least_step) for side in sides)
+        return min(side.earliest_end(coming, steps) for side in sides)
 
     def _earliest_send(self, arrivals: float, computed: float) -> float:
         """When a client may send a request that is not known yet, at the earliest."""
@@ -167,10 +167,9 @@ class _Run:
             self._prefill[place].expect(sent, request, self._inputs[request], 1)
         self._go_on(self._prefill, until + self._api)
         for place, side in enumerate(self._prefill):
-            for row, request in side.left():
-                self._computed[request] = side.worker.ends[row]
-                self._started[request] = side.worker.admissions[row]
-                heappush(self._ready, (float(self._computed[request]), request, place))
+            for request, started, computed in side.left():
+                self._started[request], self._computed[request] = started, computed
+                heappush(self._ready, (computed, request, place))
 
     def _hand_over(self, until: float) -> None:
         """Send the caches of prompts that were computed before then, each over the link of its engine, in order."""
@@ -189,10 +188,9 @@ class _Run:
 
     def _collect_ends(self) -> None:
         for side in self._decode:
-            for row, request in side.left():
-                self._taken[request] = side.worker.admissions[row]
-                self._end[request] = side.worker.ends[row]
-                heappush(self._ended, (float(self._end[request]), request))
+            for request, taken, end in side.left():
+                self._taken[request], self._end[request] = taken, end
+                heappush(self._ended, (end, request))
 
     def _go_on(self, sides: Sequence[Side], until: float) -> None:
         for side in sides:

@@ -5,7 +5,7 @@ import pytest
 
 from volvelle import Catalogue
 from volvelle.applications.serving.instance import instance
-from volvelle.applications.serving.part_bounds import part_bounds
+from volvelle.applications.serving.part_bounds import compared, part_bounds
 from volvelle.estimators.serving.iteration import Batch
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
@@ -14,7 +14,9 @@ from volvelle.workload.served_model import ServedModel
 def bounds(catalogue: Catalogue, **batch: float) -> dict[str, str]:
     served = ServedModel(shape=catalogue.model("llama3-8b"))
     one = instance(catalogue, served, "h100-sxm", ServingLayout(tensor=2), "vllm")
-    return dict(part_bounds(one.iteration, Batch(**{name: np.array([value]) for name, value in batch.items()})))
+    steps = Batch(**{name: np.full(3, value) for name, value in batch.items()})
+    parts = one.iteration.on(compared(one.iteration.chip)).parts(steps)
+    return dict(part_bounds({name: np.broadcast_to(time, 3) for name, time in parts.items()}))
 
 
 def test_parts_that_take_no_time_have_no_bound(catalogue: Catalogue) -> None:

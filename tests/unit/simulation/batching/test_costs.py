@@ -47,6 +47,8 @@ def test_launches_and_the_host_bound_a_step() -> None:
     assert apart.end[0] == pytest.approx(1.1 + 1.01 + 2 * 0.5)
     over = serve(requests((0.0, 10, 2)), replace(flat_costs(), host=1.05, host_overlapped=True), RULES)
     assert over.end[0] == pytest.approx(1.1 + 1.05)
+    two = replace(flat_costs(), host=0.05, host_sequence=1.0, host_overlapped=True)
+    assert serve(requests((0.0, 10, 2)), two, RULES).end[0] == pytest.approx(1.1 + 1.05)
 
 
 def test_sequences_and_admissions_take_time_of_their_own() -> None:

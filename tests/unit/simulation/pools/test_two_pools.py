@@ -1,5 +1,6 @@
 """Two pools on cases that can be added up by hand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 from tests.unit.simulation.batching.small import flat_costs, requests
 from volvelle.errors import DescriptionError
-from volvelle.simulation.batching.rules import vllm
+from volvelle.simulation.batching.rules import Rules, sglang, vllm
+from volvelle.simulation.pools.side import Side
 from volvelle.simulation.pools.two_pools import Pool, Router, serve_split
 
 RULES = vllm(kv_blocks=100, token_budget=64, max_sequences=8, block_tokens=4)
@@ -79,6 +81,25 @@ def test_many_more_requests_than_there_was_room_for_are_all_served() -> None:
     found = serve_split(asked, pool(3), pool(1), Link(0.01), router=Router.LEAST_LOADED)
     assert np.all(found.end > found.delivered)
     assert sum(one.sent.size for one in found.prefill) == count
+
+
+@pytest.mark.parametrize("rules", [vllm, sglang])
+def test_a_crowd_of_clients_is_worked_off_in_few_turns(
+    monkeypatch: pytest.MonkeyPatch, rules: Callable[..., Rules]
+) -> None:
+    turns: list[float] = []
+
+    def run(side: Side, until: float, go_on: Callable[[Side, float], None] = Side.run) -> None:
+        turns.append(until)
+        go_on(side, until)
+
+    monkeypatch.setattr(Side, "run", run)
+    own = rules(kv_blocks=100, token_budget=64, max_sequences=8, block_tokens=4)
+    few = Pool(costs=flat_costs(own.most_tokens), rules=own, engines=1)
+    asked = requests(*((0.0, 5, 3) for _ in range(2000)), clients=500)
+    found = serve_split(asked, few, few, Link(0.01))
+    assert np.all(found.end > found.delivered)
+    assert len(turns) < 40
 
 
 def test_a_pool_of_nothing_is_refused() -> None:

@@ -2,7 +2,8 @@
 
 A router sends requests in turn to the replicas that are ready, and to their data-parallel ranks. Where none is, they
 wait for the first. Of a large fleet some ranks are followed, old and young ones in the same proportion; where even one
-has too many requests, those minutes are followed in which there is most to do for each.
+has too many requests, those minutes are followed in which there is most to do for each, and of a minute that has too
+many the first of them.
 """
 
 from collections.abc import Mapping
@@ -77,7 +78,7 @@ def replayed_hour(
             waited=(sent - requests.arrival)[rows],
             counted=requests.arrival[rows] >= since,
         )
-        for rows in (np.flatnonzero(server == rank) for rank in range(0, some, step))
+        for rows in (_around(np.flatnonzero(server == rank), requests, since) for rank in range(0, some, step))
         if rows.size
     ]
     count = sum(int(one.counted.sum()) for one in followed)
@@ -95,6 +96,12 @@ def replayed_hour(
     )
 
 
+def _around(rows: Whole, requests: Requests, since: float) -> Whole:
+    """Requests of a rank as far as they are followed: the last before some moment, and the first from then on."""
+    before = int(np.searchsorted(requests.arrival[rows], since))
+    return rows[max(before - MOST_FOLLOWED, 0) : before + MOST_FOLLOWED]
+
+
 def _minutes(load: OfferedLoad, plan: Schedule, hour: int, ranks: int) -> tuple[int, int]:
     """Slots of the hour, or those around the one with most to do for each rank where the hour has too many requests."""
     slots = load.slots_of(hour)
@@ -103,8 +110,8 @@ def _minutes(load: OfferedLoad, plan: Schedule, hour: int, ranks: int) -> tuple[
     if each.sum() <= MOST_FOLLOWED:
         return first, last
     worst = first + int(np.argmax(each))
-    reach = max(int(MOST_FOLLOWED / each.max()) // 2, 1)
-    return max(first, worst - reach), min(last, worst + reach)
+    reach = int(MOST_FOLLOWED / each.max()) // 2
+    return max(first, worst - reach), min(last, worst + max(reach, 1))
 
 
 def _routed(requests: Requests, load: OfferedLoad, servers: Whole) -> tuple[Real, Whole]:

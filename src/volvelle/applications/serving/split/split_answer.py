@@ -11,12 +11,13 @@ from volvelle.applications.serving.load_answer import MachineAnswer
 from volvelle.applications.serving.split.cache_transfer import TransferLink, cache_transfer
 from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.applications.serving.under_load import (
-    FOLLOWED_CLIENTS,
     Occupancy,
+    followed_clients,
     occupancy_of,
     run_of_load,
     share_of,
 )
+from volvelle.domains import NumberDomain
 from volvelle.laws.serving.transfer import matched_ratio
 from volvelle.simulation.batching.metrics import PERCENTILES, Latency, Metrics
 from volvelle.simulation.batching.rules import Rules
@@ -26,9 +27,11 @@ from volvelle.simulation.batching.stability import Unstable
 from volvelle.simulation.pools.served_split import PoolName, ServedSplit
 from volvelle.simulation.pools.two_pools import Pool, Router, serve_split
 from volvelle.workload.serving.lengths import AbstractShape
-from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop
+from volvelle.workload.serving.loads import AbstractLoad
 from volvelle.workload.serving.requests import Requests
 
+_CLIENTS = NumberDomain(1, 50_000, whole=True)
+"""That are followed of one part: requests are handed over one by one, which takes several times as long as serving."""
 _BATCHES = 8
 """Steps full of prompts in which the rate of a pool is found."""
 _WAVES = 3
@@ -148,9 +151,7 @@ def split_answer(
     """
     parts = gcd(prefill.instance.layout.data, decode.instance.layout.data)
     own, share = share_of(load, parts)
-    concurrency = own.clients if isinstance(own, ClosedLoop) else None
-    if concurrency is not None:
-        FOLLOWED_CLIENTS.check(concurrency, "load: clients of one part of the pools")
+    concurrency = followed_clients(own, _CLIENTS, "one part of the pools")
     first = _pool(prefill, parts, prefill.instance.rules(concurrency=concurrency))
     second = _pool(decode, parts, decode.instance.rules(concurrency=concurrency).behind_front_end)
 

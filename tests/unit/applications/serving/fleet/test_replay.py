@@ -68,3 +68,11 @@ def test_of_a_large_fleet_whole_ranks_are_followed(monkeypatch: pytest.MonkeyPat
     p99 = everyone.latencies["ttft"].percentiles[99.0]
     assert some.latencies["ttft"].percentiles[99.0] == pytest.approx(p99, rel=0.1)
     assert part.latencies["ttft"].percentiles[99.0] == pytest.approx(p99, rel=0.25)
+
+
+def test_of_a_minute_with_too_many_requests_for_a_rank_the_first_are_followed() -> None:
+    flood = OfferedLoad.of_hours(np.array([1.0, 2000.0, 1.0]), SHAPE)
+    check = replayed_hour(replica(), flood, replicas([1, 1, 1]), 1, LIMITS)
+    assert check is not None
+    assert check.requests == replay.MOST_FOLLOWED
+    assert (check.ranks, check.minutes, check.held) == (1, 1, False)
