@@ -8,9 +8,32 @@ from typing import Any
 
 _SIGNED = frozenset(
     {
-        *("error", "gain", "headroom", "up", "down", "price", "per_million", "change", "slack", "logit", "intercept"),
+        *(
+            "error",
+            "left_out_error",
+            "gain",
+            "headroom",
+            "up",
+            "down",
+            "price",
+            "per_million",
+            "change",
+            "slack",
+            "logit",
+            "intercept",
+        ),
         *("bias", "residual", "low_error", "high_error", "median_error", "mean_error", "worst_error", "elasticities"),
-        *("objective_change", "steps", "difference", "differences", "swing", "seed", "exponent", "slope"),
+        *(
+            "objective_change",
+            "steps",
+            "difference",
+            "differences",
+            "swing",
+            "seed",
+            "exponent",
+            "slope",
+            "left_out_error",
+        ),
     }
 )
 """Keys of figures that may be negative."""

@@ -35,6 +35,9 @@ from volvelle.studies.design_space.fields import field_names, numeric_field
 SERVING = 0.2
 """Share of questions about engines under load, beside what is asked of all verbs."""
 
+_FILES = "--data", "--bench"
+"""Options of one's own rows and runs."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -56,7 +59,7 @@ def question(seed: int, folder: Path) -> Question:
     words = asked(made)
     if chance.random() < 0.03:
         words = [*_shaken(words, chance)]
-        if words[:1] == ["validate"] and not any(word.startswith("--data") for word in words):
+        if words[:1] in (["validate"], ["calibrate"]) and not any(word.startswith(_FILES) for word in words):
             words.append(f"--data={made.file('rows.csv', b'')}")  # all measured runs of a kind take minutes
     environment = {"COLUMNS": str(chance.choice((1, 20, 40, 60, 80, 100, 200, 1000)))} if chance.random() < 0.3 else {}
     if chance.random() < 0.1:
@@ -195,6 +198,31 @@ def _cost(made: Maker) -> list[str]:
     return ["cost", f"--on={made.system(largest=10**6)}", *words, *as_json(made)]
 
 
+def _scale(made: Maker) -> list[str]:
+    """Few counts, and few layouts of each."""
+    first = made.chance.choice((1, 8, 8, 64, 512))
+    counts = [f"--from={first}", f"--to={made.one_of((str(first), str(2 * first), '4096', '0', '12'))}"]
+    base = ["scale", made.model(), f"--on={made.one_of(CATALOGUE.names('clusters'))}", "--tp=8", "--tp=1", "--pp=1"]
+    base += [*counts, made.chance.choice(("--strong", "--weak"))]
+    skip = ("on", "first", "last", "strong", "as_json", "plot", "offload", "tensor", "pipeline")
+    return [*base, *made.options(command_of("scale"), share=0.05, skip=skip), *as_json(made)]
+
+
+def _collective(made: Maker) -> list[str]:
+    """Half of them groups that fit, so that figures are looked at and not only refusals."""
+    operation = made.one_of(("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "AllReduce"))
+    size = made.one_of(("1GB", "64 MiB", "8 B", "1 kB", "16 GB", "0 B", "1e400 B", "1 EB"))
+    if made.chance.random() < 0.3:
+        size = made.number(domain_of("collective", "size"))
+    groups = ("8", "2", "8x8", "1x4", "4x2", "0", "1", "3x3", "8x8x8", "1e3", "99999999999999999999", "8 x 2", "x")
+    base = ["collective", operation, size, f"--on={made.system(largest=65_536)}"]
+    base += [f"--group={made.one_of(groups)}"] if made.chance.random() < 0.6 else []
+    algorithms = ("nested", "ring", "tree", "halving-doubling", "direct", "in-network", "butterfly")
+    base += [f"--algorithm={made.one_of(algorithms)}"] if made.chance.random() < 0.5 else []
+    skip = ("on", "group", "algorithm", "as_json", "plot")
+    return [*base, *made.options(command_of("collective"), share=0.12, skip=skip), *as_json(made)]
+
+
 def _map(made: Maker) -> list[str]:
     graphs = sorted((ROOT / "examples" / "graphs").glob("*.yaml"))
     graph = (
@@ -314,6 +342,8 @@ _KINDS: dict[Callable[[Maker], list[str]], float] = {
     _plan_application: 12,
     _cost: 16,
     _map: 4,
+    _collective: 4,
+    _scale: 1,
     _explore: 7,
     _explore_all: 1,
     _catalogue: 4,

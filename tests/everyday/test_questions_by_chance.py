@@ -9,6 +9,7 @@ import pytest
 from tests.everyday.asking import Reply, ask
 from tests.everyday.fuzzing import fuzz
 from tests.everyday.judgement import absurdities
+from tests.everyday.questions import question
 from volvelle.interchange.request_trace import read_trace
 
 SAMPLE = 120
@@ -17,6 +18,13 @@ SAMPLE = 120
 def test_no_question_ends_in_a_traceback_a_hang_or_an_absurd_figure() -> None:
     found = [finding for _, findings in fuzz(range(SAMPLE)) for finding in findings]
     assert found == []
+
+
+def test_no_question_fits_all_engines_to_all_that_was_measured(tmp_path: Path) -> None:
+    """A word that got lost made it one, which takes minutes."""
+    arguments = question(1243057, tmp_path).arguments
+    assert arguments[:2] == ("calibrate", "serving")
+    assert any(word.startswith("--data") for word in arguments)
 
 
 def answered(folder: Path, words: str) -> Reply:

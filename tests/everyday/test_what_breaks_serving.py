@@ -125,3 +125,13 @@ def test_a_result_that_is_no_run_of_the_engine_is_refused_with_its_file(tmp_path
     assert reply.status == 2
     assert "result.json" in reply.last
     assert says in reply.last
+
+
+def test_ranks_of_runs_of_your_own_are_told_apart_from_a_file_of_rows(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("")
+    rows = ask(tmp_path, "calibrate", "serving", "--data", "rows.csv")
+    ranks = ask(tmp_path, "calibrate", "serving", "--bench", str(BENCH), "--on", "dgx-h100/1", "--dp", "1")
+    alone = ask(tmp_path, "calibrate", "serving", "--dp", "1")
+    assert (rows.status, ranks.status, alone.status) == (2, 0, 2), ranks.err
+    assert "rows.csv" in rows.last
+    assert "--dp is of runs of your own; give --bench" in alone.last

@@ -38,7 +38,9 @@ def brute(space: Space, step: TrainingStep, cluster: Cluster) -> list[tuple[floa
     return sorted(found, key=lambda pair: pair[0])
 
 
-@pytest.mark.parametrize("step", [STEP, MIXED], ids=["dense", "experts"])
+@pytest.mark.parametrize(
+    "step", [pytest.param(STEP, id="dense"), pytest.param(MIXED, id="experts", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(
     "capacity", [pytest.param(80e9, marks=pytest.mark.long), 3e8, pytest.param(1.5e8, marks=pytest.mark.long)]
 )

@@ -47,7 +47,7 @@ def test_parts_add_up_and_nothing_is_used_more_than_there_is(
     assert all(part.bytes >= 0.0 for part in found.memory)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(cluster=clusters(), rows=st.lists(mappings(), min_size=2, max_size=8), way=st.sampled_from(sorted(WAYS)))
 def test_a_table_and_compiled_code_answer_as_one_row_does(
     cluster: Cluster, rows: list[ParallelMapping], way: str

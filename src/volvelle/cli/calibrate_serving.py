@@ -31,7 +31,7 @@ bench_options = together(
     click.option("--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: what files say]"),
     click.option("--pp", "pipeline", type=Within(DEGREE), help="Pipeline stages. [default: what files say, or 1]"),
     click.option("--ep", "expert", type=Within(DEGREE), help="Groups of experts. [default: what files say, or 1]"),
-    click.option("--dp", "data", type=Within(DEGREE), help="Attention ranks. [default: what files say, or 1]"),
+    click.option("--dp", "ranks", type=Within(DEGREE), help="Attention ranks. [default: what files say, or 1]"),
     click.option("--max-batched-tokens", type=Within(STEP_BUDGET), help="Token budget of a step, as it was told."),
     click.option("--max-seqs", type=Within(ENGINE_SEQUENCES), help="Sequences at once, as it was told."),
     click.option("--memory-share", type=Within(SHARE), help="Of memory, as it was told."),
@@ -56,11 +56,10 @@ def with_bench(command: click.Command) -> click.Command:
         if more and not bench:
             raise DescriptionError(f"{str(more[0])!r} has no word before it; write --bench before results of runs")
         if not bench:
-            given = [name for name, value in said.items() if value is not None]
-            if given or save is not None:
-                raise DescriptionError(
-                    f"--{(['save'] if save else given)[0].replace('_', '-')} is of runs of your own; give --bench"
-                )
+            given = {"save": save, **said}
+            for option in command.params:
+                if given.get(str(option.name)) is not None:
+                    raise DescriptionError(f"{option.opts[0]} is of runs of your own; give --bench")
             published(data=data, as_json=as_json)
             return
         if data is not None:
@@ -69,7 +68,7 @@ def with_bench(command: click.Command) -> click.Command:
             )
         if said["on"] is None:
             raise DescriptionError("files of benchmarks do not say the machine; give it with --on, like dgx-h100/8")
-        _fitted((*bench, *more), save, as_json=as_json, **said)
+        _fitted((*bench, *more), save, as_json=as_json, data=said.pop("ranks"), **said)
 
     command.callback = run
     command.params += getattr(run, "__click_params__", [])[::-1]

@@ -5,8 +5,8 @@ A further axis is a further field of a question: its values stand in `Axes`, and
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
-from volvelle.applications.serving.instance import Instance
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, VolvelleError
@@ -87,37 +87,22 @@ def candidates(
     """All ways to serve a model on some machines."""
     found = Candidates()
     refused: dict[str, VolvelleError] = {}
-    for cluster in clusters:
-        for engine in axes.engines:
-            defaults = serving_engine(engine, cluster.chip.family).defaults
-            for weights in axes.weights or USUAL_FORMATS:
-                for kv in axes.kv or USUAL_FORMATS:
-                    for layout in _layouts(shape, cluster, axes):
-                        question = asked.changed(
-                            on=cluster.name,
-                            engine=engine,
-                            weights=weights,
-                            kv=kv,
-                            tensor=layout.tensor,
-                            pipeline=layout.pipeline,
-                            expert=layout.expert,
-                            data=layout.data,
-                        )
-                        try:
-                            question.instance(catalogue, shape, cluster)
-                        except OutsideDomainError as error:
-                            found.leave_out(error)
-                            continue
-                        questions = tuple(_settings(question, axes, defaults))
-                        found.add(cluster, layout, questions)
-                        for words in axes.drafts:
-                            try:
-                                found.add(
-                                    cluster, layout, drafted_questions(questions, words, shape, cluster, catalogue)
-                                )
-                            except (DescriptionError, OutsideDomainError) as error:
-                                found.leave_out(error)
-                                refused[words] = error
+    for cluster, engine in product(clusters, axes.engines):
+        defaults = serving_engine(engine, cluster.chip.family).defaults
+        for layout, question in _questions(asked, engine, cluster, shape, axes):
+            try:
+                question.instance(catalogue, shape, cluster)
+            except OutsideDomainError as error:
+                found.leave_out(error)
+                continue
+            questions = tuple(_settings(question, axes, defaults))
+            found.add(cluster, layout, questions)
+            for words in axes.drafts:
+                try:
+                    found.add(cluster, layout, drafted_questions(questions, words, shape, cluster, catalogue))
+                except (DescriptionError, OutsideDomainError) as error:
+                    found.leave_out(error)
+                    refused[words] = error
     for words, why in refused.items():
         if not any(group.questions[0].speculate == words for group in found.groups):
             raise why
@@ -133,21 +118,42 @@ def _no_layout(shape: Transformer, clusters: Sequence[Cluster]) -> str:
     )
 
 
+def _questions(
+    asked: ServingQuestion, engine: str, cluster: Cluster, shape: Transformer, axes: Axes
+) -> Iterator[tuple[ServingLayout, ServingQuestion]]:
+    """Formats and layouts, each with each."""
+    formats = axes.weights or USUAL_FORMATS, axes.kv or USUAL_FORMATS
+    for weights, kv, layout in product(*formats, _layouts(shape, cluster, axes)):
+        yield (
+            layout,
+            asked.changed(
+                on=cluster.name,
+                engine=engine,
+                weights=weights,
+                kv=kv,
+                tensor=layout.tensor,
+                pipeline=layout.pipeline,
+                expert=layout.expert,
+                data=layout.data,
+            ),
+        )
+
+
 def _layouts(shape: Transformer, cluster: Cluster, axes: Axes) -> Iterator[ServingLayout]:
     """All that the machine and the model allow; attention is repeated beside experts, else replicas do the same."""
     node, chips = cluster.dimensions[0].size, cluster.accelerators
     wide = _powers(min(node, chips))
-    for tensor in axes.tensor or wide:
-        for data in axes.data or (wide if shape.experts is not None else (1,)):
-            for pipeline in axes.pipeline or _powers(min(_MOST_STAGES, shape.layers, chips)):
-                for expert in axes.expert or (_powers(tensor * data) if shape.experts is not None else (1,)):
-                    if tensor * data > node or tensor * data * pipeline > chips:
-                        continue
-                    layout = ServingLayout(tensor=tensor, pipeline=pipeline, expert=expert, data=data)
-                    try:
-                        yield layout.checked(shape)
-                    except MappingError:
-                        continue
+    stages = _powers(min(_MOST_STAGES, shape.layers, chips))
+    data_ranks = wide if shape.experts is not None else (1,)
+    for tensor, data, pipeline in product(axes.tensor or wide, axes.data or data_ranks, axes.pipeline or stages):
+        if tensor * data > node or tensor * data * pipeline > chips:
+            continue
+        for expert in axes.expert or (_powers(tensor * data) if shape.experts is not None else (1,)):
+            layout = ServingLayout(tensor=tensor, pipeline=pipeline, expert=expert, data=data)
+            try:
+                yield layout.checked(shape)
+            except MappingError:
+                continue
 
 
 def _powers(most: int) -> tuple[int, ...]:
@@ -161,11 +167,10 @@ def _settings(question: ServingQuestion, axes: Axes, defaults: Mapping[str, floa
     usual = int(defaults.get("chunk", defaults["token_budget"])), int(defaults["max_sequences"])
     budgets = _with_usual(axes.budgets, _BUDGETS, usual[0])
     sequences = _with_usual(axes.sequences, _SEQUENCES, usual[1])
-    for budget in budgets:
-        for most in sequences:
-            yield question.changed(
-                max_batched_tokens=None if budget == usual[0] else budget, max_seqs=None if most == usual[1] else most
-            )
+    for budget, most in product(budgets, sequences):
+        yield question.changed(
+            max_batched_tokens=None if budget == usual[0] else budget, max_seqs=None if most == usual[1] else most
+        )
 
 
 def _with_usual(given: Iterable[int], known: tuple[int, ...], usual: int) -> tuple[int, ...]:
@@ -176,11 +181,6 @@ def _with_usual(given: Iterable[int], known: tuple[int, ...], usual: int) -> tup
 def is_full(question: ServingQuestion) -> bool:
     """Whether neither weights nor the cache are narrower than 16 bits."""
     return question.weights in FULL and question.kv in FULL
-
-
-def instance_of(question: ServingQuestion, group: Group, shape: Transformer, catalogue: Catalogue) -> Instance:
-    """What a candidate serves with."""
-    return question.instance(catalogue, shape, group.cluster)
 
 
 def check_axes(axes: Axes) -> Axes:

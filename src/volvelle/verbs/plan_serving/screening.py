@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from volvelle.applications.serving.goodput import AskedLoad, Trial, largest_share, replicas_for, trial
-from volvelle.applications.serving.rate_bounds import RateBounds, StepFloors, rate_bounds, share_bound
+from volvelle.applications.serving.rate_bounds import RateBounds, StepFloors, bounds_under
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.serving.step_tables import step_costs
 from volvelle.simulation.batching.costs import StepCosts
@@ -108,10 +108,7 @@ class GroupScreen:
 
     def bounds(self, question: ServingQuestion) -> tuple[RateBounds, float]:
         """What a closed form says of a candidate, and the part of the load that it allows."""
-        rules = self.rules[question]
-        found = rate_bounds(rules, self.floors, self.search.limits)
-        load, most = self.search.asked.load, rules.max_sequences * self.floors.step_tokens
-        return found, share_bound(load, found, self.search.limits, most_sequences=most)
+        return bounds_under(self.search.asked.load, self.rules[question], self.floors, self.search.limits)
 
     def costs(self, question: ServingQuestion) -> StepCosts:
         """Of steps of a candidate: tables that several share, where captured graphs are the same."""

@@ -7,7 +7,7 @@ from functools import cache
 from volvelle.applications.serving.goodput import Trial, largest_share, trial
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.other_chips import on_other_chips
-from volvelle.applications.serving.rate_bounds import StepFloors, rate_bounds, share_bound
+from volvelle.applications.serving.rate_bounds import StepFloors, bounds_under
 from volvelle.errors import VolvelleError
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.screening import Search
@@ -48,12 +48,9 @@ def sensitivities(search: Search, option: ServingOption) -> tuple[GoodputChange,
 def share_of_rank(search: Search, instance: Instance) -> float:
     """The largest part of the load that a rank of an instance serves within limits."""
     floors = StepFloors(instance, search.asked.part(1.0), seed=search.asked.seed)
-    rules = instance.rules()
-    bounds = rate_bounds(rules, floors, search.limits)
+    bounds, bound = bounds_under(search.asked.load, instance.rules(), floors, search.limits)
     if not bounds.possible:
         return 0.0
-    most = rules.max_sequences * floors.step_tokens
-    bound = share_bound(search.asked.load, bounds, search.limits, most_sequences=most)
 
     @cache
     def tried(share: float) -> Trial:

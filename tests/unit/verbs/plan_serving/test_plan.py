@@ -134,6 +134,7 @@ def searched(question: ServingPlanQuestion, axes: Axes) -> tuple[Search, list[Gr
     return search, list(candidates(question.served, [cluster], search.shape, axes, known).groups)
 
 
+@pytest.mark.long
 def test_bounds_spare_most_of_500_candidates_and_change_no_winner() -> None:
     axes = Axes(budgets=(1024, 2048, 4096, 8192, 16384), sequences=(16, 32, 64, 128, 256), tensor=(1, 2, 4, 8))
     question = ServingPlanQuestion(

@@ -99,6 +99,7 @@ def test_a_question_is_the_command_that_asks_it() -> None:
         ({"transfer": "before"}, UnknownNameError, "--transfer"),
         ({"router": "random"}, UnknownNameError, "--router"),
         ({"decode": "many"}, DescriptionError, "--decode 'many'"),
+        ({"load": "closed 50001"}, DescriptionError, "clients of one part of the pools is 50001; .* from 1 to 50,000"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_by_name(changed: dict[str, str], error: type[Exception], said: str) -> None:
