@@ -1,13 +1,11 @@
 """What accelerators were sold or offered for: the rows of ``data/prices/accelerators.csv`` and their middle."""
 
-import csv
-import io
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from statistics import median
 from typing import Literal, cast, get_args
 
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.spread import Evidence, Figure, Interval, LogNormal
 
@@ -49,9 +47,8 @@ class AcceleratorPrice:
 @cache
 def price_rows() -> tuple[PriceRow, ...]:
     """All rows, by chip and date."""
-    file = resources.files("volvelle.catalogue") / "data" / "prices" / "accelerators.csv"
     found = []
-    for row in csv.DictReader(io.StringIO(file.read_text("utf-8"))):
+    for row in packaged_rows("prices/accelerators.csv"):
         if row["scope"] not in get_args(Scope) or not row["address"] or not row["date"]:
             raise DescriptionError(
                 f"prices/accelerators.csv: a row of {row['chip']!r} lacks its scope, date or address"

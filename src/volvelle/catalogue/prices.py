@@ -17,6 +17,7 @@ from volvelle.catalogue.schema import Datum
 from volvelle.domains import (
     BYTE_ENERGY,
     CAPACITY_PRICE,
+    EXPONENT,
     EXTRA,
     POWER,
     PRICE,
@@ -64,6 +65,7 @@ _DOMAINS: Mapping[str, Mapping[str, NumberDomain]] = {
         "link_energy": BYTE_ENERGY,
         "port_energy": BYTE_ENERGY,
     },
+    "logic": {"price_exponent": EXPONENT, "power_exponent": EXPONENT},
     "hosts": {"price": EXTRA, "power": EXTRA},
     "site": {name: _SITE[name] for name in ("plant_price", "plant_life", "energy_price", "interest", "maintenance")},
     "chip": {"power": POWER},
@@ -89,6 +91,7 @@ def _form(room: str) -> Any:
 class _File(_Strict):
     memory: dict[Literal["hbm", "ddr"], _form("memory")]  # type: ignore[valid-type]
     networks: dict[Literal["scale-up", "scale-out"], _form("networks")]  # type: ignore[valid-type]
+    logic: _form("logic")  # type: ignore[valid-type]
     hosts: _form("hosts")  # type: ignore[valid-type]
     site: _form("site")  # type: ignore[valid-type]
 
@@ -122,7 +125,7 @@ class PriceBook:
         file, figures = self._file, dict[str, Figure]()
         entries = {f"memory.{kind}": entry for kind, entry in file.memory.items()}
         entries |= {f"networks.{kind}": entry for kind, entry in file.networks.items()}
-        for path, entry in {**entries, "hosts": file.hosts, "site": file.site}.items():
+        for path, entry in {**entries, "logic": file.logic, "hosts": file.hosts, "site": file.site}.items():
             for name, datum in entry:
                 where = f"{path}.{name}"
                 if not datum.date or datum.spread is None:
@@ -189,6 +192,7 @@ class PriceBook:
             name=f"parts, {cluster.chip.name}",
             chip_price=logic,
             chip_power=power,
+            **self._growth(at),
             memories=self._memories(at),
             networks=self._networks(at),
             host_price=host,
@@ -217,6 +221,7 @@ class PriceBook:
             name="DFModel",
             chip_price=given("chip.price", chip.price),
             chip_power=given("chip.power", chip.power),
+            **self._growth(End.TYPICAL),
             memories={
                 kind: MemoryPrice(
                     rate_price=given(f"memory.{kind}.rate_price", data.memory(kind).price),
@@ -312,12 +317,16 @@ class PriceBook:
             for kind in self._file.networks
         }
 
+    def _growth(self, at: End) -> dict[str, float]:
+        """How price and power of a chip grow with its logic."""
+        return {name: at.of(self.figures[f"logic.{name}"]) for name in _DOMAINS["logic"]}
+
     def _used(self, inventory: Inventory, *, parts: bool, on_board: bool, with_host: bool) -> dict[str, Figure]:
         """The figures of the book that a model of this machine rests on."""
         reaches = {one.reach for one in inventory.networks if not on_board or one.reach == "scale-out"}
         rooms = [
             *(f"networks.{reach}" for reach in sorted(reaches)),
-            *([f"memory.{inventory.memory_kind}"] if parts else []),
+            *([f"memory.{inventory.memory_kind}", "logic"] if parts else []),
         ]
         names = {name for name in self.figures if name.rpartition(".")[0] in rooms}
         names |= set() if with_host else {"hosts.price"}

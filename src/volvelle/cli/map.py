@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import click
 
+from volvelle.catalogue.prices import PriceModel
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.shared_options import machine_options
 from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
@@ -14,7 +15,7 @@ from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.report.documents.document import json_text
 from volvelle.search.graph.sharding import Objective
-from volvelle.verbs.map import Execution, Sharding
+from volvelle.studies.mapped.map_question import Execution, Sharding
 from volvelle.verbs.map import map as verb
 
 
@@ -80,6 +81,13 @@ from volvelle.verbs.map import map as verb
     "--objective", type=click.Choice(get_args(Objective)), default="time", show_default=True, help="Of the split."
 )
 @click.option("--limit", default=60.0, type=Within(LIMIT), show_default=True, help="Seconds the search may take.")
+@click.option(
+    "--prices",
+    type=click.Choice(get_args(PriceModel)),
+    default="market",
+    show_default=True,
+    help="Whose prices the machine has: accelerators as offered, their parts, or DFModel's figures.",
+)
 @click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
 @machine_options
 @BRIEF

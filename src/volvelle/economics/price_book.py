@@ -99,6 +99,9 @@ class PartPrices(AbstractPrices):
     """By kind of memory: hbm, ddr, sram."""
     networks: Mapping[str, NetworkPrice]
     """By reach: scale-up, scale-out."""
+    price_exponent: Number = 1.0
+    """By which the price of a chip grows with its logic, and the next its power."""
+    power_exponent: Number = 1.0
     host_price: Dollars | None = None
     """Hosts and adapters for every chip; None: the model has no hosts."""
     host_power: Watts | None = None
@@ -109,7 +112,9 @@ class PartPrices(AbstractPrices):
         """Purchase price by part."""
         memory = self._memory(inventory)
         found: dict[str, Dollars] = {
-            "chips": logic_price(inventory.chips, chip_price=self.chip_price, logic=inventory.logic),
+            "chips": logic_price(
+                inventory.chips, chip_price=self.chip_price, logic=inventory.logic, exponent=self.price_exponent
+            ),
             "memory": memory_price(
                 inventory.chips,
                 rate=inventory.memory_rate,
@@ -135,7 +140,9 @@ class PartPrices(AbstractPrices):
     def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
         """Rated power by part."""
         found: dict[str, Watts] = {
-            "chips": logic_power(inventory.chips, chip_power=self.chip_power, logic=inventory.logic),
+            "chips": logic_power(
+                inventory.chips, chip_power=self.chip_power, logic=inventory.logic, exponent=self.power_exponent
+            ),
             "memory": memory_power(inventory.chips, rate=inventory.memory_rate, energy=self._memory(inventory).energy),
         }
         if not is_plainly(inventory.expansion_capacity, 0.0):

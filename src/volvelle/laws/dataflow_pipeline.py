@@ -6,7 +6,7 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Number, Seconds
 
 
-@cites("dfmodel", place="section V-A, pipeline parallelism; as in the authors' intra-chip step")
+@cites("dfmodel", place="section IV-A, pipeline parallelism; as in the authors' intra-chip step")
 def fill_factor(stages: Count, *, micro_batches: Count, layers: Count) -> Number:
     r"""How much longer a batch takes because the pipeline fills and drains.
 

@@ -1,30 +1,47 @@
 """Price and power of a machine by its parts: chips, memory by its rate, links and switch ports by theirs."""
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, Fraction, Number, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, FlopPerSecond, Fraction, Number, Watts
 
 
-@cites("dfmodel", place="section VI-C, price of design points, the chips' share; as in the authors' cost step")
-def logic_price(chips: Count, *, chip_price: Dollars, logic: Fraction = 1.0) -> Dollars:
+@cites("dfmodel", place="figure 9: silicon power against compute throughput, the curve through four accelerators")
+def silicon_power(rate: FlopPerSecond) -> Watts:
+    r"""Power of a chip without its memory, by what it computes.
+
+    $$ P = 0.04 + 0.43\,x + 0.3\,x^2 $$
+
+    P is in kilowatts and x in PFLOP/s of dense products in 16 bits. Assumes a chip like the four that the curve goes
+    through: 0.17 to 20 kW at 0.275 to 7.5 PFLOP/s, each within 7 %. The digits 3, 4.3 and
+    0.04 are those of the caption; its powers of ten and the sign of the middle term could not be read in the copy at
+    hand, and are those with which the curve meets the points.
+    """
+    x = rate / 1e15
+    return 1e3 * (0.04 + 0.43 * x + 0.3 * x * x)
+
+
+@cites("dfmodel", place="section VI-C, price of design points, the chips' share; figure 9 for what a larger one costs")
+def logic_price(chips: Count, *, chip_price: Dollars, logic: Fraction = 1.0, exponent: Number = 1.0) -> Dollars:
     r"""Price of chips without their memory.
 
-    $$ C = n\,g\,p $$
+    $$ C = n\,p\,g^{\alpha} $$
 
-    g is the logic of a chip over that of the chip whose price p is known. Assumes price grows as logic does, at one
-    yield and one margin.
+    g is the logic of a chip over that of the chip whose price p is known; with α = 1 price grows as logic does, at one
+    yield and one margin. Larger dies yield less and sell for more: α is above 1. Assumes one α from the chip that is
+    sold to the one that is not.
     """
-    return chips * logic * chip_price
+    return chips * chip_price * logic**exponent
 
 
-@cites("dfmodel", place="section VI-C, power of design points, the chips' share; as in the authors' cost step")
-def logic_power(chips: Count, *, chip_power: Watts, logic: Fraction = 1.0) -> Watts:
+@cites("dfmodel", place="section VI-C, power of design points, the chips' share; figure 9 for what a larger one takes")
+def logic_power(chips: Count, *, chip_power: Watts, logic: Fraction = 1.0, exponent: Number = 1.0) -> Watts:
     r"""Power of chips without their memory.
 
-    $$ P = n\,g\,w $$
+    $$ P = n\,w\,g^{\beta} $$
 
-    g is as in the price. Assumes chips at their rated power, which grows as logic does at one clock and voltage.
+    g is as in the price. Assumes chips at their rated power; with β = 1 it grows as logic does at one clock and
+    voltage.
     """
-    return chips * logic * chip_power
+    return chips * chip_power * logic**exponent
 
 
 @cites(

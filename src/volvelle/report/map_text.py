@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.quantities import BYTES, SECONDS, percent, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show
 from volvelle.report.compare_text import change_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
@@ -16,6 +16,7 @@ from volvelle.report.figures.theme import WIDE
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.violations_text import violations_panel
 from volvelle.search.graph.answer import FusedBlock, MappedPlan, MappingAnswer
+from volvelle.studies.mapped.mapping_cost import MappingCost
 from volvelle.verbs.map import MapAnswer
 
 _LISTED = 6
@@ -61,9 +62,21 @@ def _headline(answer: MapAnswer) -> Panel:
     text.append(f"{show(plan.time, SECONDS)}/step", style="bold")
     text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {percent(plan.utilisation)} of peak\n")
     text.append(f"{certificate_words(found)}\n", style="green" if found.proven else "yellow")
-    text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
+    text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage\n")
+    text.append(cost_words(answer.cost))
     return Panel(
         text, title="best mapping" if found.proven else "best mapping found", border_style="green", title_align="left"
+    )
+
+
+def cost_words(cost: MappingCost) -> str:
+    """Price, power and energy in one line, or why they are not known."""
+    per_usd, per_joule = cost.flops_per_usd, cost.flops_per_joule
+    if cost.machine_usd is None or cost.power is None or cost.energy is None or per_usd is None or per_joule is None:
+        return f"no price: {cost.missing}"
+    return (
+        f"{show(cost.machine_usd, DOLLARS)} ({cost.model} prices), {show(cost.power, WATTS)}, "
+        f"{show(cost.energy, JOULES)}/step; {per_usd / 1e9:.3g} GFLOP/s a dollar, {per_joule / 1e9:.3g} a watt"
     )
 
 

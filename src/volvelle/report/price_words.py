@@ -13,6 +13,8 @@ YEAR = 31_557_600.0
 
 def _price_text(name: str, value: float) -> str:
     """A figure of the price book, as a person reads it."""
+    if name.endswith("_exponent"):
+        return f"{value:.3g}"
     kind = price_kind(name)
     return f"{value / YEAR:.3g} years" if kind is SECONDS else show(value, kind)
 

@@ -98,6 +98,16 @@ class MapDocument(Document):
     """On the machine as it is, where some of its numbers were set."""
     utilisation: float | None = at("mapping.plan.utilisation", None)
     throughput: float | None = at("mapping.plan.throughput", None)
+    capex_usd: float | None = at("cost.machine_usd")
+    """Purchase price of the machine; null, as all of its costs, where the price model does not know it."""
+    power_watts: float | None = at("cost.power")
+    joules: float | None = at("cost.energy")
+    usd: float | None = at("cost.step_usd")
+    flops_per_usd: float | None = at("cost.flops_per_usd")
+    flops_per_joule: float | None = at("cost.flops_per_joule")
+    price_model: str = at("cost.model")
+    unpriced: str = at("cost.missing")
+    """Why there is no price; empty: there is one."""
     memory_bytes: float | None = at("mapping.plan.memory_bytes", None)
     memory_capacity: float | None = at("mapping.plan.capacity", None)
     degrees: Annotated[dict[str, GroupEntry] | None, BeforeValidator(_by_axis)] = at(

@@ -6,9 +6,9 @@ from itertools import permutations
 from math import prod
 
 from volvelle.errors import MappingError
+from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.dataflow.chip_graph import Exchange
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.training.block_time import NESTED
 from volvelle.estimators.training.checks import divisors
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.mapping.placement import members

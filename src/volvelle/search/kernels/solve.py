@@ -53,7 +53,7 @@ def map_kernels(
     """The best mapping of a step: every layout of a space, its operations split in any way, or as Megatron does."""
     begun = perf_counter()
     search = _Search(step, cluster, space, tuple(data), begun + time_limit)
-    search.start()
+    search.start(split=split)
     if split:
         search.run()
     return MappingAnswer(
@@ -108,8 +108,11 @@ class _Search:
 
     # -- all layouts, Megatron's splits --------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Every layout with Megatron's splits, and groups of those that other splits may improve."""
+    def start(self, *, split: bool) -> None:
+        """Every layout with Megatron's splits, and groups of those that other splits may improve.
+
+        Without other splits nothing is grouped, but where nothing fits, to say by how much.
+        """
         every = MappingTable.joined(list(layouts(self.space, self.step, self.cluster)))
         if self.data:
             every = every.take(np.flatnonzero(np.isin(every.data, list(self.data))))
@@ -117,6 +120,8 @@ class _Search:
             return
         self._keep(ClosedForm().table(self.step, self.cluster, every))
         self.counts.degrees = len(every)
+        if not split and self.best is not None:
+            return
         for structure, rows in every.structures():
             if structure.sequence_parallel:
                 continue  # any split includes that of positions

@@ -11,9 +11,9 @@ from math import inf
 
 import numpy as np
 
+from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.kernels import KernelTimes, Sizes
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.training.block_time import NESTED
 from volvelle.mapping.actions import Kernel
 from volvelle.mapping.axes import EXPERT, TENSOR
 from volvelle.mapping.axis_shardings import axis_shardings
