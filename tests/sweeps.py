@@ -55,6 +55,20 @@ SEARCHED: dict[str, Any] = {
 }
 """800 points with a search each: long enough to be interrupted."""
 
+MAPPED: dict[str, Any] = {
+    "name": "mapped",
+    "workloads": [{"map": "llama3-8b", "execution": "kernels", "sharding": "megatron", "micro_batches": 256}],
+    "system": "dgx-h100/64",
+    "axes": {
+        "chip.memory": ["a100-sxm4-80gb", "h100-sxm", "h200-sxm", "mi300x"],
+        "scale_out.link": ["roce-100", "infiniband-hdr200", "infiniband-ndr400"],
+        "scale_out.topology": ["ring", "torus-2d", "fat-tree"],
+    },
+    "objectives": ["most mfu", "most flops_per_usd"],
+    "costs": {"model": "parts"},
+}
+"""36 points with a mapping each."""
+
 
 def study(form: dict[str, Any], **changes: Any) -> DesignStudy:
     return read_study({**form, **changes})

@@ -242,6 +242,10 @@ POINTS = _whole(2, 10**6)
 """Of one axis."""
 FFT_SIDE = _whole(2, 10**6)
 """Points along one side of a transform."""
+ORDER = _whole(8, 10**10)
+"""Rows of a matrix."""
+NO_SPREAD = NumberDomain(0.0, 1.0)
+"""Deviation of a logarithm."""
 BLOCK = _whole(8, 2**20)
 """Columns of a panel of Linpack."""
 YEAR = _whole(1600, 2200)
@@ -284,6 +288,8 @@ ATTENTION_SHARE = NumberDomain(1e-6, 1.25, FRACTION)
 """Of fused attention in the rate of large products: the fastest that was timed is a tenth faster."""
 MULTIPLE = NumberDomain(1e-6, 100.0, FRACTION)
 """Of a whole that several make up, such as links of one chip in a dimension."""
+EXPONENT = NumberDomain(0.0, 10.0, FRACTION)
+"""By which a price or a power grows with what it is for."""
 EXTRA = NumberDomain(0.0, 100.0, FRACTION)
 """What comes on top of a price."""
 PUE = NumberDomain(1.0, 1000.0)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ray_cluster import LocalCluster
-from tests.sweeps import QUICK, SEARCHED, content, shards, start_driver, study, wait_until
+from tests.sweeps import MAPPED, QUICK, SEARCHED, content, shards, start_driver, study, wait_until
 from volvelle.errors import DescriptionError, ResultsError
 from volvelle.studies.sweep.local import run_local
 from volvelle.studies.sweep.manifest import open_results
@@ -92,6 +92,25 @@ def test_a_killed_node_costs_no_row_and_doubles_none(
     assert ran == len(undisturbed)
     assert len(shards(results.folder)) == results.manifest.chunks
     assert content(results).equals(undisturbed)
+
+
+@pytest.mark.long
+def test_mapped_points_are_the_same_rows_on_a_cluster_that_loses_a_node(tmp_path: Path, cluster: LocalCluster) -> None:
+    whole = open_results(tmp_path / "whole", study(MAPPED), chunk=12)
+    run_local(whole, workers=1)
+    victim = cluster.add_node()
+    results = open_results(tmp_path / "out", study(MAPPED), chunk=2)
+
+    def kill_it() -> None:
+        wait_until(lambda: len(shards(results.folder)) >= 3)
+        cluster.kill(victim)
+
+    killer = Thread(target=kill_it)
+    killer.start()
+    run_on_ray(results, address=cluster.address)
+    killer.join()
+
+    assert content(results).equals(content(whole))
 
 
 def test_an_address_where_nobody_listens_is_refused_at_once(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 name: which-machine
 workloads:
-  - {train: llama3-70b, batch: 1024, tokens: 15e12}
+  - {train: llama3-70b, batch: 1024, tokens: 15e12}   # or {map: GRAPH, execution: dataflow}, or {run: hpl}
 system: dgx-h100/1024
 axes:
   chip.memory.rate: [2 TB/s, 3.35 TB/s, 4.8 TB/s]
@@ -17,35 +17,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from volvelle.domains import (
     ENERGY_PRICE,
+    EXPONENT,
     EXTRA,
     FACTOR,
-    FFT_SIDE,
     LIFE,
     MARGIN,
     POINTS,
     SEED,
     SEQUENCES,
     SHARE,
-    TOKENS,
-    WEIGHT,
-    WIDTH,
 )
-from volvelle.errors import DescriptionError
-from volvelle.interchange.yaml_file import read_form
+from volvelle.interchange.workload_form import Closed, WorkloadForm, with_graphs
+from volvelle.interchange.yaml_file import checked_form, read_fields
 
 Scalar = str | int | float | bool
 """What an axis may take: text with a unit, a name, a number, yes or no."""
 
 
-class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class RangeForm(_Closed):
+class RangeForm(Closed):
     """Points from one end to the other, both included."""
 
     start: Scalar = Field(alias="from")
@@ -54,7 +47,7 @@ class RangeForm(_Closed):
     scale: Literal["linear", "log"] = "linear"
 
 
-class AxisForm(_Closed):
+class AxisForm(Closed):
     """One axis: values, a range, multiples of the base, or several fields that move together."""
 
     values: tuple[Scalar, ...] | None = None
@@ -93,79 +86,11 @@ class AxisForm(_Closed):
         return self
 
 
-_LOOKED_AT = {
-    "train": frozenset({"batch", "sequence", "element", "gradient_element", "tokens"}),
-    "dlrm": frozenset({"batch", "element", "model"}),
-    "fft": frozenset({"size"}),
-    "hpl": frozenset[str](),
-    "hpcg": frozenset[str](),
-}
-"""Fields that each kind of work has, besides name and weight."""
-
-
-def _tokens(given: object) -> object:
-    """Text like ``2T`` as the number it stands for."""
-    try:
-        return TOKENS.read(float(given) if isinstance(given, int) else given, "tokens")
-    except DescriptionError as error:
-        raise ValueError(str(error)) from None
-
-
-class WorkloadForm(_Closed):
-    """Something the machine does."""
-
-    name: str | None = None
-    train: str | None = None
-    """A model of the catalogue."""
-    run: Literal["hpl", "hpcg", "fft", "dlrm"] | None = None
-    """Or one of these, planned anew at every point."""
-    batch: Annotated[int, SEQUENCES] | None = None
-    """Sequences, or samples, in the global batch."""
-    size: Annotated[int, FFT_SIDE] | None = None
-    """Of a run: edge of the cube (fft)."""
-    model: str | None = None
-    """Of a run: the recommendation model (dlrm)."""
-    sequence: Annotated[int, WIDTH] | None = None
-    element: str = "bf16"
-    gradient_element: str = "fp32"
-    tokens: Annotated[float, BeforeValidator(_tokens), TOKENS] | None = None
-    """Tokens to train on in all; days and the price of the run need them."""
-    weight: Annotated[float, WEIGHT] = 1.0
-    """Steps of this workload in one round of the mix."""
-
-    @property
-    def called(self) -> str:
-        """Its name, or what it does."""
-        return self.name or self.train or str(self.run)
-
-    @property
-    def looks_at(self) -> frozenset[str]:
-        """Fields that mean something for this kind of work."""
-        return _LOOKED_AT["train" if self.train is not None else str(self.run)]
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> "WorkloadForm":
-        if (self.train is None) == (self.run is None):
-            raise ValueError("say what is done: either train: MODEL, or run: hpl, hpcg, fft or dlrm")
-        apart = self.looks_at | {"name", "train", "run", "weight"}
-        known = type(self).model_fields
-        idle = {name for name in known if name not in apart and getattr(self, name) != known[name].default}
-        if idle:
-            raise ValueError(f"{', '.join(sorted(idle))} means nothing to {self.train or self.run}; leave it out")
-        if self.batch is None and (self.train is not None or self.run == "dlrm"):
-            raise ValueError("a batch is needed: how many sequences or samples make a step")
-        if self.run == "dlrm" and self.model is None:
-            raise ValueError("run: dlrm needs a model: to be named")
-        if self.run == "fft" and self.size is None:
-            raise ValueError("run: fft needs a size: the edge of the cube")
-        return self
-
-
 Degrees = int | tuple[int, ...]
 Words = bool | str | tuple[bool | str, ...]
 
 
-class MappingForm(_Closed):
+class MappingForm(Closed):
     """How work is laid out at every point."""
 
     policy: Literal["fixed", "best"] = "best"
@@ -185,7 +110,7 @@ class MappingForm(_Closed):
         return given
 
 
-class CostForm(_Closed):
+class CostForm(Closed):
     """What money and watts are computed with; the rest is the cost model's own."""
 
     model: str = "market"
@@ -195,9 +120,13 @@ class CostForm(_Closed):
     load: Annotated[str, SHARE] = "85 %"
     overhead: Annotated[str, EXTRA] = "50 %"
     """With the model ``list``: price of hosts and network over that of the chips."""
+    price_exponent: Annotated[float, EXPONENT] | None = None
+    """By which the price of a chip grows with its logic (``parts``, ``dfmodel``), the next its power; None: as the
+    price book says, from the points of DFModel's figure 9."""
+    power_exponent: Annotated[float, EXPONENT] | None = None
 
 
-class StudyForm(_Closed):
+class StudyForm(Closed):
     """A study as its file states it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
@@ -210,7 +139,7 @@ class StudyForm(_Closed):
     margin: Annotated[str | float | None, MARGIN] = None
     """Share of memory left free before a layout fits; None: as each chip's calibration says."""
     axes: dict[str, AxisForm] = Field(min_length=1)
-    set: dict[str, str | float] = {}
+    set: dict[str, str | float] = Field(default_factory=dict)
     """Fields computed from others at every point."""
     mapping: MappingForm = MappingForm()
     objectives: tuple[str, ...] = Field(default=("time",), min_length=1, max_length=4)
@@ -246,5 +175,8 @@ class StudyForm(_Closed):
 
 
 def read_study_form(source: Path | Mapping[str, object]) -> StudyForm:
-    """The study a YAML file states, or its fields."""
-    return read_form(source, StudyForm, what="study", examples="examples/studies")
+    """The study a YAML file states, or its fields; graphs that it names by their files become part of it."""
+    if isinstance(source, Mapping):
+        return checked_form(with_graphs(source, Path()), StudyForm, where="study", what="study")
+    stated = read_fields(source, what="a study", examples="examples/studies")
+    return checked_form(with_graphs(stated, source.parent), StudyForm, where=source.name, what="study")

@@ -21,11 +21,12 @@ _BRANCH = re.compile(r"\[|^(int|float|str|bool|RangeForm)$")
 def read_form(source: Path | Mapping[str, object], form: type[Form], *, what: str, examples: str) -> Form:
     """What a YAML file states, or its fields, checked; `what` is the one word for such a thing."""
     if isinstance(source, Mapping):
-        return _checked(source, form, what, what)
-    return _checked(read_fields(source, what=f"a {what}", examples=examples), form, source.name, what)
+        return checked_form(source, form, what, what)
+    return checked_form(read_fields(source, what=f"a {what}", examples=examples), form, source.name, what)
 
 
-def _checked(written: Mapping[str, object], form: type[Form], where: str, what: str) -> Form:
+def checked_form(written: Mapping[str, object], form: type[Form], where: str, what: str) -> Form:
+    """Fields as a form, or what is wrong with the first that is; `where` is the file that they are from."""
     try:
         return form.model_validate(dict(written))
     except ValidationError as error:

@@ -169,6 +169,11 @@ def heat_picture(answers: Answers, *, width: float = WIDE) -> Chart | None:
     )
 
 
+_NAMED = 16
+"""Columns of a map that have room for names of more letters than the next."""
+_LETTERS = 8
+
+
 def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> Chart:
     """Every point that has one value of the study's facet."""
     study = answers.study
@@ -181,14 +186,20 @@ def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> C
         cells = tuple(tuple(_cell(goal, float(value), size) for value in row) for row in values)
         panels.append(HeatPanel(title=f"{measure_name(goal.name)}{unit}", cells=cells))
     facet = field_name(study.form.facet or "")
+    groups = names[grid.groups.name] if grid.groups else [""]
+    columns = ["\n".join(words) for words in within]
+    note = "The stronger a colour, the better; –: the point cannot run or does not meet the constraints."
+    if len(groups) * len(columns) > _NAMED and max(len(word) for words in within for word in words) > _LETTERS:
+        note += " " + "; ".join(f"{place}: {', '.join(words)}" for place, words in enumerate(within, start=1)) + "."
+        columns = [str(place) for place in range(1, len(columns) + 1)]
     return heat_map(
         panels,
         title=f"{facet} {field_text(study.form.facet or '', grid.value, study)}",
         about="Every objective at every point of the study that has this value of its facet.",
-        rows=names[grid.down.name],
-        groups=names[grid.groups.name] if grid.groups else [""],
-        columns=["\n".join(words) for words in within],
-        note="The stronger a colour, the better; –: the point cannot run or does not meet the constraints.",
+        rows=[", ".join(words) for words in product(*(names[axis.name] for axis in grid.down))],
+        groups=groups,
+        columns=columns,
+        note=note,
         width=width,
     )
 

@@ -56,12 +56,13 @@ def print_study(ahead: Outlook, *, console: Console | None = None) -> None:
     form = study.form
     works = "; ".join(work_words(work, form) for work in form.workloads)
     drawn = f", drawn from {study.grid.combinations:,} (seed {form.seed})" if study.grid.drawn else ""
-    priced = f", about {expected.layouts:,.0f} timed each" if form.mapping.policy == "best" else ""
+    timed = form.mapping.policy == "best" and not study.maps
+    priced = f", about {expected.layouts:,.0f} timed each" if timed else ""
     lines = [
         f"{works}; on {form.system}" if works else f"the design space of {form.published}, as published",
         f"{expected.rows:,} points{drawn}; {policy_words(study)}{priced}",
-        f"{expected.rate:,.0f} points a second and core: about {_duration(ahead.seconds)} on {cores} "
-        f"core{'s' if cores > 1 else ''}, besides this trial and the answers",
+        f"{expected.rate:,.{0 if expected.rate >= 10 else 2}f} points a second and core: about "
+        f"{_duration(ahead.seconds)} on {cores} core{'s' if cores > 1 else ''}, besides this trial and the answers",
     ]
     said = [Text(form.question, style="italic")] if form.question else []
     panel = Panel(Group(*said, *(Text(line) for line in lines)), title=form.name, title_align="left")

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from volvelle.interchange.study_file import StudyForm, WorkloadForm
+from volvelle.interchange.study_file import StudyForm
+from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.mapping.parallelism import ParallelMapping as Layout
-from volvelle.quantities import DOLLARS, show
+from volvelle.quantities import DOLLARS, percent, show
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.pareto import Front
@@ -73,6 +74,8 @@ def policy_words(study: DesignStudy) -> str:
     """How a study lays work out."""
     if study.form.published is not None:
         return "each mapped to a proven optimum"
+    if study.maps:
+        return "the best mapping searched at each"
     return "the best layout at each" if study.form.mapping.policy == "best" else "the layout as given at each"
 
 
@@ -94,8 +97,22 @@ def explored_words(answers: Answers) -> str:
     met = f", {counted.met:,} meet the constraints" if study.constraints else ""
     return (
         f"{counted.points:,} points{drawn} over {len(study.axes)} ax{'es' if len(study.axes) > 1 else 'is'}, "
-        f"{policy_words(study)}{rate}: {counted.runs:,} run{met}"
+        f"{policy_words(study)}{rate}: {counted.runs:,} run{met}{_proven(answers)}"
     )
+
+
+def _proven(answers: Answers) -> str:
+    """How many mappings are known to be the best, and of which."""
+    counted = answers.census
+    works = answers.study.form.workloads
+    limited = any(work.map is not None and work.sharding == "megatron" for work in works)
+    among = " of Megatron's splits" if limited else ""
+    if counted.proven is None:
+        return ""
+    if counted.proven == counted.runs:
+        return f", every mapping proven the best{among}"
+    rest = f"the others at most {percent(counted.largest_gap)} from it"
+    return f", {counted.proven:,} mappings proven the best{among}, {rest}"
 
 
 def kept_words(front: Front) -> str:

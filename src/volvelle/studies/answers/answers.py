@@ -77,7 +77,8 @@ class Answers(Presentable):
     grids: tuple[FacetGrid, ...]
     """Every point, one map for each value of the facet; empty: there is none, or it is too large to show."""
     local: Local | None
-    """None: no point meets the constraints, or the points are others' and there is no model to ask."""
+    """None: no point meets the constraints, or the points are others' and there is no model to ask, or each takes a
+    search for its mapping, which what lies around a design would take many of."""
     every_point: EveryPoint | None
     """All points against the machine as it is; None: they are too many to read."""
     seconds: float | None
@@ -130,7 +131,9 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         profiles=profiles,
         heat=heat,
         grids=grids,
-        local=_around(evaluator, best.design) if best.design and isinstance(evaluator, Evaluator) else None,
+        local=_around(evaluator, best.design)
+        if best.design and isinstance(evaluator, Evaluator) and not study.maps
+        else None,
         every_point=listed,
         seconds=seconds,
     )
@@ -179,9 +182,10 @@ def _breakdowns(
     if balanced is not None:
         chosen.setdefault(balanced.number, ("balanced", balanced))
     others = front.designs
+    most = len(chosen) if evaluator.study.maps else _BARS  # to take a mapping apart is to search for it again
     for place in np.unique(np.linspace(0, len(others) - 1, _BARS).round().astype(int)) if others else ():
         design = others[int(place)]
-        if len(chosen) < _BARS:
+        if len(chosen) < most:
             chosen.setdefault(design.number, (f"point {design.number:,}", design))
     first = front.objectives[0]
     ordered = sorted(chosen.values(), key=lambda one: one[1].measures[first.name] * (1.0 if first.less else -1.0))

@@ -19,6 +19,10 @@ class Census:
     """Points that run and meet every constraint."""
     failing: Mapping[str, int]
     """Constraint → points that run and do not meet it."""
+    proven: int | None = None
+    """Points that run whose mapping is proven best; None: the study maps nothing."""
+    largest_gap: float = 0.0
+    """Of those that are not."""
 
     @property
     def runs(self) -> int:
@@ -31,6 +35,8 @@ def census(query: Query, study: DesignStudy) -> Census:
     rows = query.rows("SELECT reason, feasible, count(*) AS points FROM points GROUP BY ALL ORDER BY points DESC")
     failed = [f"feasible AND NOT {one.sql()}" for one in study.constraints]
     tests = [f"count(*) FILTER (WHERE {test}) AS __{place}" for place, test in enumerate(failed)]
+    if study.maps:
+        tests += ["count(*) FILTER (WHERE feasible AND gap = 0) AS proven", "max(gap) FILTER (WHERE feasible) AS gap"]
     counted = ", ".join([f"count(*) FILTER (WHERE {where(study.constraints)}) AS met", *tests])
     (found,) = query.rows(f"SELECT {counted} FROM points")
     return Census(
@@ -38,4 +44,6 @@ def census(query: Query, study: DesignStudy) -> Census:
         reasons={str(row["reason"]): int(row["points"]) for row in rows if not row["feasible"]},
         met=int(found["met"]),
         failing={one.text: int(found[f"__{i}"]) for i, one in enumerate(study.constraints)},
+        proven=int(found["proven"]) if study.maps else None,
+        largest_gap=float(found["gap"] or 0.0) if study.maps else 0.0,
     )

@@ -12,18 +12,23 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import Objective
 from volvelle.studies.sweep.query import Query
 
-_MOST = 400
+_MOST = 500
 """Points that a map may show."""
+_COLUMNS = 40
+"""Columns of a map at most, where fewer can be had."""
 _AXES = 4
 """Axes that a map has room for: down, groups across, and two within each group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacetGrid:
-    """All points of one value of the facet: one axis down, one in groups across, up to two within each group."""
+    """All points of one value of the facet: one axis down, one in groups across, up to two within each group.
+
+    Where that makes more columns than can be read, two axes go down and one is left within each group.
+    """
 
     value: Value
-    down: Axis
+    down: tuple[Axis, ...]
     groups: Axis | None
     within: tuple[Axis, ...]
     panels: tuple[tuple[Objective, NDArray[np.float64]], ...]
@@ -36,10 +41,11 @@ def facet_grids(query: Query, study: DesignStudy) -> tuple[FacetGrid, ...]:
     axes = sorted((axis for axis in study.axes if axis is not facet and len(axis) > 1), key=len, reverse=True)
     if facet is None or not axes or len(axes) > _AXES or prod(map(len, axes)) > _MOST or study.grid.drawn:
         return ()
-    down, groups, within = axes[0], axes[1] if len(axes) > 1 else None, tuple(axes[2:])
+    rows = 2 if prod(map(len, axes[1:])) > _COLUMNS else 1
+    down, groups, within = tuple(axes[:rows]), axes[rows] if len(axes) > rows else None, tuple(axes[rows + 1 :])
     # Where all axes are given, the best of a group is its one point.
     found = ((goal, grouped(query, study, goal, [facet, *axes], len(study.grid))[0]) for goal in study.objectives)
-    maps = [(goal, values.reshape(len(facet), len(down), -1)) for goal, values in found]
+    maps = [(goal, values.reshape(len(facet), prod(map(len, down)), -1)) for goal, values in found]
     path = next(iter(facet.columns))
     return tuple(
         FacetGrid(

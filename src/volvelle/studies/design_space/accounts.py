@@ -7,7 +7,7 @@ import numpy as np
 
 from volvelle.catalogue.prices import PriceBook
 from volvelle.economics.cost_breakdown import CostBreakdown, Terms, cost_breakdown
-from volvelle.economics.price_book import AbstractPrices, End, ListPrices
+from volvelle.economics.price_book import AbstractPrices, End, ListPrices, MarketPrices, PartPrices
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
 from volvelle.studies.design_space.design_study import DesignStudy
@@ -15,6 +15,9 @@ from volvelle.studies.design_space.fields import value_of
 from volvelle.studies.design_space.measures import PRICED
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
+
+_GROWTH = ("price_exponent", "power_exponent")
+"""What a study may say of how larger chips are priced."""
 
 
 class Accounts:
@@ -50,11 +53,18 @@ class Accounts:
         key = (anchor.name, anchor.chip.name, anchor.spans, tuple(part.link.name for part in anchor.dimensions))
         if key not in self._known:
             costs = self._study.form.costs
-            self._known[key] = (
+            found: AbstractPrices = (
                 ListPrices(overhead=parse(costs.overhead, FRACTION))
                 if costs.model == "list"
                 else self._book.model(costs.model, anchor, at=self._at)
             )
+            given = {name: getattr(costs, name) for name in _GROWTH if getattr(costs, name) is not None}
+            if given and not isinstance(found, PartPrices):
+                raise DescriptionError(
+                    f"costs: {', '.join(given)} is set, but the model {costs.model!r} prices no larger chips; set "
+                    "model: parts, or leave it out"
+                )
+            self._known[key] = replace(found, **given) if isinstance(found, PartPrices) else found
         return self._known[key]
 
     def check(self) -> None:
@@ -76,15 +86,9 @@ class Accounts:
 
     def cost_breakdown(self, cluster: Cluster, anchor: Cluster) -> CostBreakdown:
         """What a machine costs, priced as a variant of another."""
-        inventory = Inventory.of(cluster)
         if self._study.form.costs.model != "list":
             self._refuse_own_figures(cluster, anchor)
-            if self._study.form.costs.model == "market":
-                _refuse_other_chips(cluster, anchor)
-            inventory = replace(
-                inventory, logic=value_of("chip.matrix_rate", cluster) / value_of("chip.matrix_rate", anchor)
-            )
-        return cost_breakdown(inventory, self.prices(anchor), self.terms)
+        return variant_breakdown(cluster, anchor, self.prices(anchor), self.terms)
 
     def _refuse_own_figures(self, cluster: Cluster, anchor: Cluster) -> None:
         """A chip's own price and power are not looked at where a model knows parts; so they cannot be set either."""
@@ -95,6 +99,17 @@ class Accounts:
                     f"chip.{name} is set, but the cost model {self._study.form.costs.model!r} takes {name} from its "
                     "own figures; set costs: {model: list} to use yours"
                 )
+
+
+def variant_breakdown(cluster: Cluster, anchor: Cluster, prices: AbstractPrices, terms: Terms) -> CostBreakdown:
+    """What a machine costs by the prices of another, which it is a variant of; or the same."""
+    inventory = Inventory.of(cluster)
+    if not isinstance(prices, ListPrices):
+        if isinstance(prices, MarketPrices):
+            _refuse_other_chips(cluster, anchor)
+        logic = value_of("chip.matrix_rate", cluster) / value_of("chip.matrix_rate", anchor)
+        inventory = replace(inventory, logic=logic)
+    return cost_breakdown(inventory, prices, terms)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,13 @@ from volvelle.studies.design_space.fields import dimension_place, field_names, n
 from volvelle.studies.design_space.layout_policy import LAYOUT_FIELDS, layout_number, layout_space
 from volvelle.studies.design_space.measures import MEASURES, Objective, objective_of
 from volvelle.studies.design_space.published_space import PublishedSpace, published_space
-from volvelle.studies.design_space.structure import machine, structural_domain, structural_names
+from volvelle.studies.design_space.structure import (
+    WORKLOAD,
+    chosen_forms,
+    machine,
+    structural_domain,
+    structural_names,
+)
 from volvelle.system.cluster import Cluster
 
 
@@ -34,7 +40,10 @@ class DesignStudy:
 
     def __post_init__(self) -> None:
         _ = self.grid, self.objectives, self.constraints, self.assignments
-        for path in (path for axis in self.axes for path in axis.columns if path.startswith("workload.")):
+        columns = {path: column for axis in self.axes for path, column in axis.columns.items()}
+        for called in columns.get(WORKLOAD, ()) if self.published is None else ():
+            chosen_forms(self.form.workloads, {WORKLOAD: called})
+        for path in (path for path in columns if path.startswith("workload.")):
             if not any(path.removeprefix("workload.") in one.looks_at for one in self.form.workloads):
                 raise DescriptionError(f"axis {path}: no workload of the study has it; leave it out")
         names = [axis.name for axis in self.axes]
@@ -56,6 +65,17 @@ class DesignStudy:
                         f"mapping.{name} an axis, or set policy: best"
                     )
                 layout_number(name, value)
+
+    @property
+    def mixes(self) -> bool:
+        """Whether several workloads run at every point, in turn."""
+        named = any(WORKLOAD in axis.columns for axis in self.axes)
+        return len(self.form.workloads) > 1 and not named
+
+    @property
+    def maps(self) -> bool:
+        """Whether graphs are mapped, which takes a search at every point."""
+        return any(work.map is not None for work in self.form.workloads)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -155,6 +175,8 @@ class DesignStudy:
             if name not in MEASURES:
                 raise UnknownNameError.among("measure", name, MEASURES)
         always = {"time", "memory"} if self.published is None else {"time", *self.published.measures}
+        if self.maps:
+            always |= {"mfu", "gap"}
         wanted = {*always, *self.form.measures, *(one.name for one in self.objectives)}
         moved = {path for axis in self.axes for path in axis.columns}
         named = {name for expression in self.constraints for name in expression.names}

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError, OutsideDomainError
-from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
-from volvelle.interchange.study_file import WorkloadForm
+from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.parallelism import ParallelMapping as Layout
@@ -23,10 +23,11 @@ from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
 from volvelle.studies.design_space.layout_policy import fixed_layouts, layout_space
+from volvelle.studies.design_space.mapped_work import Mapper
 from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
 from volvelle.studies.design_space.planned_work import planned_work
-from volvelle.studies.design_space.points import CHOSEN, REASONS, Slice
-from volvelle.studies.design_space.structure import SOLD, varied_form
+from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
+from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
@@ -42,7 +43,7 @@ class Explained:
     outcome: Outcome
     layouts: tuple[Layout | None, ...]
     """Of every workload; None: it is no training, or none divides batch and chips."""
-    estimates: tuple[TrainingEstimate | None, ...]
+    estimates: tuple[Estimate[Any, Any] | None, ...]
     """Of every workload that has a layout: where its time and memory go, and how sure that is."""
 
 
@@ -75,6 +76,7 @@ class Evaluator:
         # What is derived from a graph is kept by its identity.
         self._graph = cache(lambda name, length: transformer(self.study.catalogue.model(name), sequence=length))
         self.accounts = Accounts(self.study)
+        self.mapper = Mapper(self.study.catalogue)
 
     def considered(self) -> list[int]:
         """Layouts in each space that was searched so far."""
@@ -110,7 +112,7 @@ class Evaluator:
     def _layout_columns(self) -> set[str]:
         """Columns that say which layout was found best."""
         forms = self.study.form.workloads
-        return {f"{one.called}.{name}" if len(forms) > 1 else name for one in forms for name in CHOSEN}
+        return {f"{one.called}.{name}" if self.study.mixes else name for one in forms for name in CHOSEN}
 
     def near(self, number: int | None, fields: Mapping[str, Number], *, measures: Sequence[str] | None = None) -> Slice:
         """A point with some fields replaced, each by a number or a column; layouts as the study's policy has them.
@@ -132,7 +134,7 @@ class Evaluator:
         case, numbers = self._place(number)
         cluster, layout = self._machine(case, numbers)
         layouts: list[Layout | None] = []
-        estimates: list[TrainingEstimate | None] = []
+        estimates: list[Estimate[Any, Any] | None] = []
         worked = []
         doubted = UnderUncertainty(estimator=ClosedForm())
         for form, step in zip(case.forms, case.steps, strict=True):
@@ -140,7 +142,10 @@ class Evaluator:
             mapping = None if table is None or done.violated[0] == REASONS.index("layout") else table.row(0)
             worked.append(done)
             layouts.append(mapping)
-            estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
+            if form.map is not None:
+                estimates.append(self.mapper.answer(form, cluster.row(0)).plan)
+            else:
+                estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
         return Explained(
             cluster=cluster,
             anchor=case.anchor,
@@ -177,7 +182,8 @@ class Evaluator:
         if key not in self._cases:
             structural = {path: value for path, value in values.items() if path in self.study.structural}
             cluster = self.study.machine(structural)
-            forms = tuple(varied_form(form, structural) for form in self.study.form.workloads)
+            chosen = chosen_forms(self.study.form.workloads, structural)
+            forms = tuple(varied_form(form, structural) for form in chosen)
             sold = {path: value for path, value in structural.items() if path in SOLD}
             self._cases[key] = _Case(
                 cluster=cluster,
@@ -225,7 +231,7 @@ class Evaluator:
         outcome = self._outcome(case, cluster, worked)
         wanted = self.study.measures if measures is None else measures
         found: dict[str, Number] = {name: MEASURES[name].of(outcome) for name in wanted}
-        several = len(worked) > 1
+        several = self.study.mixes
         for one in worked:
             if several:
                 found[f"time.{one.name}"] = one.time
@@ -273,6 +279,8 @@ class Evaluator:
         self, form: WorkloadForm, step: TrainingStep | None, cluster: Cluster, layout: Mapping[str, Number], rows: int
     ) -> tuple[Worked, MappingTable | None]:
         """What a workload does, and by which layouts; None: it is no training, and has none."""
+        if form.map is not None:
+            return self.mapper.work(form, cluster, rows), None
         if step is None:
             return planned_work(form, cluster, self.study.catalogue, rows), None
         chosen: dict[str, NDArray[np.float64]] = {}
@@ -286,7 +294,7 @@ class Evaluator:
             found = self.estimator.table(step, cluster, table)
             self.evaluated += rows
             time, memory, violated = found.time, found.memory_bytes, np.zeros(len(found), dtype=np.int8)
-            for name in reversed(REASONS[1:-1]):
+            for name in reversed(CHECKED):
                 violated[found.violations[name]] = REASONS.index(name)
         done = Worked(
             name=form.called,

@@ -48,6 +48,8 @@ class Worked:
     run_tokens: float | None
     chosen: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """The layout that was found best, column by column; empty where it was given."""
+    gap: Number = 0.0
+    """How much less than found the best may take, as a share; 0 where the best was proven, or nothing was searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,11 @@ class Outcome:
     def time(self) -> Number:
         """Seconds a round."""
         return self.round(lambda worked: worked.time)
+
+    @property
+    def gap(self) -> Number:
+        """How much less than found the best mapping of every workload may take, as a share of a round."""
+        return self.round(lambda worked: worked.gap * worked.time) / self.time
 
     @property
     def samples(self) -> Number:
@@ -141,6 +148,7 @@ _ALL = (
     Measure("time", "of a step (of one round of the mix)", SECONDS, _LESS, lambda it: it.time),
     Measure("memory", "on the fullest chip", BYTES, _LESS, _memory),
     Measure("mfu", "model FLOPs utilisation", FRACTION, _MORE, _mfu),
+    Measure("gap", "how much less the best mapping may take; 0: it is proven", FRACTION, _LESS, lambda it: it.gap),
     Measure("samples_per_s", "sequences a second", None, _MORE, lambda it: it.samples / it.time),
     Measure("tokens_per_s", "tokens a second", None, _MORE, lambda it: it.tokens / it.time),
     Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / DAY),
@@ -184,7 +192,7 @@ _ALL = (
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
-PRICED = frozenset(MEASURES) - {"time", "memory", "mfu", "samples_per_s", "tokens_per_s", "days", "chips"}
+PRICED = frozenset(MEASURES) - {"time", "memory", "mfu", "gap", "samples_per_s", "tokens_per_s", "days", "chips"}
 """Measures that need what machines cost and take."""
 
 

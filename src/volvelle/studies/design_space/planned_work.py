@@ -9,7 +9,7 @@ from volvelle.applications.registry import application
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.result import Estimate
-from volvelle.interchange.study_file import WorkloadForm
+from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
 from volvelle.system.cluster import Cluster

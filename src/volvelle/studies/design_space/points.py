@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from volvelle.estimators.training.checks import CHECKS
 from volvelle.mapping.parallelism import CHOICES
 
-REASONS = ("", *(check.name for check in CHECKS), "memory", "layout")
-"""Why a point cannot run; the first is that it can. ``layout``: no layout of the space divides its batch and chips."""
+CHECKED = (*(check.name for check in CHECKS), "memory")
+"""Why a layout cannot run."""
+REASONS = ("", *CHECKED, "layout", "chip", "search")
+"""Why a point cannot run; the first is that it can.
+
+``layout``: no layout of the space divides its batch and chips. Of a graph that is mapped, ``chip``: what a chip must
+hold at once does not fit its SRAM or cores; ``search``: nothing was found in the time that the search may take.
+"""
 
 
 CHOSEN = tuple(choice.name for choice in CHOICES if choice.recorded)

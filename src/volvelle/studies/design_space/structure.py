@@ -1,24 +1,46 @@
 """What makes another machine or another workload, rather than another number on it: one value at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 
 from volvelle.catalogue import Catalogue
-from volvelle.domains import ACCELERATORS, SEQUENCES, WIDTH, NumberDomain
+from volvelle.domains import ACCELERATORS, DEGREE, LIMIT, SEQUENCES, WIDTH, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.interchange.study_file import WorkloadForm
+from volvelle.interchange.workload_form import MAPPED, WorkloadForm
+from volvelle.interchange.yaml_file import checked_form
 from volvelle.studies.design_space.fields import dimension_names, dimension_place
 from volvelle.system.cluster import Cluster
-from volvelle.system.topologies import AbstractTopology, FatTree, FullyConnected, Ring, Switch, Torus
+from volvelle.system.topologies import (
+    AbstractTopology,
+    FatTree,
+    FullyConnected,
+    HyperX,
+    PolarFly,
+    RailOnly,
+    Ring,
+    SlimFly,
+    Switch,
+    Torus,
+)
 from volvelle.system.topologies.torus import nearly_cubic
 
 _WHOLE = ("system", "chip", "accelerators", "stack")
+_MEMORY = "chip.memory"
+"""The chip of the catalogue whose memory the machine's chips have."""
 SOLD = frozenset(_WHOLE)
 """Fields that make another machine of the catalogue; the others make a variant nobody sells."""
 _PARTS = ("size", "link", "topology")
+WORKLOAD = "workload"
+"""Which of the study's workloads runs, where that is an axis; else all do, in turn."""
 _WORK = ("batch", "sequence", "element")
-_DOMAINS = {"accelerators": ACCELERATORS, "size": ACCELERATORS, "batch": SEQUENCES, "sequence": WIDTH}
+_DOMAINS = {
+    **dict.fromkeys(("accelerators", "size"), ACCELERATORS),
+    **dict.fromkeys(("tensor", "pipeline", "data"), DEGREE),
+    **dict.fromkeys(("batch", "micro_batches"), SEQUENCES),
+    **dict.fromkeys(("sequence", "tiles", "partitions"), WIDTH),
+    "limit": LIMIT,
+}
 
 
 _PLAIN: Mapping[str, type[AbstractTopology]] = {
@@ -28,14 +50,23 @@ _PLAIN: Mapping[str, type[AbstractTopology]] = {
     "fat-tree": FatTree,
 }
 _TORI = {"torus-2d": 2, "torus-3d": 3}
+_OF_A_SIZE: Mapping[str, Callable[[int], AbstractTopology]] = {
+    "slim-fly": SlimFly.holding,
+    "polar-fly": PolarFly.holding,
+    "hyper-x": HyperX.holding,
+    "rail-only": RailOnly.holding,
+}
+"""Shapes that there are for some numbers of units only."""
 
 
 def structural_names(cluster: Cluster) -> tuple[str, ...]:
     """Every field that makes another machine or workload."""
     return (
         *_WHOLE,
+        _MEMORY,
         *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _PARTS),
-        *(f"workload.{name}" for name in _WORK),
+        WORKLOAD,
+        *(f"workload.{name}" for name in dict.fromkeys((*_WORK, *sorted(MAPPED)))),
     )
 
 
@@ -55,6 +86,9 @@ def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, 
     cluster = catalogue.cluster(f"{template}/{count}" if count else template, stack=stack)
     if "chip" in values:
         cluster = catalogue.with_chip(cluster, str(values["chip"]), stack=stack)
+    if _MEMORY in values:
+        memories = catalogue.chip(str(values[_MEMORY])).memories
+        cluster = replace(cluster, chip=replace(cluster.chip, memories=memories))
     parts: dict[str, dict[int, object]] = {name: {} for name in _PARTS}
     for path, value in values.items():
         room, _, name = path.rpartition(".")
@@ -101,7 +135,22 @@ def varied_form(form: WorkloadForm, values: Mapping[str, object]) -> WorkloadFor
         if f"workload.{name}" in values:
             value = values[f"workload.{name}"]
             said[name] = str(value) if name == "element" else _whole(value, f"workload.{name}")
-    return form.model_copy(update=said)
+    asked = {name: values[f"workload.{name}"] for name in form.looks_at & MAPPED if f"workload.{name}" in values}
+    if form.map is None or not asked:
+        return form.model_copy(update=said)
+    stated = {**form.model_dump(exclude_unset=True), **asked}
+    return checked_form(stated, WorkloadForm, where=f"axis workload.{next(iter(asked))}", what="workload")
+
+
+def chosen_forms(forms: tuple[WorkloadForm, ...], values: Mapping[str, object]) -> tuple[WorkloadForm, ...]:
+    """Workloads that run: all, or the one that an axis names."""
+    if WORKLOAD not in values:
+        return forms
+    found = tuple(form for form in forms if form.called == values[WORKLOAD])
+    if not found:
+        known = [form.called for form in forms]
+        raise DescriptionError(f"axis {WORKLOAD}: {UnknownNameError.among('workload', str(values[WORKLOAD]), known)}")
+    return found
 
 
 def topology_of(word: str, size: int) -> AbstractTopology:
@@ -110,11 +159,15 @@ def topology_of(word: str, size: int) -> AbstractTopology:
         return _PLAIN[word]()
     if word in _TORI:
         return Torus(shape=nearly_cubic(size, _TORI[word]))
-    raise UnknownNameError.among("topology", word, (*_PLAIN, *_TORI))
+    if word in _OF_A_SIZE:
+        return _OF_A_SIZE[word](size)
+    raise UnknownNameError.among("topology", word, (*_PLAIN, *_TORI, *_OF_A_SIZE))
 
 
 def _resized(topology: AbstractTopology, size: int) -> AbstractTopology:
-    """The same shape for another number of units; only a torus knows how many it has."""
+    """The same shape for another number of units, where it knows how many it has."""
+    if isinstance(topology, SlimFly | PolarFly | HyperX | RailOnly):
+        return topology.holding(size)
     return Torus(shape=nearly_cubic(size, len(topology.shape))) if isinstance(topology, Torus) else topology
 
 

@@ -104,18 +104,19 @@ def forecast(study: DesignStudy, *, compiled: bool = False, seconds: float = 1.0
     """Measure the rate on points from all over the study, for about so long."""
     evaluator = evaluator_of(study.form.canonical(), study.folders, compiled)
     rows = len(study.grid)
-    size = max(1, min(rows, 8))
+    # What is mapped takes a search a point, and is not searched for again: points differ, one at a time.
+    size, first = (1, 1) if study.maps else (max(1, min(rows, 8)), 0)
     evaluator.rows(0, size)  # what is built once is not part of the rate
     begun = turn = time.perf_counter()
     done, before = 0, evaluator.evaluated
     alike, took = 0, 0.0  # rows and seconds of slices of the present size: small ones cost more a row
     while turn - begun < seconds and done < rows:
-        start = int((done * 7919) % max(1, rows - size + 1))
+        start = int((first + done * 7919) % max(1, rows - size + 1))
         evaluator.rows(start, start + size)
         now = time.perf_counter()
         done, alike, took, each, turn = done + size, alike + size, took + now - turn, now - turn, now
         larger = min(rows, _LONGEST, 4 * size)
-        if each < seconds / 8 and larger > size and done + larger <= rows and now - begun < seconds:
+        if not study.maps and each < seconds / 8 and larger > size and done + larger <= rows and now - begun < seconds:
             size, alike, took = larger, 0, 0.0
     rate = alike / took if alike else done / max(turn - begun, 1e-9)
     return Forecast(rows=rows, rate=rate, layouts=(evaluator.evaluated - before) / max(done, 1))

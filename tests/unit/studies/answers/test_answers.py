@@ -136,7 +136,7 @@ def test_every_point_of_a_facet_is_on_its_map(tmp_path: Path) -> None:
         rows = query.rows("SELECT * FROM points")
     assert [grid.value for grid in found] == [512, 1024]
     for grid in found:
-        assert [len(grid.down), len(grid.groups or []), *map(len, grid.within)] == [3, 2, 2]  # type: ignore[arg-type]
+        assert [*map(len, grid.down), len(grid.groups or []), *map(len, grid.within)] == [3, 2, 2]  # type: ignore[arg-type]
         for goal, values in grid.panels:
             mine = sorted(row[goal.name] for row in rows if row["accelerators"] == grid.value)
             assert sorted(values.ravel().tolist()) == mine

@@ -1,0 +1,159 @@
+"""What a machine of a study does: it trains a model, runs a benchmark, or maps a graph; as the study's file says it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+
+from volvelle.domains import DEGREE, FFT_SIDE, LIMIT, SEQUENCES, TOKENS, WEIGHT, WIDTH
+from volvelle.errors import DescriptionError
+from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.interchange.yaml_file import read_fields
+
+
+class Closed(BaseModel):
+    """A form without other fields than its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+MAPPED = frozenset(
+    {
+        "execution",
+        "sharding",
+        "micro_batches",
+        "tensor",
+        "pipeline",
+        "data",
+        "tiles",
+        "fuse",
+        "partitions",
+        "overlap",
+        "stream_weights",
+        "tile_weights",
+        "objective",
+        "element",
+        "limit",
+    }
+)
+"""What may be said of how a graph is mapped."""
+_LOOKED_AT = {
+    "train": frozenset({"batch", "sequence", "element", "gradient_element", "tokens"}),
+    "map": MAPPED | {"forward", "gpt_layer_only"},
+    "dlrm": frozenset({"batch", "element", "model"}),
+    "fft": frozenset({"size"}),
+    "hpl": frozenset[str](),
+    "hpcg": frozenset[str](),
+}
+"""Fields that each kind of work has, besides name and weight."""
+_KINDS = ("train", "map", "run")
+
+
+def _tokens(given: object) -> object:
+    """Text like ``2T`` as the number it stands for."""
+    try:
+        return TOKENS.read(float(given) if isinstance(given, int) else given, "tokens")
+    except DescriptionError as error:
+        raise ValueError(str(error)) from None
+
+
+def _several(given: object) -> object:
+    """A single value is a list of one."""
+    return given if isinstance(given, list | tuple) else (given,)
+
+
+Several = BeforeValidator(_several)
+
+
+class WorkloadForm(Closed):
+    """Something the machine does."""
+
+    name: str | None = None
+    train: str | None = None
+    """A model of the catalogue."""
+    map: str | dict[str, Any] | None = None
+    """Or a graph, mapped anew at every point: a model of the catalogue, a workload of DFModel, or a graph's file."""
+    run: Literal["hpl", "hpcg", "fft", "dlrm"] | None = None
+    """Or one of these, planned anew at every point."""
+    batch: Annotated[int, SEQUENCES] | None = None
+    """Sequences, or samples, in the global batch."""
+    size: Annotated[int, FFT_SIDE] | None = None
+    """Of a run: edge of the cube (fft)."""
+    model: str | None = None
+    """Of a run: the recommendation model (dlrm)."""
+    sequence: Annotated[int, WIDTH] | None = None
+    element: str = "bf16"
+    gradient_element: str = "fp32"
+    tokens: Annotated[float, BeforeValidator(_tokens), TOKENS] | None = None
+    """Tokens to train on in all; days and the price of the run need them."""
+    weight: Annotated[float, WEIGHT] = 1.0
+    """Steps of this workload in one round of the mix."""
+    execution: Literal["kernels", "dataflow"] | None = None
+    """Of a graph, as all below: kernels one after another, or streaming on the chip; none: as each chip does."""
+    sharding: Literal["any", "megatron"] = "any"
+    micro_batches: Annotated[int, SEQUENCES] | None = None
+    """Runs of the graph in a step; none: 8 a chip."""
+    tensor: Annotated[tuple[Annotated[int, DEGREE], ...], Several] = ()
+    """Degrees to consider, as of the pipeline and of replicas; none: all."""
+    pipeline: Annotated[tuple[Annotated[int, DEGREE], ...], Several] = ()
+    data: Annotated[tuple[Annotated[int, DEGREE], ...], Several] = ()
+    tiles: Annotated[tuple[Annotated[int, WIDTH], ...], Several] = ()
+    forward: bool = False
+    """Of a model: the forward pass alone."""
+    gpt_layer_only: bool = False
+    """Of a model: a GPT layer of its width, as DFModel has it."""
+    fuse: bool = True
+    partitions: Annotated[int, WIDTH] | None = None
+    overlap: Overlap = Overlap.ALL
+    stream_weights: bool = True
+    tile_weights: bool = True
+    objective: Literal["time", "bytes"] = "time"
+    limit: Annotated[float, LIMIT] = 60.0
+    """Seconds that the search may take at a point."""
+
+    @property
+    def called(self) -> str:
+        """Its name, or what it does."""
+        if isinstance(self.map, dict):
+            return self.name or str(self.map.get("name", "graph"))
+        return self.name or self.train or self.map or str(self.run)
+
+    @property
+    def looks_at(self) -> frozenset[str]:
+        """Fields that mean something for this kind of work."""
+        kind = next(one for one in _KINDS if getattr(self, one) is not None)
+        return _LOOKED_AT[str(self.run) if kind == "run" else kind]
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "WorkloadForm":
+        if sum(getattr(self, one) is not None for one in _KINDS) != 1:
+            raise ValueError("say what is done: one of train: MODEL, map: GRAPH, or run: hpl, hpcg, fft or dlrm")
+        apart = self.looks_at | {"name", "weight", *_KINDS}
+        known = type(self).model_fields
+        idle = {name for name in known if name not in apart and getattr(self, name) != known[name].default}
+        if idle:
+            raise ValueError(f"{', '.join(sorted(idle))} means nothing to {self.called}; leave it out")
+        if self.batch is None and (self.train is not None or self.run == "dlrm"):
+            raise ValueError("a batch is needed: how many sequences or samples make a step")
+        if self.run == "dlrm" and self.model is None:
+            raise ValueError("run: dlrm needs a model: to be named")
+        if self.run == "fft" and self.size is None:
+            raise ValueError("run: fft needs a size: the edge of the cube")
+        return self
+
+
+def with_graphs(stated: Mapping[str, object], beside: Path) -> Mapping[str, object]:
+    """A study with the graphs whose files it names, beside its own file or from here: a worker need find no file."""
+    works = stated.get("workloads")
+    if not isinstance(works, list | tuple):
+        return stated
+    return {**stated, "workloads": [_with_graph(work, beside) for work in works]}
+
+
+def _with_graph(work: object, beside: Path) -> object:
+    named = work.get("map") if isinstance(work, Mapping) else None
+    if not isinstance(work, Mapping) or not isinstance(named, str) or not named.endswith((".yaml", ".yml")):
+        return work
+    file = next((one for one in (beside / named, Path(named)) if one.exists()), Path(named))
+    return {**work, "map": dict(read_fields(file, what="a graph", examples="examples/graphs"))}

@@ -1,0 +1,123 @@
+"""What is asked of a mapping besides graph and machine, and its answer: of the command, and of a study's points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
+from volvelle.errors import MappingError
+from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
+from volvelle.estimators.training.stage_memory import MemoryRecipe
+from volvelle.interchange.graph_file import GraphFile
+from volvelle.mapping.parallelism import Recompute, Schedule
+from volvelle.search.graph.answer import MappingAnswer
+from volvelle.search.graph.joint import map_graph
+from volvelle.search.graph.network import factorisations
+from volvelle.search.graph.sharding import Objective
+from volvelle.search.kernels.solve import map_kernels
+from volvelle.search.space import Space
+from volvelle.system.cluster import Cluster
+from volvelle.workload.graph import Workload
+from volvelle.workload.operations import Phase
+from volvelle.workload.training import TrainingStep
+
+Execution = Literal["kernels", "dataflow"]
+"""Kernels one after another, or side by side on the chip, streaming tiles."""
+Sharding = Literal["any", "megatron"]
+"""Operations may split any dimension, or those that Megatron splits."""
+_A_CHIP = 8
+"""Micro-batches of a step for every chip, where none are said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapQuestion:
+    """How a graph may be mapped; degrees and tiles are those to consider, all where none are given."""
+
+    execution: Execution | None = None
+    """None: as the chip runs kernels."""
+    sharding: Sharding = "any"
+    micro_batches: Annotated[int | None, SEQUENCES] = None
+    """Of a step, over all replicas; None: 8 a chip."""
+    tensor: Annotated[Sequence[int], DEGREE] = ()
+    pipeline: Annotated[Sequence[int], DEGREE] = ()
+    data: Annotated[Sequence[int], DEGREE] = ()
+    tiles: Annotated[Sequence[int], WIDTH] = ()
+    fuse: bool = True
+    partitions: Annotated[int | None, WIDTH] = None
+    overlap: Overlap = Overlap.ALL
+    stream_weights: bool = True
+    tile_weights: bool = True
+    objective: Objective = "time"
+    element: str = "bf16"
+    limit: Annotated[float, LIMIT] = 60.0
+    """Seconds that the search may take."""
+
+    def count(self, cluster: Cluster) -> int:
+        """Micro-batches of a step on a machine."""
+        return self.micro_batches or _A_CHIP * cluster.accelerators
+
+    def runs(self, cluster: Cluster) -> Execution:
+        """How kernels run on a machine."""
+        return self.execution or ("dataflow" if cluster.chip.dataflow else "kernels")
+
+    def answer(self, asked: GraphFile, cluster: Cluster) -> MappingAnswer:
+        """The best mapping of a graph to a machine, with a proof or a gap."""
+        if self.runs(cluster) == "kernels":
+            return self._by_kernels(asked.workload, cluster)
+        return self._in_dataflow(asked, cluster)
+
+    def _in_dataflow(self, asked: GraphFile, cluster: Cluster) -> MappingAnswer:
+        workload = asked.workload
+        if workload.is_tuned:
+            raise MappingError(
+                f"{workload.name} has frozen weights, which dataflow execution does not know; map it by kernels"
+            )
+        trains = _trains(workload)
+        given = {"tensor": self.tensor, "pipeline": self.pipeline, "data": self.data}
+        return map_graph(
+            workload,
+            cluster,
+            stream=asked.stream,
+            pins=asked.pins,
+            micro_batches=self.count(cluster),
+            degrees=factorisations(cluster.accelerators, **given) if any(given.values()) else None,
+            tiles=self.tiles or None,
+            choices=FusionChoices(
+                overlap=self.overlap,
+                stream_weights=self.stream_weights,
+                tile_weights=self.tile_weights,
+                fuse=self.fuse,
+                partitions=self.partitions,
+                forward_first=trains,
+            ),
+            objective=self.objective,
+            element=self.element,
+            time_limit=self.limit,
+            ends=True,
+            recipe=MemoryRecipe.of(TrainingStep(model=workload, batch=1, backward=trains)) if asked.is_model else None,
+            zero=1 if asked.is_model else 0,
+        )
+
+    def _by_kernels(self, workload: Workload, cluster: Cluster) -> MappingAnswer:
+        """Kernel by kernel: 1F1B, ZeRO-1, activations kept or recomputed."""
+        # Refuses what makes no sense.
+        factorisations(cluster.accelerators, tensor=self.tensor, pipeline=self.pipeline, data=self.data)
+        trains = _trains(workload)
+        size = int(workload.sizes.get("batch", 1))
+        step = TrainingStep(model=workload, batch=self.count(cluster) * size, element=self.element, backward=trains)
+        space = Space(
+            tensor=tuple(self.tensor),
+            pipeline=tuple(self.pipeline),
+            micro_batch=(size,),
+            largest_micro_batch=size,
+            interleave=(1,),
+            schedule=(Schedule.ONE_FORWARD_ONE_BACKWARD,),
+            zero=(1,),
+            recompute=(Recompute.NONE, Recompute.FULL) if trains else (Recompute.NONE,),
+            expert_tensor_parallel=(True,),
+        )
+        return map_kernels(step, cluster, space, data=self.data, split=self.sharding == "any", time_limit=self.limit)
+
+
+def _trains(workload: Workload) -> bool:
+    return any(op.phase is Phase.BACKWARD for block in workload.blocks for op in block.operations)
