@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar, final
 
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, Row
-from volvelle.applications.scores import Finding, MeasuredCurve, RowValidation
+from volvelle.applications.scores import Finding, MeasuredCurve, PlannedCurves, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
@@ -211,6 +211,10 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     def plan_findings(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[Finding]:
         """What else a plan shows."""
         return ()
+
+    def plan_picture(self, planned: Planned[Work, Decision, Calibration]) -> PlannedCurves:
+        """What ``--figure`` draws of a plan."""
+        raise DescriptionError(f"a plan of {self.word} has no picture")
 
     def remarks(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[str]:
         """What is said after the tables."""

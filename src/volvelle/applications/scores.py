@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.measured_table import Headed, RowHead, Split, UnreadRow
 from volvelle.estimators.result import Estimate
+from volvelle.quantities import Quantity
 
 SPLITS_IN_ORDER: tuple[Split, ...] = (
     "given",
@@ -133,6 +134,20 @@ class MeasuredCurve:
     """Seconds since the run began."""
     measured: tuple[float, ...]
     predicted: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCurves:
+    """A picture that a plan offers: lines of one figure over something that varies."""
+
+    title: str
+    about: str
+    x_title: str
+    places: tuple[float, ...]
+    lines: Mapping[str, tuple[float, ...]]
+    kind: Quantity | None
+    """Of the figure; None: a plain number, which `y_title` names."""
+    y_title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,13 @@ def plan_command(application: AnyApplication) -> click.Command | None:
         from volvelle.report.applications.documents import plan_document  # noqa: PLC0415 - short start-up
         from volvelle.report.applications.plan_text import print_plan  # noqa: PLC0415 - short start-up
 
+        figure = given.get("figure")
+        if figure is not None:
+            from volvelle.report.figures.engine import check_engines  # noqa: PLC0415 - before anything is computed
+
+            check_engines()
+        if figure is not None and figure.suffix not in (".svg", ".png"):
+            raise click.UsageError(f"--figure is {str(figure)!r}; its name must end in .svg or .png")
         catalogue = Catalogue(*([folder] if folder else []))
         options = chosen(application.plan_options, given)
         asked = application.space(catalogue.cluster(system), catalogue, **options)
@@ -41,6 +48,12 @@ def plan_command(application: AnyApplication) -> click.Command | None:
         planned = Planned(asked=asked, ranking=ranking, seconds=time.perf_counter() - start)
         if options.get("emit") is not None:
             options["emit"].write_text(application.emitted(planned), "utf-8")
+        if options.get("figure") is not None:
+            from volvelle.report.applications.plan_picture import plan_picture  # noqa: PLC0415 - only where it is drawn
+            from volvelle.report.figures.rendering import save  # noqa: PLC0415 - only where it is drawn
+
+            save(plan_picture(application.plan_picture(planned)), options["figure"])
+            click.echo(f"written: {options['figure']}", err=True)
         if as_json:
             click.echo(json_text("plan", plan_document(application, planned)))
         else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 23)))
 _COMET = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
-_MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3")
+_MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3", "figure-6", "figure-7", "readings")
 _EACH = "Write each as a picture (.svg), tables (.csv), a page with both (.html) and JSON."
 Command = Callable[..., None]
 
@@ -90,27 +90,48 @@ def comet(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
         _print(items, most=100, tables=only or ("targets",))
 
 
-@reproduce.command("mcl-hpl", short_help="Tables 1, 2 and 5 and figure 3 of the multi-layered model of Linpack.")
+@reproduce.command("mcl-hpl", short_help="Tables 1, 2, 5 and figures 3, 6, 7 of the multi-layered model of Linpack.")
 @_options(_MCL_HPL, out="Write pictures and JSON.")
 def mcl_hpl(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Compute Kim et al. (ETRI Journal 2021) again, beside what they print and what was measured."""
     from volvelle.report.figures.rendering import save  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.mcl_hpl import text  # noqa: PLC0415 - short start-up
-    from volvelle.reproductions.mcl_hpl.study import figure_3, reproduce_mcl_hpl  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.mcl_hpl.readings import readings  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.mcl_hpl.study import (  # noqa: PLC0415 - short start-up
+        FIGURE_6,
+        FIGURE_7,
+        figure_3,
+        over_sizes,
+        reproduce_mcl_hpl,
+    )
 
     wanted = only or _MCL_HPL
     tables = [table for table in reproduce_mcl_hpl() if table.key in wanted]
     curves = figure_3() if "figure-3" in wanted else ()
-    document = text.mcl_hpl_document(tables, curves)
+    clusters = {
+        name: over_sizes(configurations)
+        for name, configurations in (("figure-6", FIGURE_6), ("figure-7", FIGURE_7))
+        if name in wanted
+    }
+    found = readings() if "readings" in wanted else ()
+    document = text.mcl_hpl_document(tables, curves) | text.clusters_document(clusters)
+    if found:
+        document["readings"] = text.readings_document(found)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         for name, picture in text.mcl_hpl_pictures(tables, curves).items():
             save(picture, out / name)
+        for name, (lines, measured) in clusters.items():
+            title = f"{name.capitalize().replace('-', ' ')}: the P100 cluster"
+            save(text.figure_over_sizes(title, lines, measured), out / f"{name}.svg")
         (out / "mcl-hpl.json").write_text(json.dumps(document, indent=2), "utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         text.print_mcl_hpl(tables, curves)
+        text.print_clusters(clusters)
+        if found:
+            text.print_readings(found)
 
 
 def _write(items: "list[Item]", folder: Path | None) -> None:

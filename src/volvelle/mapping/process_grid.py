@@ -79,6 +79,11 @@ def nearly_square(processes: int) -> tuple[int, int]:
     return side, processes // side
 
 
+def is_prime(count: int) -> bool:
+    """Whether a number above 1 has no divisor but itself."""
+    return count > 1 and all(count % divisor for divisor in range(2, isqrt(count) + 1))
+
+
 def usable_grid(processes: int, *, spare: float = 0.03, aspect: float = 1.6) -> tuple[int, int]:
     """The largest grid of at most so many processes that is not drawn out, smaller side first.
 

@@ -1,9 +1,13 @@
 """HPCG as an application."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.distribution import QUANTILES, Column, share_lines, told
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
@@ -11,7 +15,7 @@ from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.plan import hpcg_layout
 from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
 from volvelle.applications.measured_table import CalibrationRows
-from volvelle.applications.scores import Finding
+from volvelle.applications.scores import Finding, PlannedCurves
 from volvelle.catalogue import Catalogue
 from volvelle.domains import SHARE
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, percent, show
@@ -32,6 +36,12 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     plans: ClassVar[str] = "The local grid for HPCG, and what to expect."
     plan_options: ClassVar[tuple[Option, ...]] = (
         Option(flag="--memory", domain=SHARE, default="50 %", help="Share of a device's memory to fill."),
+        Option(
+            flag="--figure",
+            kind=Path,
+            metavar="FILE",
+            help="Draw the distribution of the rate, by which factor varies: .svg or .png.",
+        ),
     )
 
     rows = staticmethod(hpcg_measurements)
@@ -129,6 +139,50 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
             cells=tuple(
                 (name, *(f"{number:.4g}" for number in numbers)) for name, numbers in bounds.items() if numbers[0]
             ),
+        )
+        yield self._distribution(planned)
+
+    def _distribution(self, planned: HpcgPlanned) -> Finding:
+        rates = self._rates(planned)
+        return Finding(
+            key="distribution",
+            value=told(rates),
+            title=f"distribution of the rate, {len(rates):,} samples",
+            words=("",),
+            numbers=("mean", "deviation", *(percent(at, 0) for at in QUANTILES)),
+            cells=(
+                (
+                    "HPCG",
+                    show(float(rates.mean()), FLOP_PER_SECOND),
+                    percent(float(rates.std() / rates.mean()), 1),
+                    *(show(float(np.quantile(rates, at)), FLOP_PER_SECOND) for at in QUANTILES),
+                ),
+            ),
+        )
+
+    def _rates(self, planned: HpcgPlanned, *, only: str = "") -> Column:
+        model = self.estimator(planned.asked.calibration)
+        return model.drawn_rates(planned.system, planned.ranking.first.decision, only=only)
+
+    def plan_picture(self, planned: HpcgPlanned) -> PlannedCurves:
+        """How likely which rate is, where all factors vary, and where each does alone."""
+        centre = planned.ranking.first.rate
+        rates = {"all factors": self._rates(planned)}
+        rates |= {f"{name} alone": self._rates(planned, only=name) for name in planned.asked.calibration.named()}
+        shares = {
+            name: 100.0 * (column / centre - 1.0)
+            for name, column in rates.items()
+            if float(column.std()) > 1e-6 * centre
+        }
+        places, lines = share_lines(shares, steps=48)
+        return PlannedCurves(
+            title=f"HPCG on {planned.system.name}: how likely which rate is, by what varies",
+            about="Shares of samples of the rate: where all factors vary, and where each does alone.",
+            x_title=f"% of the rate above or below {show(centre, FLOP_PER_SECOND)}",
+            places=places,
+            lines=lines,
+            kind=None,
+            y_title="% of samples",
         )
 
 

@@ -12,7 +12,7 @@ from volvelle.economics.step_cost import CostAssumptions
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart
-from volvelle.estimators.uncertainty import column_of, range_of
+from volvelle.estimators.uncertainty import Column, column_of, range_of
 from volvelle.laws.energy import run_energy
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_memory, hpcg_rate, hpcg_scaling_efficiency
 from volvelle.quantities import Count, Flop, FlopPerSecond
@@ -110,8 +110,7 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
 
     def estimate(self, workload: Hpcg, cluster: Cluster, layout: HpcgLayout) -> HpcgEstimate:
         """The central rate of one run and its range."""
-        generator = np.random.default_rng(self.seed)
-        columns = {name: column_of(figure, generator, self.samples) for name, figure in self.factors.named().items()}
+        columns = self.drawn()
         rates = np.asarray(_rate(cluster, layout, columns))
         time = float(workload.work) / float(np.max(self.rate(cluster, layout)))
         chip = cluster.chip
@@ -147,6 +146,19 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
             facts={"mean_rate": float(np.mean(rates))},
             ranges={"rate": range_of(rates, level=self.level, varied=tuple(columns))},
         )
+
+    def drawn(self) -> dict[str, Column]:
+        """Samples of every factor."""
+        generator = np.random.default_rng(self.seed)
+        return {name: column_of(figure, generator, self.samples) for name, figure in self.factors.named().items()}
+
+    def drawn_rates(self, cluster: Cluster, layout: HpcgLayout, *, only: str = "") -> Column:
+        """Rates of one run by the samples of the factors, of all or of one while the others stay central."""
+        values = {
+            name: column if only in ("", name) else self.factors.named()[name].value
+            for name, column in self.drawn().items()
+        }
+        return np.broadcast_to(np.asarray(_rate(cluster, layout, values)), self.samples)
 
     def bounds(self) -> dict[str, tuple[float, float, float]]:
         """Central value and ends of every factor, at the level of the range."""

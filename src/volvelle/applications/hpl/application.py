@@ -1,28 +1,50 @@
 """High-Performance Linpack as an application."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
 from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
-from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
+from volvelle.applications.hpl.constants import core_of, listed_shares, nearest_constants
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
+from volvelle.applications.hpl.noise import NoisyRuns, noise_curves, noise_finding, noisy_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
-from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_measurements, hpl_question
+from volvelle.applications.hpl.rows import (
+    HplMeasurement,
+    HplQuestion,
+    beyond_its_network,
+    hpl_measurements,
+    hpl_question,
+)
+from volvelle.applications.hpl.told import (
+    METHODS,
+    Methods,
+    core_finding,
+    core_words,
+    curves_finding,
+    curves_over_order,
+    layers_finding,
+)
 from volvelle.applications.measured_table import CalibrationRows
-from volvelle.applications.scores import Finding, RowValidation, ScoredRow, score
+from volvelle.applications.scores import Finding, PlannedCurves, RowValidation, ScoredRow, score
 from volvelle.catalogue import Catalogue
-from volvelle.domains import BLOCK, NO_SIZE, PLAIN_SHARE
+from volvelle.domains import ACCELERATORS, BLOCK, NO_SIZE, NO_SPREAD, ORDER, PLAIN_SHARE, UNITS
+from volvelle.errors import DescriptionError
+from volvelle.estimators.result import RangedFigure
 from volvelle.interchange.hpl_dat import hpl_dat
-from volvelle.mapping.process_grid import ProcessGrid
+from volvelle.mapping.process_grid import Broadcast, ProcessGrid
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, WATTS, Quantity, parse, percent, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
+_CORE = ("cores", "words", "cycles")
+"""Of the equivalent core."""
 HplPlanned = Planned[Hpl, ProcessGrid, HplConstants]
 
 
@@ -56,9 +78,49 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         ),
         Option(
             flag="--method",
-            choices=("panels", "layered", "original"),
+            choices=METHODS,
             default="panels",
             help="Panel by panel, or a closed form: in layers (MCL-HPL), or the original of one link.",
+        ),
+        Option(flag="--n", kind=int, domain=ORDER, help="Rows of the matrix. [default: the most that fit]"),
+        Option(flag="--p", kind=int, domain=ACCELERATORS, help="Rows of the grid of processes. [default: tried]"),
+        Option(flag="--q", kind=int, domain=ACCELERATORS, help="Columns of the grid of processes. [default: tried]"),
+        Option(
+            flag="--cores", kind=float, domain=UNITS, help="Of the accelerator, for MCL-HPL. [default: by its chip]"
+        ),
+        Option(
+            flag="--words",
+            kind=float,
+            domain=UNITS,
+            help="64-bit words of its memory controllers, for MCL-HPL. [default: by its chip]",
+        ),
+        Option(flag="--cycles", kind=float, domain=UNITS, help="Of memory latency, for MCL-HPL. [default: 1029]"),
+        Option(
+            flag="--efficiency",
+            kind=float,
+            domain=PLAIN_SHARE,
+            default=1.0,
+            help="Share of the peak at which closed forms compute.",
+        ),
+        Option(flag="--curves", kind=bool, help="Show the rate of all three models over N."),
+        Option(
+            flag="--noise",
+            kind=float,
+            domain=NO_SPREAD,
+            help="Draw runs whose panels vary so much each, like 0.03; panel by panel only. [default: none]",
+        ),
+        Option(
+            flag="--machine-noise",
+            kind=float,
+            domain=NO_SPREAD,
+            default=0.02,
+            help="By how much products and links of one run vary in all its panels, with --noise.",
+        ),
+        Option(
+            flag="--figure",
+            kind=Path,
+            metavar="FILE",
+            help="Draw rates over N, or with --noise their distribution: .svg or .png.",
         ),
         Option(flag="--emit", kind=Path, metavar="FILE", help="Write the first choice as HPL.dat."),
     )
@@ -80,48 +142,112 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         """Constants of one family."""
         return fit_hpl(options["family"], rows, catalogue)
 
+    def predicted(self, row: HplMeasurement, estimate: HplEstimate) -> RangedFigure:
+        """The rate; of an entry of the TOP500 within the shares of its listed peak that entries of its family have.
+
+        The list states the peak of what ran, and neither ports nor nodes: where a guess at these takes the model out of
+        what four fifths of the family's calibration entries make of their peaks, the guess is the likelier to be wrong.
+        """
+        figure = estimate.figures()[self.figure]
+        if row.head.group != "top500" or row.peak is None or _apart(row):
+            return figure
+        asked = hpl_question(row, _catalogue())
+        least, most = (0.0, inf) if isinstance(asked, str) else listed_shares(asked.calibration.family)
+        moved = min(max(figure.value, least * row.peak), most * row.peak) / figure.value
+        around = figure.range
+        if around is not None:
+            around = replace(around, low=around.low * moved, high=around.high * moved)
+        return RangedFigure(value=figure.value * moved, range=around)
+
     def label(self, row: HplMeasurement, question: HplQuestion) -> str:
         """The system, its processes and their chip."""
         return f"{row.system or row.computer}: {question.decision.processes} {question.system.chip.name}"
 
+    def within(self, row: HplMeasurement) -> Mapping[str, str]:
+        """Entries whose stated network cannot have carried their stated rate are a group of their own."""
+        return {"network": "cannot carry the rate" if _apart(row) else ""}
+
+    def details(self, row: HplMeasurement) -> Mapping[str, object]:
+        """Why a row is kept apart."""
+        return {"apart": _apart(row)}
+
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
-        """The sets of rows that the targets are about."""
+        """The sets of rows that the targets are about, and those that are kept apart with the reason of each."""
+        apart = [row for row in validation.rows if row.details.get("apart")]
         sets: dict[str, list[ScoredRow]] = {
             "top500_gpu_heldout": [
                 row
                 for row in validation.rows
                 if row.head.group == "top500" and row.head.split == "heldout" and "a64fx" not in row.label
+                if not row.details.get("apart")
             ],
+            "top500_heldout_beyond_network": [row for row in apart if row.head.split == "heldout"],
             "kim2021_systems": [row for row in validation.rows if row.head.group == "kim2021-tables-1-2"],
             "kim2021_cluster": [row for row in validation.rows if row.head.group == "kim2021-table-5"],
         }
-        yield Finding(key="sets", value={name: score(rows).numbers() for name, rows in sets.items()})
+        yield Finding(
+            key="sets",
+            value={
+                name: {**score(rows).numbers(), "coverage": score(rows).coverage} for name, rows in sets.items() if rows
+            },
+        )
+        yield Finding(
+            key="beyond_network",
+            value=[{"row_id": row.head.row_id, "label": row.label, "reason": row.details["apart"]} for row in apart],
+            title="kept apart: the stated network cannot carry the stated rate",
+            words=("row", "system", "why"),
+            numbers=("error",),
+            cells=tuple(
+                (row.head.row_id, row.label, str(row.details["apart"]), percent(row.error, 0, signed=True))
+                for row in sorted(apart, key=lambda row: row.error)
+            ),
+        )
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HplQuestion:
         """Every N, NB, P × Q, broadcast and depth worth trying."""
         memory = options.get("memory", 0.85)
+        if options.get("noise") is not None and options.get("method", "panels") != "panels":
+            raise DescriptionError(
+                f"--noise is drawn for every panel, which --method {options['method']} does not follow; take panels"
+            )
         host = 0.0 if options.get("host_memory") is None else parse(options["host_memory"], BYTES)
-        machine, runs = hpl_runs(system, memory=memory, host=host, blocks=options.get("nb") or BLOCKS)
-        constants = hpl_constants(catalogue.chip_file(system.chip.name).family)
+        method = options.get("method", "panels")
+        closed: dict[str, Any] = {"broadcasts": (Broadcast.RING_MODIFIED,), "depths": (1,)}
+        machine, runs = hpl_runs(
+            system,
+            memory=memory,
+            host=host,
+            blocks=options.get("nb") or BLOCKS,
+            order=options.get("n"),
+            rows=options.get("p"),
+            columns=options.get("q"),
+            **({} if method == "panels" else closed),
+        )
+        constants = nearest_constants(catalogue.chip_file(system.chip.name).family)
         return Question(
             candidates=runs,
             system=machine,
             calibration=constants,
             title="HPL",
-            facts={"memory": memory, "host_memory": host, "method": options.get("method", "panels")},
+            facts={
+                "memory": memory,
+                "host_memory": host,
+                "method": method,
+                **{name: options.get(name) for name in ("n", "p", "q", *_CORE)},
+                "efficiency": options.get("efficiency", 1.0),
+                "curves": bool(options.get("curves")),
+                "noise": options.get("noise"),
+                "machine_noise": options.get("machine_noise", 0.02),
+            },
         )
 
     def planner(self, asked: HplQuestion) -> AbstractHplModel:
         """The model that was asked for."""
-        constants = asked.calibration
-        if asked.facts.get("method") == "original":
-            return OriginalHpl(efficiency=constants.efficiency)
-        if asked.facts.get("method") == "layered":
-            core = equivalent_core(asked.system.chip.name)
-            return LayeredHpl(core=core, efficiency=constants.efficiency)
-        return PanelByPanel(constants=constants)
+        if "method" not in asked.facts:
+            return PanelByPanel(constants=asked.calibration)
+        return _methods(asked).model(str(asked.facts["method"]))
 
     def described(self, work: Hpl, decision: ProcessGrid) -> Mapping[str, object]:
         """As HPL.dat names them."""
@@ -141,10 +267,11 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     def headline(self, planned: HplPlanned) -> Iterable[str]:
         """The first choice, what to expect of it, where its matrix lies and what that rests on."""
         first, constants = planned.ranking.first, planned.asked.calibration
-        grid, spread = first.decision, first.rate_range
+        grid, spread, method = first.decision, first.rate_range, planned.asked.facts["method"]
+        how = f"{grid.broadcast.word}, look-ahead {grid.depth}" if method == "panels" else f"{method} model"
         yield (
             f"HPL on {planned.system.name}: N {first.workload.order:,}, NB {first.workload.block}, "
-            f"{grid.rows} × {grid.columns}, {grid.broadcast.word}, look-ahead {grid.depth}"
+            f"{grid.rows} × {grid.columns}, {how}"
         )
         between = ""
         if spread is not None:
@@ -160,6 +287,8 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         spilled = first.facts.get("in_host_memory", 0.0)
         share = planned.asked.facts["memory"]
         assert isinstance(share, float), "of memory"
+        if planned.asked.facts["n"] is not None:
+            share = min(1.0, first.memory_bytes / float(planned.system.chip.memory.capacity))
         kept = f"matrix {percent(share, 0)} of the accelerators' memory"
         where = f"{kept} and {percent(spilled, 0)} of itself in host memory" if spilled else kept
         yield (
@@ -171,6 +300,9 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         """What of memory was not considered, or was and did not pay."""
         host = planned.asked.facts["host_memory"]
         assert isinstance(host, float), "bytes"
+        if planned.asked.facts["method"] != "panels":
+            yield from _closed_form_notes(planned)
+            return
         if host and not planned.ranking.first.facts.get("in_host_memory"):
             yield f"{show(host, BYTES)} of host memory an accelerator were offered and would make it slower"
         elif not host and planned.system.host_rate is not None:
@@ -198,9 +330,83 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             "GF/W": _per_watt(estimate),
         }
 
+    def plan_findings(self, planned: HplPlanned) -> Iterable[Finding]:
+        """Time and rate by layer, the equivalent core where one is used, and curves over N where they are asked for."""
+        asked, first = planned.asked, planned.ranking.first
+        methods = _methods(asked)
+        model = methods.model(str(asked.facts["method"]))
+        told = layers_finding(model.by_layer(first.workload, planned.system, first.decision))
+        own = asked.facts["method"] != "panels" or any(asked.facts[name] is not None for name in ("n", "p", "q"))
+        yield told if own else replace(told, title="")
+        if asked.facts["method"] == "layered":
+            yield core_finding(methods.core, planned.system)
+        if asked.facts["curves"]:
+            yield curves_finding(curves_over_order(methods, first.workload, planned.system, first.decision))
+        if asked.facts["noise"] is not None:
+            yield noise_finding(_noisy(planned))
+
+    def remarks(self, planned: HplPlanned) -> Iterable[str]:
+        """What the first layer of MCL-HPL rests on."""
+        if planned.asked.facts["method"] == "layered":
+            yield core_words(_methods(planned.asked).core, planned.system)
+
+    def plan_picture(self, planned: HplPlanned) -> PlannedCurves:
+        """The rate of all three models over the problem size, or the distribution of runs with noise."""
+        first = planned.ranking.first
+        if planned.asked.facts["noise"] is not None:
+            return noise_curves(_noisy(planned), planned.system)
+        return curves_over_order(_methods(planned.asked), first.workload, planned.system, first.decision)
+
     def emitted(self, planned: HplPlanned) -> str:
         """HPL.dat."""
         return hpl_dat(planned.ranking.first.workload, planned.ranking.first.decision)
+
+
+@lru_cache(maxsize=4096)
+def _apart(row: HplMeasurement) -> str:
+    """Why a row's network cannot have carried its rate; empty where it can, or nothing can be asked."""
+    asked = hpl_question(row, _catalogue())
+    return "" if isinstance(asked, str) else beyond_its_network(row, asked)
+
+
+@cache
+def _catalogue() -> Catalogue:
+    return Catalogue()
+
+
+def _closed_form_notes(planned: HplPlanned) -> Iterable[str]:
+    """What the closed forms leave out."""
+    first, facts = planned.ranking.first, planned.asked.facts
+    yield (
+        f"the closed forms compute at {percent(float(str(facts['efficiency'])), 0)} of the peak (--efficiency), hide "
+        "nothing behind the update and have no range; --method panels does, and is fitted to runs"
+    )
+    held = float(planned.system.chip.memory.capacity)
+    if first.memory_bytes > held:
+        yield (
+            f"the matrix takes {show(first.memory_bytes, BYTES)} of each accelerator's {show(held, BYTES)}; closed "
+            "forms do not ask where the rest lies"
+        )
+
+
+def _noisy(planned: HplPlanned) -> NoisyRuns:
+    """The first choice, many times with noise."""
+    first, facts = planned.ranking.first, planned.asked.facts
+    return noisy_runs(
+        PanelByPanel(constants=planned.asked.calibration),
+        first.workload,
+        planned.system,
+        first.decision,
+        noise=float(str(facts["noise"])),
+        machine=float(str(facts["machine_noise"])),
+    )
+
+
+def _methods(asked: HplQuestion) -> Methods:
+    """The three models as a plan asks for them."""
+    given: dict[str, Any] = {name: asked.facts[name] for name in (*_CORE, "efficiency")}
+    share = given.pop("efficiency")
+    return Methods(constants=asked.calibration, core=core_of(asked.system.chip, **given), efficiency=share)
 
 
 def _per_watt(estimate: HplEstimate) -> str:

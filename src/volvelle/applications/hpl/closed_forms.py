@@ -3,22 +3,20 @@
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
 from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
-from volvelle.errors import DescriptionError, OutsideDomainError
+from volvelle.applications.hpl.layers import EquivalentCore, Layer, LayerTime, layers_of
+from volvelle.errors import OutsideDomainError
 from volvelle.estimators.result import Contribution
-from volvelle.laws.hpl.closed_form import hpl_calculation_time, hpl_latency_time, hpl_transfer_time
+from volvelle.laws.hpl.closed_form import hpl_calculation_time, hpl_latency_time, hpl_transfer_time, hpl_work
 from volvelle.laws.hpl.layers import (
-    equivalent_core_rate,
     layer_boundary,
     layer_broadcast_time,
     layer_pivot_time,
     layer_update_time,
     padded_order,
 )
-from volvelle.mapping.process_grid import ProcessGrid, nearly_square
-from volvelle.quantities import Count, Fraction, Seconds
+from volvelle.mapping.process_grid import ProcessGrid
+from volvelle.quantities import Fraction, Seconds
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -55,43 +53,41 @@ class OriginalHpl(AbstractHplModel):
 
     def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
         """How one run does."""
+        (told,) = self.by_layer(problem, cluster, grid)
+        seconds = dict(told.parts)
+        return self.answer(
+            problem,
+            cluster,
+            grid,
+            (
+                _calculation(cluster, seconds["compute"], problem, grid),
+                _sent("latency", seconds["latency"], told.layer.name, "hpl_latency_time"),
+                _sent("transfer", seconds["transfer"], told.layer.name, "hpl_transfer_time"),
+            ),
+        )
+
+    def by_layer(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> tuple[LayerTime, ...]:
+        """One layer: the outermost network, for the whole matrix."""
         check_grid(cluster, grid)
         order, block = float(problem.order), float(problem.block)
         rows, columns = float(grid.rows), float(grid.columns)
         link = cluster.dimensions[-1].link
         rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
-        element = 8.0 / link.sustained
-        calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=self.lower_order)
-        latency = hpl_latency_time(order, rows, block=block, latency=link.latency)
-        transfer = hpl_transfer_time(order, rows, columns, block=block, element=element, lower_order=self.lower_order)
-        computed = _calculation(cluster, calculation, problem, grid)
-        waiting = _sent("latency", latency, link.name, "hpl_latency_time")
-        sending = _sent("transfer", transfer, link.name, "hpl_transfer_time")
-        return self.answer(problem, cluster, grid, (computed, waiting, sending))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EquivalentCore:
-    """What makes one large core of an accelerator's many."""
-
-    cores: Count
-    words: Count
-    """64-bit words that all memory controllers answer together."""
-    cycles: Count
-    """Of latency."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
-    """One layer of communication, as one process sees it."""
-
-    name: str
-    latency: Seconds
-    element: Seconds
-    """Time of one 8-byte element."""
-    row_parts: int
-    column_parts: int
-    """Units of this layer that share the matrix along its rows and columns; 1 and 1 for the last."""
+        layer = Layer(name=link.name, latency=link.latency, element=8.0 / link.sustained, row_parts=1, column_parts=1)
+        lower = self.lower_order
+        compute = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=lower)
+        latency = hpl_latency_time(order, rows, block=block, latency=layer.latency)
+        transfer = hpl_transfer_time(order, rows, columns, block=block, element=layer.element, lower_order=lower)
+        parts = (("compute", float(compute)), ("latency", float(latency)), ("transfer", float(transfer)))
+        return (
+            LayerTime(
+                layer=layer,
+                rows=(0.0, order),
+                columns=(0.0, order),
+                parts=parts,
+                work=float(hpl_work(order)),
+            ),
+        )
 
 
 @final
@@ -107,64 +103,71 @@ class LayeredHpl(AbstractHplModel):
     """Share of the peak that matrix products reach."""
     outermost_only: bool = False
     """One layer: the outermost network, for the whole matrix."""
+    whole_memory: bool = False
+    """Every panel goes through the accelerator's memory, as the paper's printed figures have it and its equations 18
+    and 19 do not: memory spans the whole matrix, and the layers above share it out as if memory were not there."""
+    prime_rule: bool = True
+    """Intermediate layers whose most square grid has a prime side follow P and Q."""
 
     def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
         """How one run does."""
-        check_grid(cluster, grid)
-        block, rows, columns = float(problem.block), float(grid.rows), float(grid.columns)
-        order = padded_order(float(problem.order), block=block)
-        rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
-        calculation = hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=True)
-        parts = [_calculation(cluster, calculation, problem, grid)]
-        layers = layers_of(cluster, grid, self.core)[-1 if self.outermost_only else 0 :]
-        above, beside = 0.0, 0.0
-        for layer in layers:
-            tall = float(layer_boundary(order, layer.row_parts, block=block))
-            wide = float(layer_boundary(order, layer.column_parts, block=block))
-            down, across = max(tall - above, 0.0), max(wide - beside, 0.0)
-            link = {"block": block, "latency": layer.latency, "element": layer.element}
-            for name, law, time in (
-                ("pivoting", "layer_pivot_time", layer_pivot_time(down, rows, **link)),
-                ("broadcast", "layer_broadcast_time", layer_broadcast_time(down, rows, **link)),
-                ("row update", "layer_update_time", layer_update_time(across, rows, columns, **link)),
-            ):
-                parts.append(_sent(f"{name}, {layer.name}", np.maximum(time, 0.0), layer.name, law))
-            above, beside = tall, wide
+        told = self.by_layer(problem, cluster, grid)
+        computed = sum(dict(each.parts)["compute"] for each in told)
+        parts = [_calculation(cluster, computed, problem, grid)]
+        for each in told:
+            for name, seconds in each.parts[1:]:
+                parts.append(_sent(f"{name}, {each.layer.name}", seconds, each.layer.name, _LAWS[name]))
         return self.answer(problem, cluster, grid, tuple(parts))
 
+    def by_layer(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> tuple[LayerTime, ...]:
+        """What each layer computes and sends; the arithmetic of panels that end within it (equation 23)."""
+        check_grid(cluster, grid)
+        block, rows, columns = float(problem.block), float(grid.rows), float(grid.columns)
+        order = float(padded_order(float(problem.order), block=block))
+        rate = cluster.chip.matrix_rate(ELEMENT) * self.efficiency
+        layers = layers_of(cluster, grid, self.core, prime_rule=self.prime_rule)[-1 if self.outermost_only else 0 :]
+        found: list[LayerTime] = []
+        if self.whole_memory and self.core is not None and len(layers) > 1:
+            memory, *layers = layers
+            sent = _communication(memory, order, order, block, grid)
+            found.append(
+                LayerTime(
+                    layer=memory, rows=(0.0, order), columns=(0.0, order), parts=(("compute", 0.0), *sent), work=0.0
+                )
+            )
+        total = float(hpl_calculation_time(order, rows, columns, block=block, rate=rate, lower_order=True))
+        above, beside, computed = 0.0, 0.0, 0.0
+        for layer in layers:
+            tall = max(above, float(layer_boundary(order, layer.row_parts, block=block)))
+            wide = max(beside, float(layer_boundary(order, layer.column_parts, block=block)))
+            # Lower orders make the last panels cheaper than nothing: no layer is given less than the ones below have.
+            until = float(hpl_calculation_time(tall, rows, columns, block=block, rate=rate, lower_order=True))
+            until = total if layer is layers[-1] else min(max(until, computed), max(total, computed))
+            sent = _communication(layer, tall - above, wide - beside, block, grid)
+            found.append(
+                LayerTime(
+                    layer=layer,
+                    rows=(above, tall),
+                    columns=(beside, wide),
+                    parts=(("compute", until - computed), *sent),
+                    work=float(hpl_work(tall) - hpl_work(above)),
+                )
+            )
+            above, beside, computed = tall, wide, until
+        return tuple(found)
 
-def layers_of(cluster: Cluster, grid: ProcessGrid, core: EquivalentCore | None) -> list[Layer]:
-    """Layers of a cluster, innermost first; the last spans the whole matrix."""
-    found: list[Layer] = []
-    if core is not None:
-        rate = equivalent_core_rate(cluster.chip.memory.rate, cores=core.cores, words=core.words)
-        found.append(
-            Layer(
-                name=cluster.chip.memory.name,
-                latency=core.cycles / rate,
-                element=8.0 / rate,
-                row_parts=grid.rows,
-                column_parts=grid.columns,
-            )
-        )
-    joined = [(d, span) for d, span in zip(cluster.dimensions, cluster.spans, strict=True) if d.size > 1]
-    for index, (dimension, span) in enumerate(joined):
-        units = grid.processes // span
-        last = index == len(joined) - 1 or units <= 1
-        parts = (1, 1) if last else nearly_square(units)
-        found.append(
-            Layer(
-                name=dimension.name,
-                latency=dimension.link.latency,
-                element=8.0 / dimension.link.sustained,
-                row_parts=parts[0],
-                column_parts=parts[1],
-            )
-        )
-        if last:
-            break
-    if not found:
-        raise DescriptionError(
-            f"{cluster.name} has no network and no equivalent core was given: there is no layer to communicate over"
-        )
-    return found
+
+def _communication(
+    layer: Layer, down: float, across: float, block: float, grid: ProcessGrid
+) -> tuple[tuple[str, float], ...]:
+    """Equations 27 to 29 for one layer that reaches so far."""
+    rows, columns = float(grid.rows), float(grid.columns)
+    link = {"block": block, "latency": layer.latency, "element": layer.element}
+    return (
+        ("pivoting", max(float(layer_pivot_time(down, rows, **link)), 0.0)),
+        ("broadcast", max(float(layer_broadcast_time(down, rows, **link)), 0.0)),
+        ("row update", max(float(layer_update_time(across, rows, columns, **link)), 0.0)),
+    )
+
+
+_LAWS = {"pivoting": "layer_pivot_time", "broadcast": "layer_broadcast_time", "row update": "layer_update_time"}

@@ -1,7 +1,9 @@
 """The contract of every model of High-Performance Linpack, and what it answers."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
+from volvelle.applications.hpl.layers import LayerTime
 from volvelle.errors import MappingError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
@@ -23,6 +25,10 @@ class AbstractHplModel(Estimator[Hpl, ProcessGrid]):
     def ranked_by(self, candidates: Sequence[tuple[Hpl, ProcessGrid]], system: Cluster, /) -> Sequence[float]:
         """The rate, because matrices of several sizes compete."""
         return [-self.estimate(problem, system, grid).rate for problem, grid in candidates]
+
+    @abstractmethod
+    def by_layer(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> tuple[LayerTime, ...]:
+        """The same run, by layer of communication: what each computes and sends, innermost first."""
 
     def violations(self, workload: Hpl, system: Cluster, decision: ProcessGrid, /) -> tuple[Violation, ...]:
         """None: what a machine cannot hold at all is refused."""

@@ -16,7 +16,7 @@ from volvelle.applications.fit import Column, least_within
 from volvelle.applications.fitted_constants import Fit, searched_fit
 from volvelle.applications.hpl.constants import hpl_constants
 from volvelle.applications.hpl.panels import PanelByPanel
-from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, hpl_question
+from volvelle.applications.hpl.rows import HplMeasurement, HplQuestion, beyond_its_network, hpl_question
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
@@ -59,6 +59,8 @@ def family_runs(family: str, rows: CalibrationRows[HplMeasurement], catalogue: C
     for row in rows.rows:
         asked = hpl_question(row, catalogue)
         if isinstance(asked, str) or asked.calibration.family != family or row.rate is None:
+            continue
+        if beyond_its_network(row, asked):
             continue
         key = asked.work.order, asked.decision.processes, round(row.rate / 1e12)
         found.setdefault(key, _Run(asked, row.rate, 1.0 if row.head.group == "top500" else 3.0))

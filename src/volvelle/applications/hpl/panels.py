@@ -1,5 +1,6 @@
 """High-Performance Linpack panel by panel, with look-ahead: what the update hides, and what it cannot."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist
@@ -9,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.hpl.contract import ELEMENT, AbstractHplModel, HplEstimate, check_grid
+from volvelle.applications.hpl.layers import LayerTime, derived_core, layers_of
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.result import Contribution, Range
-from volvelle.laws.hpl.closed_form import hpl_memory
+from volvelle.laws.hpl.closed_form import hpl_memory, hpl_work
 from volvelle.laws.hpl.panels import (
     hidden_swap_time,
     panel_broadcast_time,
@@ -72,6 +74,20 @@ class PanelGroups:
     rows: Column
     columns: Column
     count: Column
+    left: Column
+    """Rows of the whole trailing matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelLine:
+    """What one thing takes in a panel of each group."""
+
+    name: str
+    part: str
+    shown: Seconds
+    hidden: Seconds
+    resource: str
+    law: str
 
 
 def panel_groups(problem: Hpl, grid: ProcessGrid) -> PanelGroups:
@@ -102,6 +118,7 @@ def panel_groups(problem: Hpl, grid: ProcessGrid) -> PanelGroups:
         rows=np.ceil(left / grid.rows) * problem.block,
         columns=np.ceil(left / grid.columns) * problem.block,
         count=np.diff(np.append(starts, panels)).astype(np.float64),
+        left=np.minimum(left * float(problem.block), float(problem.order)),
     )
 
 
@@ -116,9 +133,15 @@ class PanelByPanel(AbstractHplModel):
 
     def estimate(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> HplEstimate:
         """How one run does."""
-        check_grid(cluster, grid)
-        steps = panel_groups(problem, grid)
-        parts = self._parts(problem, cluster, grid, steps)
+        groups, lines = self.steps(problem, cluster, grid)
+        parts = tuple(
+            Contribution(
+                name=line.name, part=line.part, time=seconds, exposed=exposed, resource=line.resource, law=line.law
+            )
+            for line in lines
+            for times, exposed in ((line.shown, True), (line.hidden, False))
+            if (seconds := float(np.sum(times * groups.count))) > 0.0
+        )
         time = sum(part.time for part in parts if part.exposed)
         reach = self.constants.error ** NormalDist().inv_cdf((1 + self.level) / 2)
         told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
@@ -128,7 +151,28 @@ class PanelByPanel(AbstractHplModel):
             problem, cluster, grid, parts, time_range=time_range, facts={"in_host_memory": float(spilled)}
         )
 
-    def _parts(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid, steps: PanelGroups) -> tuple[Contribution, ...]:
+    def by_layer(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> tuple[LayerTime, ...]:
+        """What is exposed of panels whose trailing matrix ends within each layer; links as one process sees them."""
+        groups, lines = self.steps(problem, cluster, grid)
+        order = float(problem.order)
+        found, above, beside = [], 0.0, 0.0
+        for layer in layers_of(cluster, grid, derived_core(cluster.chip)):
+            tall, wide = max(above, order / layer.row_parts), max(beside, order / layer.column_parts)
+            own = groups.count * ((groups.left > above) & (groups.left <= tall))
+            parts = [
+                ("compute" if line.name == "update" else line.name, float(np.sum(line.shown * own))) for line in lines
+            ]
+            work = float(hpl_work(tall) - hpl_work(above))
+            found.append(
+                LayerTime(layer=layer, rows=(above, tall), columns=(beside, wide), parts=tuple(parts), work=work)
+            )
+            above, beside = tall, wide
+        return tuple(found)
+
+    def steps(self, problem: Hpl, cluster: Cluster, grid: ProcessGrid) -> tuple[PanelGroups, tuple[PanelLine, ...]]:
+        """Groups of panels that are alike, and what one panel of each takes, line by line."""
+        check_grid(cluster, grid)
+        steps = panel_groups(problem, grid)
         own, chip, block = self.constants, cluster.chip, float(problem.block)
         power = chip.power if chip.power is not None else np.inf
         rate = power_limited_rate(
@@ -197,13 +241,18 @@ class PanelByPanel(AbstractHplModel):
             ("row swap", "communication", swap - swap_hidden, swap_hidden, link, "row_swap_time"),
             ("staging", "communication", kept * staging, (1 - kept) * staging, "host", "panel_staging_time"),
         )
-        parts = (
-            Contribution(name=name, part=part, time=seconds, exposed=exposed, resource=resource, law=law)
-            for name, part, shown, hidden, resource, law in lines
-            for times, exposed in ((shown, True), (hidden, False))
-            if (seconds := float(np.sum(times * steps.count))) > 0.0
-        )
-        return tuple(parts)
+        return steps, tuple(PanelLine(*line) for line in lines)
+
+
+def exposed_of(whole: Mapping[str, Column], grid: ProcessGrid, own: HplConstants) -> Column:
+    """What each panel takes, given what each of its parts takes, hidden or not."""
+    longer = np.maximum(whole["update"], whole["host memory"])
+    before, swap = whole["panel factorisation"] + whole["panel broadcast"], whole["row swap"]
+    staged = own.staged * whole["staging"]
+    if not grid.depth:
+        return longer + before + swap + staged
+    hidden = hidden_swap_time(swap, longer, before, share=own.swap_hidden)
+    return longer + np.maximum(before - longer, 0.0) + swap - hidden + staged
 
 
 def _broadcast_shape(grid: ProcessGrid) -> tuple[float, float]:

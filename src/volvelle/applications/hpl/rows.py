@@ -11,6 +11,7 @@ constants, or for a matrix larger than memory the best up to the largest in use.
 
 import re
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 
 from volvelle.applications.contract import Question
@@ -23,8 +24,10 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.errors import VolvelleError
 from volvelle.estimators.calibration import CalibratedCluster
-from volvelle.laws.hpl.closed_form import hpl_memory
+from volvelle.laws.hpl.closed_form import hpl_memory, hpl_work
+from volvelle.laws.hpl.panels import least_network_time
 from volvelle.mapping.process_grid import ProcessGrid, usable_grid
+from volvelle.quantities import BYTES_PER_SECOND, SECONDS, show
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
@@ -125,6 +128,10 @@ _A64FX_CORES = 48
 _BOARD = 8
 """Accelerators on a board of the vendor's own eight-way design."""
 _LARGER = {"a100-sxm4-40gb": "a100-sxm4-80gb", "v100-sxm2-16gb": "v100-sxm2-32gb"}
+_LISTED_IN_FULL = frozenset({"pascal", "volta", "ampere", "hopper", "blackwell"})
+"""Families whose peak is listed with their matrix units, where they have some."""
+_HALF = 0.65
+"""Share of the accelerators' peak below which a listed one is that of half of them, or of their plain units."""
 _TALL = frozenset({"ampere", "hopper", "blackwell"})
 """Families whose input files, as the vendor ships them, have P ≥ Q."""
 
@@ -155,11 +162,13 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
     name = _that_fits(row, name, catalogue)
     chip, family = catalogue.chip(name), catalogue.chip_file(name).family
     constants = hpl_constants(family, date=row.date.replace("-", ""))
+    assumed: list[str] = []
+    row, chip = _as_its_peak_says(row, chip, family, assumed)
+    assert row.order is not None
     chips = row.chips if row.chips is not None else round((row.host_cores or 0) / _A64FX_CORES)
     if name == "a64fx" and row.peak is not None:  # runs in boost mode are listed with its peak
         chip = replace(chip, matrix_rates={**chip.matrix_rates, "fp64": row.peak / chips})
     dies = 2 if name == "mi250x-gcd" else 1
-    assumed: list[str] = []
     cluster = _cluster(row, chip, family, chips * dies, dies, catalogue, assumed)
     chip = cluster.chip
     if row.rows and row.columns:
@@ -176,6 +185,20 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
         problem = _with_block(problem, cluster, grid, constants)
         assumed.append(f"NB {problem.block}")
     return Question(candidates=((problem, grid),), system=cluster, calibration=constants, assumed=tuple(assumed))
+
+
+def _as_its_peak_says(row: HplMeasurement, chip: Chip, family: str, assumed: list[str]) -> tuple[HplMeasurement, Chip]:
+    """A row whose listed peak is about half of its accelerators': it ran without matrix units, or counts them twice."""
+    if row.peak is None or not row.chips or family not in _LISTED_IN_FULL or row.head.group != "top500":
+        return row, chip
+    whole, plain = float(chip.matrix_rate("fp64")), float(chip.vector_rates.get("fp64", 0.0))
+    if row.peak >= _HALF * row.chips * whole:
+        return row, chip
+    if 0.0 < plain <= _HALF * whole:
+        assumed.append("no matrix units, as the listed peak has none")
+        return row, replace(chip, matrix_rates={**chip.matrix_rates, "fp64": plain})
+    assumed.append("half of the accelerators, as the listed peak has no more")
+    return replace(row, chips=max(1, row.chips // 2)), chip
 
 
 def _with_block(problem: Hpl, cluster: Cluster, grid: ProcessGrid, constants: HplConstants) -> Hpl:
@@ -265,3 +288,29 @@ def _host_rate(row: HplMeasurement, family: str, catalogue: Catalogue) -> float:
         return float(catalogue.link("nvlink-c2c").sustained)
     links = {"ampere": "pcie4-x16", "hopper": "pcie5-x16", "blackwell": "pcie5-x16"}
     return float(catalogue.link(links.get(family, "pcie3-x16")).sustained)
+
+
+def beyond_its_network(row: HplMeasurement, asked: HplQuestion) -> str:
+    """Why the network that a row states cannot have carried the rate that it states; empty where it can.
+
+    The bytes that the benchmark sends, at the full rate of the ports, take longer than the whole run is said to have.
+    """
+    if row.rate is None or row.head.group != "top500":
+        return ""
+    grid, order, link = asked.decision, float(asked.work.order), asked.system.dimensions[-1].link
+    needed = float(
+        least_network_time(
+            order,
+            float(grid.rows),
+            float(grid.columns),
+            down=inf if grid.rows <= grid.node_rows else link.rate,
+            across=inf if grid.columns <= grid.node_columns else link.rate,
+        )
+    )
+    took = float(hpl_work(order)) / row.rate
+    if needed <= took:
+        return ""
+    return (
+        f"its {row.network} gives a process {show(float(link.rate), BYTES_PER_SECOND)}: what the benchmark sends takes "
+        f"{show(needed, SECONDS)}, and the run is listed with {show(took, SECONDS)}"
+    )

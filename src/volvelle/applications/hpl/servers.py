@@ -29,8 +29,8 @@ _SERVERS: tuple[tuple[str, int, int], ...] = (
     (r"ICE XA|SGI 8600", 4, 4),
     (r"AC922|S922LC", 4, 2),
     (r"XE8545", 4, 1),
-    (r"XE9680|XD670|XD685|N8-E11|G593|HGX H|SYS-821|SR680a|SR780a|NB-D|Relion 2904", 8, 8),
     (r"XE9640|XE8640|XD665|SD665-N|SD650|XH2000|GX2560|HPC12G|SR675", 4, 4),
+    (r"XE9680|XD670|XD685|N8-E11|G593|HGX H|SYS-821|SR680a|SR780a|NB-D|Relion 2904", 8, 8),
 )
 """Pattern, accelerators a node, ports a node; the first that fits counts."""
 

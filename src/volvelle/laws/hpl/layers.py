@@ -4,7 +4,7 @@ import numpy as np
 
 from volvelle.laws.citations import cites
 from volvelle.laws.hpl.closed_form import doublings
-from volvelle.quantities import BytesPerSecond, Count, Seconds
+from volvelle.quantities import BytesPerSecond, Count, FlopPerSecond, Seconds
 
 
 @cites("kim2021mclhpl", place="equations 6 and 7")
@@ -17,6 +17,28 @@ def equivalent_core_rate(memory_rate: BytesPerSecond, *, cores: Count, words: Co
     all words of all controllers at the rate that one real core gets of them.
     """
     return memory_rate / cores * words
+
+
+@cites("kim2021mclhpl", place="equation 10, solved for the number of cores")
+def cores_of_rate(rate: FlopPerSecond, *, operations: Count, clock: Count) -> Count:
+    r"""Cores that a peak tells, where nobody states them.
+
+    $$ C = \frac{R_{peak}}{F\,S} $$
+
+    F operations a core and cycle, at S hertz. Assumes the clock: data sheets round the peak and not the cores.
+    """
+    return rate / (operations * clock)
+
+
+@cites("kim2021mclhpl", place="equation 6, solved for the words of all controllers")
+def words_of_rate(memory_rate: BytesPerSecond, *, transfers: Count) -> Count:
+    r"""64-bit words that all memory controllers answer together, told by the memory's rate.
+
+    $$ M\,W = \frac{B_{mem}}{8\,H} $$
+
+    H transfers a second and pin. Assumes memory of a kind runs at the speed that is usual for it.
+    """
+    return memory_rate / (8.0 * transfers)
 
 
 @cites("kim2021mclhpl", place="equation 17")

@@ -147,3 +147,32 @@ def spilled_update_time(rows: Count, columns: Count, *, share: Fraction, host: B
     product, that host memory keeps up with the links of all its chips, and that the chip keeps the rest.
     """
     return WORD * share * rows * columns / host
+
+
+@cites(
+    "pitfalls-talk", place="HPL panel after panel, with random noise to mimic machine noises, efficiencies and rates"
+)
+def noisy_time(time: Seconds, draw: Count, *, spread: Fraction) -> Seconds:
+    r"""A time with noise that leaves its mean where it was.
+
+    $$ t' = t\,e^{\sigma z - \sigma^2/2} $$
+
+    z is drawn from a standard normal distribution, σ the deviation of the logarithm. Assumes that what is noise on
+    average is in the constants already, and that draws of panels know nothing of each other.
+    """
+    return time * np.exp(spread * draw - 0.5 * spread**2)
+
+
+@cites("petitet2018hpl", place="a modified ring of panels, spread and roll of rows: their bytes over all panels")
+def least_network_time(
+    order: Count, rows: Count, columns: Count, *, down: BytesPerSecond, across: BytesPerSecond
+) -> Seconds:
+    r"""Time that a process's links need for what the benchmark sends, whatever hides behind what.
+
+    $$ t = \frac{8N^2}{2P\,b_a} + 2\,\frac{P-1}{P}\,\frac{8N^2}{2Q\,b_d} $$
+
+    b_a and b_d are its rates along a row and down a column of the grid; infinite where these stay within a node. A run
+    cannot take less. Assumes no latency, full rates, and panels and rows that share the link.
+    """
+    swapped = 2.0 * (rows - 1.0) / rows * WORD * order**2 / (2.0 * columns * down)
+    return WORD * order**2 / (2.0 * rows * across) + swapped

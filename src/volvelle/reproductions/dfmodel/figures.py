@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import geometric_mean
 from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun
@@ -190,6 +191,26 @@ def solve_sram_sweep(data: DfModel, *, advance: Callable[[], None]) -> tuple[Swe
 def solve_three_dimensional(data: DfModel, *, advance: Callable[[], None]) -> tuple[SweptRun, ...]:
     """Figure 22: a model of 100 T parameters on chips of more cores and less SRAM, by memory technology."""
     return _sweep(data.study("figure 22"), advance, exchanged=True)
+
+
+PRINTED_GAIN = 1.63
+"""Of dataflow over kernel by kernel in Figure 19, as section VII-E prints it."""
+
+
+def dataflow_gain(found: tuple[SweptRun, ...]) -> dict[str, float]:
+    """How much higher utilisation is with dataflow, as geometric means over memories: logged, ours, by coarse tiles."""
+    pairs: dict[str, dict[str, SweptRun]] = {}
+    for one in found:
+        style, _, memories = one.run.run.partition("/")
+        pairs.setdefault(memories, {})[style] = one
+    both = [(pair["DF"], pair["KBK"]) for pair in pairs.values()]
+    logged = [a.run.utilisation / b.run.utilisation for a, b in both if a.run.utilisation and b.run.utilisation]
+    return {
+        "paper": PRINTED_GAIN,
+        "logged": geometric_mean(logged),
+        "ours": geometric_mean(a.ours.utilisation / b.ours.utilisation for a, b in both),
+        "power_of_two": geometric_mean(a.coarse.utilisation / b.coarse.utilisation for a, b in both),
+    }
 
 
 def sweep_document(found: tuple[SweptRun, ...]) -> dict[str, Any]:

@@ -4,11 +4,13 @@ The paper states the networks of its systems but not their latencies, rates, blo
 catalogue and from the rows' own question, so that only the single P100 has the paper's own parameters throughout.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from volvelle.applications.hpl.closed_forms import EquivalentCore, LayeredHpl, OriginalHpl
-from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
+from volvelle.applications.hpl.constants import core_of, equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel
+from volvelle.applications.hpl.layers import EquivalentCore
 from volvelle.applications.hpl.panels import PanelByPanel
 from volvelle.applications.hpl.rows import HplMeasurement, hpl_measurements, hpl_question
 from volvelle.catalogue import Catalogue
@@ -16,17 +18,18 @@ from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
-_BLOCK = 384
+BLOCK = 384
 """Of the large systems, where the paper states none."""
-_P100_BLOCK = 192
+P100_BLOCK = 192
 _P100_RATE = 4.7e12
 """FLOP/s of a P100 card as its data sheet rounds it, which is what gives the paper's figures."""
-_CLUSTER = "kim2021-table-5"
+CLUSTER, SYSTEMS = "kim2021-table-5", "kim2021-tables-1-2"
+"""Rows of the paper's own cluster, and of its eight systems."""
 _TABLES = (
-    ("table-1", "Table 1: the original model", "kim2021-tables-1-2", "paper_original"),
-    ("table-2-single", "Table 2: one communication layer", "kim2021-tables-1-2", "paper_single"),
-    ("table-2", "Table 2: several communication layers", "kim2021-tables-1-2", "paper_layered"),
-    ("table-5", "Table 5: the P100 cluster", _CLUSTER, "paper_layered"),
+    ("table-1", "Table 1: the original model", SYSTEMS, "paper_original"),
+    ("table-2-single", "Table 2: one communication layer", SYSTEMS, "paper_single"),
+    ("table-2", "Table 2: several communication layers", SYSTEMS, "paper_layered"),
+    ("table-5", "Table 5: the P100 cluster", CLUSTER, "paper_layered"),
 )
 """Key and title of each, the rows it is about, and the column of theirs that has what the paper prints."""
 FIGURE_3 = tuple(range(4000, 44001, 2000))
@@ -94,9 +97,9 @@ def _line(row: HplMeasurement, column: str, catalogue: Catalogue) -> Line:
     asked = hpl_question(row, catalogue)
     assert not isinstance(asked, str), f"{row.head.row_id} puts no question: {asked}"
     assert row.rate is not None, f"{row.head.row_id} states no rate"
-    block = _P100_BLOCK if row.head.group == _CLUSTER else _BLOCK
+    block = P100_BLOCK if row.head.group == CLUSTER else BLOCK
     problem = Hpl(name=asked.work.name, order=asked.work.order, block=block)
-    machine = _rounded(asked.system) if row.head.group == _CLUSTER else asked.system
+    machine = rounded(asked.system) if row.head.group == CLUSTER else asked.system
     core = equivalent_core(machine.chip.name)
     models: dict[str, AbstractHplModel] = {
         "paper_original": OriginalHpl(),
@@ -113,16 +116,48 @@ def _line(row: HplMeasurement, column: str, catalogue: Catalogue) -> Line:
     )
 
 
-def _rounded(cluster: Cluster) -> Cluster:
+def rounded(cluster: Cluster) -> Cluster:
     """The cluster with the peak that the paper's own figures ask for."""
     rates = {**cluster.chip.matrix_rates, "fp64": _P100_RATE}
     return replace(cluster, chip=replace(cluster.chip, matrix_rates=rates))
 
 
+FIGURE_6, FIGURE_7 = ("1N1G", "1N2G", "1N3G", "1N4G"), ("4N4G", "4N8G", "4N12G")
+"""Configurations of the cluster over problem sizes: one node, and four."""
+_STEPS = 12
+"""Problem sizes of a configuration."""
+
+
+def over_sizes(names: Sequence[str], catalogue: Catalogue | None = None) -> tuple[tuple[Curve, ...], dict[str, Line]]:
+    """Figures 6 and 7: rates of some configurations over N by MCL-HPL and panel by panel, and what was measured."""
+    catalogue = catalogue or Catalogue()
+    curves: list[Curve] = []
+    measured: dict[str, Line] = {}
+    for row in hpl_measurements().rows:
+        name = row.system.rsplit(" ", 1)[-1]
+        asked = hpl_question(row, catalogue)
+        if row.head.group != CLUSTER or name not in names or isinstance(asked, str):
+            continue
+        measured[name] = _line(row, "paper_layered", catalogue)
+        machine, most = rounded(asked.system), asked.work.order
+        orders = (*(most * step // _STEPS // P100_BLOCK * P100_BLOCK for step in range(1, _STEPS)), most)
+        models: dict[str, tuple[AbstractHplModel, Cluster]] = {
+            "MCL-HPL": (LayeredHpl(core=core_of(machine.chip)), machine),
+            "panels": (PanelByPanel(constants=asked.calibration), asked.system),
+        }
+        for word, (model, system) in models.items():
+            rates = tuple(
+                model.estimate(Hpl(name=name, order=order, block=P100_BLOCK), system, asked.decision).rate
+                for order in orders
+            )
+            curves.append(Curve(name=f"{name}, {word}", orders=orders, rates=rates))
+    return tuple(curves), measured
+
+
 def figure_3(catalogue: Catalogue | None = None) -> tuple[Curve, ...]:
     """Rates of one P100 over the problem size: memory as a plain sum, as one equivalent core, and panel by panel."""
     catalogue = catalogue or Catalogue()
-    cluster = _rounded(catalogue.cluster("hd-pex/1"))
+    cluster = rounded(catalogue.cluster("hd-pex/1"))
     grid = ProcessGrid(rows=1, columns=1)
     core = equivalent_core("p100-pcie")
     assert core is not None
@@ -136,7 +171,7 @@ def figure_3(catalogue: Catalogue | None = None) -> tuple[Curve, ...]:
             name=name,
             orders=FIGURE_3,
             rates=tuple(
-                model.estimate(Hpl(name="p100", order=order, block=_P100_BLOCK), cluster, grid).rate
+                model.estimate(Hpl(name="p100", order=order, block=P100_BLOCK), cluster, grid).rate
                 for order in FIGURE_3
             ),
         )

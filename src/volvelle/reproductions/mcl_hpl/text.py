@@ -1,14 +1,16 @@
 """The reproduction of MCL-HPL as tables, JSON and pictures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
-from volvelle.quantities import percent
+from volvelle.quantities import BYTES_PER_SECOND, percent, show
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.scatter import Mark, Point, scatter
 from volvelle.report.figures.theme import BLUE, GREY, RUST
 from volvelle.report.terminal import show_table, wide_console
-from volvelle.reproductions.mcl_hpl.study import Curve, Reproduction
+from volvelle.reproductions.mcl_hpl.readings import UNPUBLISHED, Reading
+from volvelle.reproductions.mcl_hpl.study import Curve, Line, Reproduction
 
 _MEASURED = (44000.0, 3882.0)
 """The paper's run on one P100: N and GFLOP/s."""
@@ -56,6 +58,110 @@ def print_mcl_hpl(tables: Sequence[Reproduction], curves: Sequence[Curve]) -> No
                 if order % 8000 == 4000
             ),
         )
+
+
+def print_readings(found: Sequence[Reading]) -> None:
+    """One layer and several by reading, what the last two say of each system, and what is not published."""
+
+    def cell(value: float | None) -> str:
+        return "–" if value is None else percent(value)
+
+    show_table(
+        "One layer and several: mean error over the eight systems by reading (the paper has 18.6 and 7.5 %)",
+        ("reading",),
+        ("one", "several", "to paper", "to paper", "cluster", "to paper"),
+        (
+            (
+                reading.name,
+                cell(reading.error("one")),
+                cell(reading.error("several")),
+                cell(reading.error("one", paper=True)),
+                cell(reading.error("several", paper=True)),
+                cell(reading.error("several", of="cluster")),
+                cell(reading.error("several", of="cluster", paper=True)),
+            )
+            for reading in found
+        ),
+    )
+    *_, part, whole = found
+    show_table(
+        "Networks that the paper's one layer needs, and several layers with them, to the paper's",
+        ("system",),
+        ("needed a process", "ports of a node", "memory its part", "memory the whole"),
+        (
+            (
+                row.name,
+                show(row.network, BYTES_PER_SECOND),
+                show(row.ports, BYTES_PER_SECOND),
+                percent(row.several / (row.paper_several or row.measured) - 1, 1, signed=True),
+                percent(other.several / (other.paper_several or other.measured) - 1, 1, signed=True),
+            )
+            for row, other in zip(part.systems, whole.systems, strict=True)
+        ),
+    )
+    show_table("Not published, and taken here", ("input", "taken"), (), UNPUBLISHED)
+
+
+def readings_document(found: Sequence[Reading]) -> list[dict[str, object]]:
+    """The same as plain values."""
+    return [
+        {
+            "reading": reading.name,
+            "mean_abs_error": {"one": reading.error("one"), "several": reading.error("several")},
+            "to_paper": {"one": reading.error("one", paper=True), "several": reading.error("several", paper=True)},
+            "cluster": reading.error("several", of="cluster"),
+            "cluster_to_paper": reading.error("several", of="cluster", paper=True),
+            "rows": [asdict(row) for row in (*reading.systems, *reading.cluster)],
+        }
+        for reading in found
+    ]
+
+
+Clusters = Mapping[str, tuple[Sequence[Curve], Mapping[str, Line]]]
+"""Figures 6 and 7 by name: their curves, and what was measured at the largest size of each configuration."""
+
+
+def print_clusters(clusters: Clusters) -> None:
+    """Each figure at a quarter, a half and the whole of each configuration's largest size."""
+    for name, (curves, measured) in clusters.items():
+        last = len(curves[0].orders) - 1
+        show_table(
+            f"{name.capitalize().replace('-', ' ')}: the P100 cluster over N, GFLOP/s",
+            ("configuration",),
+            ("N", "at a quarter of it", "at half", "at N", "paper", "measured"),
+            (
+                (
+                    curve.name,
+                    f"{curve.orders[-1]:,}",
+                    *(f"{curve.rates[place] * 1e-9:,.0f}" for place in (last // 4, last // 2, last)),
+                    f"{(line.paper or 0.0) * 1e-9:,.0f}" if "MCL" in curve.name else "–",
+                    f"{line.measured * 1e-9:,.0f}",
+                )
+                for curve in curves
+                for line in (measured[curve.name.split(",", maxsplit=1)[0]],)
+            ),
+        )
+
+
+def clusters_document(clusters: Clusters) -> dict[str, object]:
+    """The same as plain values, FLOP/s by N."""
+    return {
+        name: {curve.name: dict(zip(curve.orders, curve.rates, strict=True)) for curve in curves}
+        for name, (curves, _) in clusters.items()
+    }
+
+
+def figure_over_sizes(title: str, curves: Sequence[Curve], measured: Mapping[str, Line]) -> Chart:
+    """Figure 6 or 7: rates over N, each configuration up to its own largest."""
+    return line_chart(
+        {curve.name: [rate * 1e-12 for rate in curve.rates] for curve in curves},
+        places=[step / len(curves[0].orders) for step in range(1, len(curves[0].orders) + 1)],
+        points={f"{name} measured": (1.0, line.measured * 1e-12) for name, line in measured.items()},
+        title=title,
+        about="Rates of the P100 cluster by problem size, by MCL-HPL and panel by panel, and what was measured.",
+        x_title="problem size, as a share of the largest of each configuration",
+        y_title="TFLOP/s",
+    )
 
 
 def _scale(table: Reproduction) -> tuple[float, str]:

@@ -14,10 +14,11 @@ from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from volvelle import Catalogue, Cluster
-from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl, layers_of
+from volvelle.applications.hpl.closed_forms import LayeredHpl, OriginalHpl
 from volvelle.applications.hpl.constants import equivalent_core, hpl_constants
 from volvelle.applications.hpl.contract import AbstractHplModel
 from volvelle.applications.hpl.fit import family_runs, fit_hpl
+from volvelle.applications.hpl.layers import layers_of
 from volvelle.applications.hpl.panels import PanelByPanel, panel_groups
 from volvelle.applications.hpl.plan import hpl_runs, largest_order
 from volvelle.applications.hpl.rows import hpl_measurements, hpl_question
@@ -45,6 +46,7 @@ from volvelle.laws.hpl.layers import (
 )
 from volvelle.laws.hpl.panels import (
     hidden_swap_time,
+    least_network_time,
     panel_broadcast_time,
     panel_factorisation_time,
     panel_staging_time,
@@ -271,6 +273,23 @@ def test_every_row_is_asked_or_says_why_not() -> None:
             assert asked.decision.processes <= asked.system.accelerators
 
 
+def test_a_network_needs_at_least_the_time_of_what_is_sent() -> None:
+    """4 × 8 processes, N 1000, 1 MB/s: 4 N² bytes over P along rows, and 1.5 times 4 N² over Q down columns."""
+    time = least_network_time(1000.0, 4.0, 8.0, down=1e6, across=1e6)
+    assert time == pytest.approx(4.0 / 4 + 1.5 * 4.0 / 8)
+    assert least_network_time(1000.0, 4.0, 8.0, down=np.inf, across=1e6) == pytest.approx(1.0)
+
+
+def test_a_listed_peak_of_half_tells_plain_units_or_half_of_the_accelerators() -> None:
+    rows, catalogue = {row.head.row_id: row for row in hpl_measurements().rows}, Catalogue()
+    plain, fewer = (hpl_question(rows[name], catalogue) for name in ("T0986", "T0860"))
+    assert not isinstance(plain, str)
+    assert not isinstance(fewer, str)
+    assert plain.system.chip.matrix_rate("fp64") == plain.system.chip.vector_rates["fp64"]
+    assert fewer.system.accelerators == 304
+    assert "as the listed peak" in " ".join((*plain.assumed, *fewer.assumed))
+
+
 def test_a_fit_refuses_families_without_runs() -> None:
     rows = calibration_rows(hpl_measurements(), shipped=True)
     with pytest.raises(DescriptionError, match="no calibration run"):
@@ -392,3 +411,11 @@ def test_the_paper_is_computed_again_with_pictures(tmp_path: Path) -> None:
     assert "Table 1" not in shown
     assert (tmp_path / "figure-3.svg").read_text("utf-8").startswith("<svg")
     assert (tmp_path / "mcl-hpl.json").exists()
+
+
+def test_figures_of_the_cluster_and_readings_are_shown_and_written(tmp_path: Path) -> None:
+    shown = run("reproduce", "mcl-hpl", "--only", "figure-6", "--only", "readings", "--out", str(tmp_path))
+    assert "1N4G, MCL-HPL" in shown
+    assert "Not published, and taken here" in shown
+    assert (tmp_path / "figure-6.svg").read_text("utf-8").startswith("<svg")
+    assert len(json.loads((tmp_path / "mcl-hpl.json").read_text("utf-8"))["readings"]) == 5
