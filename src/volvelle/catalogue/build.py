@@ -31,7 +31,11 @@ from volvelle.system.topologies import (
     Dragonfly,
     FatTree,
     FullyConnected,
+    HyperX,
+    PolarFly,
+    RailOnly,
     Ring,
+    SlimFly,
     Switch,
     Torus,
 )
@@ -229,6 +233,14 @@ def _topology(dimension: DimensionFile, index: int, size: int, figures: _Figures
                     f"{figures.where}: the dragonfly {dimension.name!r} needs group: N and group_source"
                 )
             return Dragonfly(dimension.group)
+        case "slim-fly":
+            return SlimFly.holding(size)
+        case "polar-fly":
+            return PolarFly.holding(size)
+        case "hyper-x":
+            return HyperX.holding(size)
+        case "rail-only":
+            return RailOnly.holding(size)
         case "fat-tree":
             thin = dimension.oversubscription
             factor = figures.read(f"dimensions.{index}.oversubscription", thin, OVERSUBSCRIPTION) if thin else 1.0

@@ -136,7 +136,19 @@ class DimensionFile(_Strict):
     """One level of a cluster's network."""
 
     name: Text
-    topology: Literal["ring", "switch", "fully-connected", "torus", "dragonfly", "fat-tree", "cube-mesh"]
+    topology: Literal[
+        "ring",
+        "switch",
+        "fully-connected",
+        "torus",
+        "dragonfly",
+        "fat-tree",
+        "cube-mesh",
+        "slim-fly",
+        "polar-fly",
+        "hyper-x",
+        "rail-only",
+    ]
     size: Annotated[int, ACCELERATORS] | Literal["rest"]
     size_source: str = ""
     link: Text

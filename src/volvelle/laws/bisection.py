@@ -4,7 +4,7 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Seconds
 
 
-@cites("dfmodel", place="section V-A, network time; all-to-all as in the authors' intra-chip step")
+@cites("dfmodel", place="section V-B3, network time; all-to-all as in the authors' intra-chip step")
 def cut_time(pair: Bytes, chips: Count, *, links: Count, rate: BytesPerSecond) -> Seconds:
     r"""Time for the messages of an all-to-all that cross a cut into halves.
 

@@ -309,7 +309,10 @@ def bills(catalogue: Catalogue) -> dict[str, float]:
     for name, cluster in (("as stated", probe), ("hosts unknown", replace(probe, host_power=0.0))):
         for end in (End.LOW, End.HIGH):
             for model in (book.parts, book.market):
-                bill = cost_breakdown(Inventory.of(cluster), model(cluster, at=end), book.terms(at=end))
+                # Parts price a chip of more logic too, which the market does not sell.
+                logic = 1.5 if model == book.parts else 1.0
+                inventory = replace(Inventory.of(cluster), logic=logic)
+                bill = cost_breakdown(inventory, model(cluster, at=end), book.terms(at=end))
                 label = f"{name}, {model.__name__}, {end.value}"
                 found |= {f"{label}: capex": float(bill.capex), f"{label}: power": float(bill.power)}
                 found[f"{label}: ownership"] = float(bill.tco)

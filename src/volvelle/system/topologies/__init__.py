@@ -5,8 +5,25 @@ from volvelle.system.topologies.cube_mesh import CubeMesh
 from volvelle.system.topologies.dragonfly import Dragonfly
 from volvelle.system.topologies.fat_tree import FatTree
 from volvelle.system.topologies.fully_connected import FullyConnected
+from volvelle.system.topologies.hyper_x import HyperX
+from volvelle.system.topologies.polar_fly import PolarFly
+from volvelle.system.topologies.rail_only import RailOnly
 from volvelle.system.topologies.ring import Ring
+from volvelle.system.topologies.slim_fly import SlimFly
 from volvelle.system.topologies.switch import Switch
 from volvelle.system.topologies.torus import Torus
 
-__all__ = ["AbstractTopology", "CubeMesh", "Dragonfly", "FatTree", "FullyConnected", "Ring", "Switch", "Torus"]
+__all__ = [
+    "AbstractTopology",
+    "CubeMesh",
+    "Dragonfly",
+    "FatTree",
+    "FullyConnected",
+    "HyperX",
+    "PolarFly",
+    "RailOnly",
+    "Ring",
+    "SlimFly",
+    "Switch",
+    "Torus",
+]
