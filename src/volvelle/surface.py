@@ -42,7 +42,19 @@ from volvelle.studies.answers.invert import Inversion
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
-from volvelle.system.topologies import Dragonfly, FatTree, FullyConnected, Ring, Switch, Torus
+from volvelle.system.topologies import (
+    Dragonfly,
+    FatTree,
+    FullyConnected,
+    HyperX,
+    PolarFly,
+    RailOnly,
+    Ring,
+    SlimFly,
+    Switch,
+    Torus,
+)
+from volvelle.verbs.collective import CollectiveAnswer, collective
 from volvelle.verbs.compare import Alternative, Comparison, compare
 from volvelle.verbs.cost import Account, cost
 from volvelle.verbs.differences import Difference
@@ -55,6 +67,7 @@ from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
+from volvelle.verbs.scale import Scaling, scale
 from volvelle.verbs.serving.serve import Serving, serve
 from volvelle.verbs.serving.split import SplitServing, serve_split
 from volvelle.verbs.trained import Trained
@@ -88,6 +101,7 @@ __all__ = [
     "ClosedForm",
     "Cluster",
     "Collective",
+    "CollectiveAnswer",
     "Comparison",
     "CompiledClosedForm",
     "Contraction",
@@ -112,6 +126,7 @@ __all__ = [
     "Fleet",
     "FullyConnected",
     "GraphError",
+    "HyperX",
     "Interval",
     "Inversion",
     "LatentAttention",
@@ -136,15 +151,19 @@ __all__ = [
     "Phase",
     "Plan",
     "Pointwise",
+    "PolarFly",
+    "RailOnly",
     "Range",
     "Recompute",
     "Ring",
     "Routing",
+    "Scaling",
     "Schedule",
     "Serving",
     "ServingPlan",
     "ShardedBlock",
     "Sizing",
+    "SlimFly",
     "SourceError",
     "SparseIndex",
     "SplitServing",
@@ -168,6 +187,7 @@ __all__ = [
     "all_shardings",
     "by_dimension",
     "catalogue",
+    "collective",
     "compare",
     "conversion",
     "cost",
@@ -182,6 +202,7 @@ __all__ = [
     "plan_serving",
     "read_model",
     "sampled",
+    "scale",
     "serve",
     "serve_split",
     "shard",

@@ -31,6 +31,8 @@ TABLES = {
         "evidence",
     ),
     ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "2"): ("bound by",),
+    ("scale", "llama3-8b", "--on", "dgx-h100", "--from", "8", "--to", "64", "--tp", "1"): ("efficiency", "layout"),
+    ("collective", "all-reduce", "1GB", "--on", "dgx-h100/1024", "--group", "8x64"): ("transfer", "bus rate", "source"),
     ("serve", "llama3-70b", "--on", "dgx-h100/8", "--weights", "fp8", "--batch", "16"): (
         "share",
         "bound by",
@@ -97,6 +99,8 @@ BRIEF = (
     ("plan", "llama3-8b", "--on", "dgx-h100", "--batch", "256", "--tokens", "1T", "--days", "30"),
     ("cost", "--on", "dgx-h100/64", "--step", "22 s", "--tokens-per-step", "8M", "--tokens", "2T"),
     ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "2"),
+    ("collective", "all-reduce", "1GB", "--on", "dgx-h100/1024", "--set", "scale_out.rate=2x"),
+    ("scale", "llama3-8b", "--on", "dgx-h100", "--from", "8", "--to", "64", "--tp", "1", "--pp", "1"),
 )
 
 
@@ -125,7 +129,7 @@ def test_numbers_are_written_in_one_style(words: tuple[str, ...], tmp_path: Path
     [
         (),
         *((verb,) for verb in ("estimate", "plan", "cost", "map", "explore", "catalogue", "validate", "calibrate")),
-        *((verb,) for verb in ("reproduce", "schema", "completion")),
+        *((verb,) for verb in ("reproduce", "schema", "completion", "collective", "scale")),
         ("plan", "hpl"),
         ("validate", "training"),
         ("reproduce", "dfmodel"),

@@ -112,6 +112,7 @@ def test_two_changes_of_one_field_are_refused() -> None:
         ("estimate", "llama3-8b", "--on", "dgx-h100/8", "--batch", "64", "--zero", "3"),
         ("plan", "llama3-8b", "--on", "dgx-h100/8", "--batch", "64"),
         ("cost", "--on", "dgx-h100/8"),
+        ("collective", "all-reduce", "1GB", "--on", "dgx-h100/8"),
     ],
 )
 def test_every_verb_says_how_it_differs_from_the_machine_as_it_is(
@@ -121,4 +122,4 @@ def test_every_verb_says_how_it_differs_from_the_machine_as_it_is(
     assert "as it is" in " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert run([*words, "--set", "chip.memory.capacity=192GB", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document.get("difference") or document.get("baseline_tco_usd")
+    assert document.get("difference") or document.get("baseline_tco_usd") or document.get("baseline_seconds")

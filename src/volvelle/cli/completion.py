@@ -26,7 +26,7 @@ _AT_ONCE = {"fish": "volvelle completion fish | source"}
 _COUNTS = tuple(2**power for power in range(3, 15))
 """Accelerators that are offered after the slash."""
 _ELEMENTS = ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")
-_OF_A_MODEL = ("estimate", "plan", "map", "compare", "serve", "fleet")
+_OF_A_MODEL = ("estimate", "plan", "map", "compare", "scale", "serve", "fleet")
 _ENGINES = ("vllm", "sglang", "trtllm")
 _WEIGHTS = ("bf16", "fp16", "fp8", "fp8-block", "nvfp4", "mxfp4", "int8", "int4")
 _BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl")

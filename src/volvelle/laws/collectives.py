@@ -158,3 +158,16 @@ def pipeline_fill_time(transfer: Seconds, *, fill: Seconds) -> Seconds:
     constant covers both regimes; long messages are then a constant φ away from their full rate.
     """
     return fill * np.sqrt(transfer / np.maximum(transfer + fill, 1e-30))
+
+
+@cites("nccl-tests", place="doc/PERFORMANCE.md, bus bandwidth")
+def bus_rate(size: Bytes, chips: Count, time: Seconds, *, passes: Count) -> BytesPerSecond:
+    r"""Rate that each chip's link would have to sustain, so that collectives compare with the link and each other.
+
+    $$ b = k\,\frac{p-1}{p}\,\frac{n}{t} $$
+
+    k is how often the data pass a link: 2 in an all-reduce, 1 in an all-gather, a reduce-scatter or an all-to-all.
+    Assumes an algorithm that sends no more than it must; a switch that adds up needs less, so that the bus rate may be
+    above that of the link.
+    """
+    return passes * (chips - 1.0) / chips * size / time

@@ -14,7 +14,9 @@ from volvelle.laws.collectives import (
     all_to_all_time,
     in_network_all_reduce_time,
     pipeline_fill_time,
+    pipelined_broadcast_time,
     stepped_gather_time,
+    tree_all_reduce_time,
 )
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Number, Seconds, is_plainly
 
@@ -148,6 +150,68 @@ def ring_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bo
     Assumes what the reduce-scatter around one ring assumes; the network adds nothing up.
     """
     parts = [(2.0 * wait, 2.0 * move) for wait, move in _ring_parts(size, tiers)]
+    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
+
+
+@cites("sanders2009twotree", place="section 3, two trees at once, between units and in them")
+def tree_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-reduce up and down two trees in every dimension, where a library is told to use no other algorithm.
+
+    $$ t = \sigma + \sum_i (2\lceil\log_2 p_i\rceil\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       \frac{2n}{P_{<i}\,B_i} \quad (p_i > 1) $$
+
+    Assumes as many trees at once as a unit has chips, each leaving it by another chip's links, and messages cut fine
+    enough to keep them full; inside a unit every chip passes all of the data up and down. The network adds nothing up.
+    """
+    parts = []
+    left: Number = size
+    for tier in tiers:
+        latency = tree_all_reduce_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
+        parts.append((latency, tree_all_reduce_time(left, tier.chips, rate=tier.rate, latency=0.0)))
+        left = left / tier.chips
+    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
+
+
+@cites("klenk2020innetwork", place="section III, in-network reduction, in every dimension whose switches add up")
+def in_network_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-reduce over nested dimensions, added up by the network wherever it can.
+
+    $$ t = \sigma + \sum_i (2\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       \frac{p_i+1}{p_i}\,\frac{n}{P_{<i}\,r_i B_i} \quad (p_i > 1) $$
+
+    r is the rate while the network adds up over the rate otherwise. A dimension whose network cannot add up does as in
+    the nested all-reduce. Assumes a library that is told to use no other algorithm: also where that takes longer.
+    """
+    parts = []
+    left: Number = size
+    for tier in tiers:
+        if tier.reduces:
+            rate = tier.rate * tier.reduction_efficiency
+            latency = in_network_all_reduce_time(0.0, tier.chips, rate=rate, latency=tier.latency)
+            transfer = in_network_all_reduce_time(left, tier.chips, rate=rate, latency=0.0)
+        else:
+            latency = 2.0 * tier.steps * tier.latency
+            transfer = 2.0 * stepped_gather_time(left, tier.chips, rate=tier.rate, latency=0.0, steps=0.0)
+        parts.append((latency, transfer))
+        left = left / tier.chips
+    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
+
+
+@cites("thakur2005collectives", place="section 4.3, long-message broadcast, dimension by dimension")
+def nested_broadcast_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""Broadcast in fine pieces over nested dimensions.
+
+    $$ t = \sigma + \sum_i (\lceil\log_2 p_i\rceil\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       \frac{n}{P_{<i}\,B_i} \quad (p_i > 1) $$
+
+    Assumes that the chips of a unit share out what leaves it, so that each sends a part through its own links.
+    """
+    parts = []
+    left: Number = size
+    for tier in tiers:
+        latency = pipelined_broadcast_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
+        parts.append((latency, pipelined_broadcast_time(left, tier.chips, rate=tier.rate, latency=0.0)))
+        left = left / tier.chips
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 

@@ -6,7 +6,7 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes
 
 
-@cites("kadiyala2024comet", place="section 3.2, traffic with a finite on-chip buffer")
+@cites("kadiyala2024comet", place="section 3.3.2, traffic with a finite on-chip buffer")
 def tiled_traffic(first: Bytes, second: Bytes, result: Bytes, *, buffer: Bytes) -> Bytes:
     r"""Bytes moved to and from memory by one product with operands of `first` and `second` bytes.
 

@@ -4,6 +4,7 @@ import pytest
 
 from volvelle.laws.collectives import (
     all_to_all_time,
+    bus_rate,
     direct_all_reduce_time,
     halving_doubling_all_reduce_time,
     in_network_all_reduce_time,
@@ -52,3 +53,11 @@ def test_all_to_all_on_a_ring_is_bound_by_its_bisection() -> None:
 def test_a_message_and_a_broadcast() -> None:
     assert point_to_point_time(10.0, rate=5.0, latency=1.0) == 3
     assert pipelined_broadcast_time(10.0, 8.0, rate=5.0, latency=1.0) == 5
+
+
+def test_the_bus_rate_of_a_ring_is_the_rate_of_its_link() -> None:
+    for chips in (2.0, 8.0, 1000.0):
+        time = ring_all_reduce_time(1e9, chips, rate=5e10, latency=0.0)
+        assert bus_rate(1e9, chips, time, passes=2.0) == pytest.approx(5e10)
+        gathered = ring_all_gather_time(1e9, chips, rate=5e10, latency=0.0)
+        assert bus_rate(1e9, chips, gathered, passes=1.0) == pytest.approx(5e10)

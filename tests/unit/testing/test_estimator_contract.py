@@ -8,7 +8,11 @@ from volvelle import (
     Dragonfly,
     FatTree,
     FullyConnected,
+    HyperX,
+    PolarFly,
+    RailOnly,
     Ring,
+    SlimFly,
     Switch,
     Torus,
     UnderUncertainty,
@@ -48,6 +52,22 @@ class TestTorus(TopologyContract):
 
 class TestFatTree(TopologyContract):
     topology: ClassVar[AbstractTopology] = FatTree(radix=8, oversubscription=3.0)
+
+
+class TestSlimFly(TopologyContract):
+    topology: ClassVar[AbstractTopology] = SlimFly(5, 4)
+
+
+class TestPolarFly(TopologyContract):
+    topology: ClassVar[AbstractTopology] = PolarFly(7, 4)
+
+
+class TestHyperX(TopologyContract):
+    topology: ClassVar[AbstractTopology] = HyperX(2, 8, 4)
+
+
+class TestRailOnly(TopologyContract):
+    topology: ClassVar[AbstractTopology] = RailOnly(radix=16)
 
 
 class TestDragonfly(TopologyContract):

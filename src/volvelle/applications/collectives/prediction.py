@@ -1,6 +1,5 @@
 """What the model says for a measured collective: the catalogue's cluster, the package's own laws."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
@@ -11,35 +10,18 @@ from numpy.typing import NDArray
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.contract import Question
 from volvelle.catalogue import Catalogue
+from volvelle.estimators.collectives import LAWS, Algorithm, Law
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Estimate
-from volvelle.laws.collectives import (
-    all_to_all_time,
-    pipeline_fill_time,
-    pipelined_broadcast_time,
-    point_to_point_time,
-)
-from volvelle.laws.nested_collectives import (
-    Tier,
-    nested_all_gather_time,
-    nested_all_reduce_time,
-    nested_all_to_all_time,
-    nested_reduce_scatter_time,
-    ring_through_tiers_time,
-)
-from volvelle.quantities import Bytes, Seconds
+from volvelle.laws.collectives import all_to_all_time, point_to_point_time
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import FullyConnected
 
 Column = NDArray[np.float64]
 
-_COLLECTIVES: Mapping[str, Callable[[Bytes, Sequence[Tier]], Seconds]] = {
-    "all_reduce": nested_all_reduce_time,
-    "all_gather": nested_all_gather_time,
-    "reduce_scatter": nested_reduce_scatter_time,
-    "all_to_all": nested_all_to_all_time,
-}
+_COLLECTIVES = {kind.value.replace("-", "_"): kind for kind in LAWS}
+"""By their names in measured tables."""
 _MESSAGES = ("osu_bw", "osu_bibw", "osu_latency")
 _SHORT = 2.0**20
 
@@ -54,7 +36,7 @@ def why_unusable(row: CollectiveMeasurement) -> str | None:
         "the source does not state the size of the message": row.size is None,
         "the source states neither a time nor a bandwidth": row.time is None,
         "no entry of the catalogue describes the system": not row.cluster,
-        f"no law for {row.operation}": row.operation not in (*_COLLECTIVES, *_MESSAGES, "broadcast"),
+        f"no law for {row.operation}": row.operation not in (*_COLLECTIVES, *_MESSAGES),
         "timed with the copies between a list of tensors and one buffer": copied
         and (
             row.operation in ("all_gather", "reduce_scatter")
@@ -112,13 +94,19 @@ class CollectiveTime(Estimator[Collective, str]):
     def estimate(self, asked: Collective, system: Cluster, algorithm: str) -> Estimate[Collective, str]:
         """The time of one collective."""
         time = float(collective_times(asked, system, algorithm, np.array([asked.size]))[0])
-        law = getattr(_COLLECTIVES.get(asked.operation, point_to_point_time), "__name__", asked.operation)
+        law = point_to_point_time if asked.operation in _MESSAGES else _law(asked.operation, algorithm)
+        told = getattr(law, "__name__", "")
         return Estimate(
             workload=asked,
             decision=algorithm,
             contributions=(
                 Contribution(
-                    name=asked.operation, part="network", time=time, exposed=True, resource="network", law=law
+                    name=asked.operation,
+                    part="network",
+                    time=time,
+                    exposed=True,
+                    resource="network",
+                    law=told,
                 ),
             ),
             chips=asked.chips,
@@ -135,20 +123,19 @@ def collective_times(asked: Collective, cluster: Cluster, algorithm: str, sizes:
         # Copies without a collective library: nothing is launched, no pipeline filled.
         tier = tiers[0]
         return np.asarray(all_to_all_time(sizes, tier.chips, rate=tier.rate, latency=0.0, bisection=tier.bisection))
-    if asked.operation == "broadcast":
-        return _broadcast_times(sizes, tiers)
-    if asked.operation == "all_reduce" and algorithm.startswith("Ring") and "Tree" not in algorithm:
-        return np.asarray(ring_through_tiers_time(sizes, tiers))
     if "SHARP" in algorithm:
         tiers = [replace(tier, reduces=True) for tier in tiers]
-    return np.asarray(_COLLECTIVES[asked.operation](sizes, tiers))
+    return np.asarray(_law(asked.operation, algorithm)(sizes, tiers))
 
 
-def _broadcast_times(sizes: Column, tiers: Sequence[Tier]) -> Column:
-    """Over the one dimension that the group spans."""
-    tier = max(tiers, key=lambda tier: float(np.max(tier.chips)))
-    sent = pipelined_broadcast_time(sizes, tier.chips, rate=tier.rate, latency=tier.latency)
-    return np.asarray(tier.setup + sent + pipeline_fill_time(sizes / tier.rate, fill=tier.fill))
+def stated_algorithm(said: str) -> Algorithm:
+    """The algorithm that a source names; what the library chose is taken to be what training uses."""
+    return Algorithm.RING if said.startswith("Ring") and "Tree" not in said else Algorithm.NESTED
+
+
+def _law(operation: str, algorithm: str) -> Law:
+    known = LAWS[_COLLECTIVES[operation]]
+    return known.get(stated_algorithm(algorithm), known[Algorithm.NESTED])
 
 
 def _message_times(cluster: Cluster, nodes: int | None, sizes: Column) -> Column:

@@ -1,21 +1,16 @@
 """The time of one repetition of a block for one micro-batch."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import DISPATCH, REPEATED, REPEATED_HIDDEN, SLOWED, Line
 from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
 from volvelle.laws.dequantisation import dequantisation_traffic
-from volvelle.laws.nested_collectives import (
-    Tier,
-    nested_all_gather_time,
-    nested_all_reduce_time,
-    nested_all_to_all_time,
-    nested_reduce_scatter_time,
-)
+from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
 from volvelle.laws.roofline import kernel_time
 from volvelle.mapping.actions import Exchange, Kernel
@@ -23,16 +18,9 @@ from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.lowering import DEQUANTISATION
 from volvelle.mapping.symbols import Term
-from volvelle.quantities import Fraction, Number, Seconds, is_plainly
+from volvelle.quantities import Fraction, Number, is_plainly
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
-
-NESTED: dict[Collective, Callable[..., Seconds]] = {
-    Collective.ALL_REDUCE: nested_all_reduce_time,
-    Collective.REDUCE_SCATTER: nested_reduce_scatter_time,
-    Collective.ALL_GATHER: nested_all_gather_time,
-    Collective.ALL_TO_ALL: nested_all_to_all_time,
-}
 
 
 class BlockTime:

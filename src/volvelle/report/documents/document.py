@@ -28,6 +28,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.catalogue.schema:ClusterFile",
         "volvelle.catalogue.schema:ModelFile",
     ),
+    "collective": ("volvelle.report.documents.collective:CollectiveDocument",),
     "compare": ("volvelle.report.documents.compare:CompareDocument",),
     "cost": ("volvelle.report.documents.cost:CostDocument",),
     "estimate": ("volvelle.report.documents.estimate:EstimateDocument",),
@@ -45,6 +46,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.plan_serving:ServingPlanDocument",
     ),
     "reproduce": (),
+    "scale": ("volvelle.report.documents.scale:ScaleDocument",),
     "serve": (
         "volvelle.report.documents.serve:ServeDocument",
         "volvelle.report.documents.serve_split:ServeSplitDocument",

@@ -14,6 +14,7 @@ _ROOM = "volvelle.report.notebook"
 PRESENTATIONS: dict[str, str] = {
     "volvelle.studies.answers.answers.Answers": "explore:ANSWERS",
     "volvelle.studies.answers.invert.Inversion": "explore:INVERSION",
+    "volvelle.verbs.collective.CollectiveAnswer": "collective:COLLECTIVE",
     "volvelle.verbs.compare.Comparison": "compare:COMPARISON",
     "volvelle.verbs.cost.Account": "cost:ACCOUNT",
     "volvelle.verbs.estimate.Answer": "estimate:ESTIMATE",
@@ -22,6 +23,7 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.map.MapAnswer": "map:MAP",
     "volvelle.verbs.plan.Plan": "plan:PLAN",
     "volvelle.verbs.plan_serving.plan.ServingPlan": "plan_serving:SERVING_PLAN",
+    "volvelle.verbs.scale.Scaling": "scale:SCALING",
     "volvelle.verbs.serving.serve.Serving": "serve:SERVING",
     "volvelle.verbs.serving.split.SplitServing": "serve_split:SPLIT",
     "volvelle.verbs.validate.Validation": "validate:VALIDATION",

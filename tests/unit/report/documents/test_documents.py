@@ -93,6 +93,24 @@ def test_costs_follow_their_schema(more: dict[str, Any], model: Any) -> None:
     assert (document["typical"]["training_usd"] is None) is ("tokens" not in more)
 
 
+@pytest.mark.parametrize(("model", "feasible"), [("llama3-8b", True), ("llama3-405b", False)])
+def test_scaling_follows_its_schema(model: str, feasible: bool) -> None:
+    found = volvelle.scale(model, on="dgx-h100", last=16, batch=64, tensor=(1, 8), pipeline=1)
+    document = checked("scale", found)
+    assert (document["points"][0]["step"] is not None) is feasible
+
+
+@pytest.mark.parametrize("operation", ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"])
+@pytest.mark.parametrize("more", [{}, {"group": "1x8"}, {"set": {"scale_up.latency": "2x"}}])
+def test_collectives_follow_their_schema(operation: str, more: dict[str, Any]) -> None:
+    document = checked("collective", volvelle.collective(operation, "1 GB", on="dgx-h100/64", **more))
+    assert (document["baseline_seconds"] is None) is ("set" not in more)
+    parts = document["dimensions"]
+    waits = sum(part["latency_seconds"] + part["fill_seconds"] for part in parts)
+    longest = max(part["transfer_seconds"] for part in parts)
+    assert document["setup_seconds"] + waits + longest == pytest.approx(document["seconds"], rel=1e-9)
+
+
 @pytest.mark.parametrize(("most", "feasible"), [("1.2 MW", True), ("1 W", False)])
 def test_what_explore_prints_follows_its_schema(most: str, feasible: bool, tmp_path: Path) -> None:
     pytest.importorskip("duckdb")

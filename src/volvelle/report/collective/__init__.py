@@ -1,0 +1,1 @@
+"""A collective, in words and in a picture."""

@@ -1,0 +1,138 @@
+"""The time of a collective as a person reads it: the answer, where the time goes, sizes, groups, inputs."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from volvelle.quantities import BYTES, BYTES_PER_SECOND, FRACTION, SECONDS, percent, show
+from volvelle.report.compare_text import change_text
+from volvelle.report.sheet import Sheet
+from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
+from volvelle.verbs.collective import CollectiveAnswer, MessagePoint
+
+_EVERY = 2
+"""Of the sizes looked at, those that a table shows."""
+_SHARES = ("efficiency", "contention", "reduction_efficiency")
+
+
+def print_collective(answer: CollectiveAnswer, *, brief: bool = False) -> None:
+    """Print the time of a collective; briefly, without sizes, groups and inputs."""
+    console = wide_console(console=Console(highlight=False))
+    if brief:
+        print_lines(console, [title_text(answer), *figure_lines(answer)])
+        return
+    console.print(title_text(answer), style="bold", markup=False)
+    for line in figure_lines(answer):
+        console.print(line, markup=False)
+    for sheet in (*sheets(answer), inputs_sheet(answer)):
+        console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=("source",)))
+        if sheet.note:
+            console.print(sheet.note, style="dim", markup=False)
+    print_notes(console, answer.notes)
+
+
+def title_text(answer: CollectiveAnswer) -> str:
+    """What is asked, on one line."""
+    return f"{answer.operation} of {show(answer.size, BYTES)} over {_chips(answer)}, {answer.algorithm}"
+
+
+def _chips(answer: CollectiveAnswer) -> str:
+    along = " × ".join(f"{part.members} {part.name}" for part in answer.dimensions)
+    of = "" if answer.chips == answer.cluster.accelerators else f" of {answer.cluster.accelerators:,}"
+    return f"{answer.chips:,}{of} chips of {answer.cluster.name} ({along})"
+
+
+def figure_lines(answer: CollectiveAnswer) -> Iterator[str]:
+    """Time with its range, rates, what binds, and what changed."""
+    span = answer.range
+    yield (
+        f"{show(answer.time, SECONDS)}   {show(span.low, SECONDS)} … {show(span.high, SECONDS)} "
+        f"({percent(span.level, 0)} interval by {', '.join(span.varied)})"
+    )
+    yield (
+        f"algorithm rate {show(answer.algorithm_rate, BYTES_PER_SECOND)}, bus rate "
+        f"{show(answer.bus_rate, BYTES_PER_SECOND)} (as nccl-tests count)"
+    )
+    yield f"bound by the {answer.bound}, {percent(answer.bound_share)} of the time".replace(
+        "the launching", "launching"
+    ).replace("the filling", "filling")
+    if answer.baseline is not None:
+        ratio, old = answer.time / answer.baseline.time, answer.baseline
+        yield (
+            f"against the machine as it is: {change_text(ratio)} ({show(old.time, SECONDS)}, bus rate "
+            f"{show(old.bus_rate, BYTES_PER_SECOND)}, bound by {old.bound})"
+        )
+
+
+def sheets(answer: CollectiveAnswer) -> Iterator[Sheet]:
+    """Tables: the time by dimension, by algorithm, over sizes and over groups."""
+    numbers = ("members", "rate", "latency", "fill", "transfer")
+    yield Sheet(
+        title="Where the time goes",
+        columns=("dimension", "link", *numbers),
+        rows=(
+            *(
+                (
+                    part.name,
+                    part.link,
+                    f"{part.members:,}",
+                    show(part.rate, BYTES_PER_SECOND),
+                    *(show(seconds, SECONDS) for seconds in (part.latency, part.fill, part.transfer)),
+                )
+                for part in answer.dimensions
+            ),
+            ("launching", "", "", "", show(answer.parts.setup, SECONDS), "", ""),
+        ),
+        numbers=frozenset(numbers),
+        note="Latencies and fillings add up; of transfers, which run at once, the longest counts.",
+    )
+    if len(answer.algorithms) + len(answer.refused) > 1:
+        yield Sheet(
+            title="By algorithm",
+            columns=("algorithm", "time", "against it", ""),
+            rows=(
+                *(
+                    (name, show(time, SECONDS), change_text(time / answer.time), _mark(answer, name))
+                    for name, time in answer.algorithms.items()
+                ),
+                *((name, "–", "–", why) for name, why in answer.refused.items()),
+            ),
+            numbers=frozenset(("time", "against it")),
+        )
+    yield _points("Over sizes", "size", [(show(p.size, BYTES), p) for p in answer.by_size[::_EVERY]])
+    yield _points("Over groups of consecutive chips", "chips", [(f"{p.chips:,}", p) for p in answer.by_group])
+
+
+def _mark(answer: CollectiveAnswer, name: str) -> str:
+    told = ["what training uses"] if name == "nested" else []
+    return ", ".join([*told, *(["asked about"] if name == answer.algorithm and not told else [])])
+
+
+def _points(title: str, what: str, points: list[tuple[str, MessagePoint]]) -> Sheet:
+    numbers = (what, "time", "bus rate")
+    several = any(len(point.algorithms) > 1 for _, point in points)
+    return Sheet(
+        title=title,
+        columns=(*numbers, *(("fastest",) if several else ())),
+        rows=tuple(
+            (
+                name,
+                show(point.time, SECONDS),
+                show(point.bus_rate, BYTES_PER_SECOND),
+                *((point.fastest,) if several else ()),
+            )
+            for name, point in points
+        ),
+        numbers=frozenset(numbers),
+    )
+
+
+def inputs_sheet(answer: CollectiveAnswer) -> Sheet:
+    """Numbers of links that the time rests on, and where they are from."""
+    rows = []
+    for name, figure in answer.rests_on.items():
+        field = name.rpartition(".")[2]
+        kind = FRACTION if field in _SHARES else BYTES_PER_SECOND if field == "rate" else SECONDS
+        rows.append((name.replace("_", " "), show(figure.value, kind), figure.evidence.word, figure.source))
+    columns = ("input", "value", "evidence", "source")
+    return Sheet(title="Inputs and sources", columns=columns, rows=tuple(rows), numbers=frozenset(("value",)))

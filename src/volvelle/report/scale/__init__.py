@@ -1,0 +1,1 @@
+"""How training scales, in words and in a picture."""

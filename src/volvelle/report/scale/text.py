@@ -1,0 +1,122 @@
+"""How training scales as a person reads it: counts, efficiency, where the time goes, and what was measured."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from volvelle.quantities import SECONDS, percent, show
+from volvelle.report.plan_words import degrees_text
+from volvelle.report.sheet import Sheet
+from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
+from volvelle.verbs.scale import HALF, ScalePoint, Scaling
+
+_PARTS = 3
+"""Parts of a step that a row names."""
+
+
+def print_scaling(answer: Scaling, *, brief: bool = False) -> None:
+    """Print all counts; briefly, without layouts and measured runs."""
+    console = wide_console(console=Console(highlight=False))
+    if brief:
+        print_lines(console, [title_text(answer), *figure_lines(answer)])
+        return
+    console.print(title_text(answer), style="bold", markup=False)
+    for line in figure_lines(answer):
+        console.print(line, markup=False)
+    for sheet in sheets(answer):
+        folded = ("layout", "where the time goes", "why", "source")
+        console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=folded))
+        if sheet.note:
+            console.print(sheet.note, style="dim", markup=False)
+    print_notes(console, answer.notes)
+
+
+def title_text(answer: Scaling) -> str:
+    """What is asked, on one line."""
+    grows = "the same batch" if answer.growth == "strong" else "a batch that grows with the chips"
+    fewest, most = answer.points[0], answer.points[-1]
+    return (
+        f"{answer.model} on {answer.system}, {fewest.accelerators:,} to {most.accelerators:,} accelerators, "
+        f"{answer.growth} scaling: {grows}"
+    )
+
+
+def figure_lines(answer: Scaling) -> Iterator[str]:
+    """From where to where it scales, and what breaks it."""
+    first, broken = answer.first, answer.breaks
+    if first is None:
+        yield f"nothing runs: {answer.points[-1].problem}"
+        return
+    assert first.step is not None, "the first count runs"
+    yield (
+        f"runs from {first.accelerators:,} accelerators: {show(first.step.time, SECONDS)}/step, "
+        f"{percent(first.step.utilisation)} MFU"
+    )
+    last = [point for point in answer.points if point.step is not None][-1]
+    assert last.step is not None and last.efficiency is not None, "it runs"  # noqa: PT018 - both hold for the same reason
+    if last is not first:
+        yield (
+            f"at {last.accelerators:,}: {show(last.step.time, SECONDS)}/step, {percent(last.step.utilisation)} MFU, "
+            f"efficiency {percent(last.efficiency)}; what grew most is {answer.grown(last)}"
+        )
+    if broken is None:
+        yield f"efficiency stays above {percent(HALF, 0)}"
+    elif broken.efficiency is None:
+        yield f"breaks at {broken.accelerators:,}: {answer.culprit}"
+    else:
+        yield (
+            f"breaks at {broken.accelerators:,} accelerators, efficiency {percent(broken.efficiency)}, on "
+            f"{answer.culprit}: {percent(broken.parts[answer.culprit], 0)} of the step"
+        )
+
+
+def sheets(answer: Scaling) -> Iterator[Sheet]:
+    """Tables: counts that run, counts that do not, measured runs."""
+    numbers = ("chips", "batch", "step", "MFU", "efficiency")
+    yield Sheet(
+        title="The fastest layout at every count",
+        columns=(*numbers, "layout", "where the time goes"),
+        rows=tuple(_cells(point) for point in answer.points if point.step is not None),
+        numbers=frozenset(numbers),
+    )
+    if any(point.step is None for point in answer.points):
+        yield Sheet(
+            title="Counts at which nothing runs",
+            columns=("chips", "why"),
+            rows=tuple((f"{point.accelerators:,}", point.problem) for point in answer.points if point.step is None),
+            numbers=frozenset(("chips",)),
+        )
+    if answer.measured:
+        told = ("chips", "MFU", "our error")
+        yield Sheet(
+            title="Published runs of this model on such chips",
+            columns=(*told, "on", "source"),
+            rows=tuple(
+                (
+                    f"{run.chips:,}",
+                    percent(run.utilisation),
+                    percent(run.left_out_error, signed=True),
+                    run.accelerator,
+                    run.source,
+                )
+                for run in answer.measured
+            ),
+            numbers=frozenset(told),
+            note="Each by its own layout and batch; the error is of the time predicted for that layout by a fit that "
+            "did not see its source.",
+        )
+
+
+def _cells(point: ScalePoint) -> tuple[str, ...]:
+    step = point.step
+    assert step is not None, "counts that run alone are shown"
+    largest = list(point.parts.items())[:_PARTS]
+    return (
+        f"{point.accelerators:,}",
+        f"{point.batch:,}",
+        show(step.time, SECONDS),
+        percent(step.utilisation),
+        "" if point.efficiency is None else percent(point.efficiency),
+        f"{degrees_text(step.mapping)}, mb{step.mapping.micro_batch} zero{step.mapping.zero}",
+        ", ".join(f"{name} {percent(share, 0)}" for name, share in largest),
+    )

@@ -1,0 +1,279 @@
+"""How long one collective takes on a machine: by dimension, by algorithm, over sizes and over groups."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.collectives.collective_error import collective_range, links_of
+from volvelle.catalogue.schema import Reference
+from volvelle.domains import SIZE, within_domains
+from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
+from volvelle.estimators.collectives import LAWS, Algorithm, CollectiveParts, collective_parts
+from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.result import Range
+from volvelle.laws.collectives import bus_rate
+from volvelle.presentable import Presentable
+from volvelle.spread import Figure
+from volvelle.system.cluster import Cluster
+from volvelle.system.topologies.base import doublings
+from volvelle.verbs.collective_group import Group, groups_of, members_of
+from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+from volvelle.verbs.what_if import Changes, beside_baseline
+from volvelle.workload.tensor_layout import Collective
+
+SIZES = tuple(1024.0 * 2.0**power for power in range(25))
+"""Messages that are looked at beside the one asked about: 1 KiB to 16 GiB."""
+Kind = TypeVar("Kind")
+_TIE = 1.001
+"""Times within a thousandth of each other are one."""
+_PASSES = {Collective.ALL_REDUCE: 2.0}
+_FIELDS = ("rate", "efficiency", "latency", "setup", "fill", "contention", "reduction_efficiency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionPart:
+    """What a collective takes in one network dimension."""
+
+    name: str
+    link: str
+    members: int
+    """Of the group along this dimension."""
+    rate: float
+    """Sustained by one chip, each direction."""
+    latency: float
+    fill: float
+    transfer: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePoint:
+    """A message of another size over the same group, or of the same size over another group."""
+
+    size: float
+    chips: int
+    time: float
+    bus_rate: float
+    algorithms: Mapping[str, float]
+    """Seconds by every algorithm that the network can do."""
+
+    @property
+    def fastest(self) -> str:
+        """The algorithm that takes least, or several that tie; nested, which is made of the best, where it is alone."""
+        named = {name: time for name, time in self.algorithms.items() if name != Algorithm.NESTED.value}
+        least = min((named or self.algorithms).values())
+        return " or ".join(name for name, time in (named or self.algorithms).items() if time <= _TIE * least)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CollectiveAnswer(Presentable):
+    """The time of a collective, where it goes, and how it changes with the message and the group."""
+
+    operation: str
+    size: float
+    """Bytes of the whole tensor."""
+    cluster: Cluster
+    group: tuple[int, ...]
+    """Members along each network dimension, innermost first."""
+    algorithm: str
+    parts: CollectiveParts
+    dimensions: tuple[DimensionPart, ...]
+    range: Range
+    """Of the time."""
+    algorithms: Mapping[str, float]
+    """Seconds by every algorithm that the network can do."""
+    refused: Mapping[str, str]
+    """Algorithms that it cannot do, and why."""
+    by_size: tuple[MessagePoint, ...]
+    by_group: tuple[MessagePoint, ...]
+    rests_on: Mapping[str, Figure]
+    references: Mapping[str, Reference]
+    notes: tuple[str, ...] = ()
+    baseline: "CollectiveAnswer | None" = None
+    """Of the machine as it is, where some of its numbers were set."""
+
+    @property
+    def time(self) -> float:
+        """Seconds."""
+        return self.parts.time
+
+    @property
+    def chips(self) -> int:
+        """Of the group."""
+        return prod(self.group)
+
+    @property
+    def algorithm_rate(self) -> float:
+        """Bytes of the tensor a second."""
+        return self.size / self.time
+
+    @property
+    def bus_rate(self) -> float:
+        """What a chip's link would have to sustain, as nccl-tests count it."""
+        return _bus_rate(Collective(self.operation), self.size, self.chips, self.time)
+
+    def bus_rate_of(self, point: MessagePoint, algorithm: str) -> float:
+        """The same of another message or group, by some algorithm."""
+        return _bus_rate(Collective(self.operation), point.size, point.chips, point.algorithms[algorithm])
+
+    @property
+    def bound(self) -> str:
+        """What most of the time goes to: the rate of a dimension's links, or what comes before the first byte."""
+        slowest = max(self.dimensions, key=lambda part: part.transfer)
+        waits = max(self.dimensions, key=lambda part: part.latency)
+        fills = max(self.dimensions, key=lambda part: part.fill)
+        told = {
+            f"rate of {slowest.name} ({slowest.link})": self.parts.transfer,
+            f"latency of {waits.name} ({waits.link})": self.parts.latency,
+            f"filling the pipeline of {fills.name} ({fills.link})": self.parts.fill,
+            "launching": self.parts.setup,
+        }
+        return max(told, key=lambda name: told[name])
+
+    @property
+    def bound_share(self) -> float:
+        """Share of the time that goes to what binds."""
+        parts = self.parts
+        return max(parts.transfer, parts.latency, parts.fill, parts.setup) / self.time
+
+
+@within_domains
+@beside_baseline
+def collective(
+    operation: str,
+    size: Annotated[str | float, SIZE],
+    *,
+    on: Machine,
+    group: Group = None,
+    algorithm: str = Algorithm.NESTED.value,
+    set: Changes | None = None,  # noqa: A002 - the option's name
+    catalogue: Folder = None,
+) -> CollectiveAnswer:
+    """How long a collective of `size` takes, where the time goes, and by which algorithm it would take least.
+
+    `size` is the whole tensor: what every chip holds before an all-reduce or a reduce-scatter and after an all-gather
+    or a broadcast, and what every chip sends in an all-to-all. `group` are the chips that take part: a count of
+    consecutive ones, or members along each network dimension, like ``"8x64"``; all where none is given. By default the
+    algorithm is the one that training uses. `set` gives numbers of the machine other values (``{"scale_out.rate":
+    "2x"}``); the answer then has that of the machine as it is beside.
+    """
+    kind = _named("collective", operation, {each.value: each for each in LAWS})
+    known = catalogue_of(catalogue)
+    cluster = cluster_of(on, known, changes=set)
+    along = members_of(group, cluster)
+    if prod(along) < 2:
+        raise DescriptionError(f"group is {brief(group)}; one chip exchanges nothing: at least two take part")
+    wanted = _named("algorithm", algorithm, {each.value: each for each in Algorithm})
+    if wanted not in LAWS[kind]:
+        listed = ", ".join(each.value for each in LAWS[kind])
+        raise DescriptionError(f"algorithm is {wanted.value}; there is none of it for {kind.value}: use {listed}")
+    message = SIZE.read(size, "size")
+    asked = _Asked(kind, cluster)
+    refused = asked.refused(along)
+    if wanted in refused:
+        raise DescriptionError(f"algorithm is {wanted.value}, but {refused[wanted]}; use nested or ring")
+    tiers = asked.rates.tiers_of([float(count) for count in along])
+    parts = collective_parts(LAWS[kind][wanted], message, tiers)
+    spanned = links_of(cluster, along)
+    return CollectiveAnswer(
+        operation=kind.value,
+        size=message,
+        cluster=cluster,
+        group=along,
+        algorithm=wanted.value,
+        parts=parts,
+        dimensions=tuple(
+            DimensionPart(
+                name=part.name,
+                link=part.link.name,
+                members=count,
+                rate=float(tier.rate),
+                latency=took.latency,
+                fill=took.fill,
+                transfer=took.transfer,
+            )
+            for part, count, tier, took in zip(cluster.dimensions, along, tiers, parts.tiers, strict=True)
+            if count > 1
+        ),
+        range=collective_range(parts.time, message, spanned),
+        algorithms={name: float(times[0]) for name, times in asked.times(np.array([message]), along).items()},
+        refused={each.value: why for each, why in refused.items()},
+        by_size=asked.points(np.array(SIZES), along, wanted),
+        by_group=tuple(
+            point for other in groups_of(cluster) for point in asked.points(np.array([message]), other, wanted)
+        ),
+        rests_on={
+            f"{part.link.name}.{name}": figure
+            for part, count in zip(cluster.dimensions, along, strict=True)
+            for name, figure in part.link.figures.items()
+            if count > 1 and name in _FIELDS
+        },
+        references=known.references,
+        notes=cluster.notes,
+    )
+
+
+def _named(what: str, given: str, known: Mapping[str, Kind]) -> Kind:
+    """What a word stands for, whatever its case and punctuation: ``AllReduce`` is an all-reduce."""
+    plain = {plainly(name): kind for name, kind in known.items()}
+    if plainly(str(given)) not in plain:
+        raise UnknownNameError.among(what, str(given), known)
+    return plain[plainly(str(given))]
+
+
+def _bus_rate(kind: Collective, size: float, chips: int, time: float) -> float:
+    if kind is Collective.BROADCAST:  # nccl-tests count it as it is
+        return size / time
+    return float(bus_rate(size, float(chips), time, passes=_PASSES.get(kind, 1.0)))
+
+
+class _Asked:
+    """A collective on a machine, over any group at any size."""
+
+    def __init__(self, kind: Collective, cluster: Cluster) -> None:
+        self.kind, self.cluster = kind, cluster
+        element = next(iter(cluster.chip.matrix_rates))
+        self.rates = SustainedRates.of(cluster, element, software=False)
+
+    def refused(self, along: Sequence[int]) -> dict[Algorithm, str]:
+        """Algorithms that the network of a group cannot do, and why."""
+        spanned = [(level, count) for level, count in zip(self.rates.levels, along, strict=True) if count > 1]
+        found = {}
+        if not any(level.reduces for level, _ in spanned):
+            found[Algorithm.IN_NETWORK] = "no network that the group spans can add up what it forwards"
+        for level, count in spanned:
+            steps = float(level.topology.steps(float(count)))
+            if steps > float(doublings(float(count))):
+                why = f"{level.name} does not join any two of its {count} at full rate"
+                found |= dict.fromkeys((Algorithm.TREE, Algorithm.HALVING_DOUBLING), why)
+            if steps > 1.0:
+                found[Algorithm.DIRECT] = f"{level.name} has no link of their own between any two of {count}"
+        return {algorithm: why for algorithm, why in found.items() if algorithm in LAWS[self.kind]}
+
+    def times(self, sizes: NDArray[np.float64], along: Sequence[int]) -> dict[str, NDArray[np.float64]]:
+        """Seconds by every algorithm that the network can do."""
+        tiers = self.rates.tiers_of([float(count) for count in along])
+        refused = self.refused(along)
+        laws = {each: law for each, law in LAWS[self.kind].items() if each not in refused}
+        if len(set(laws.values())) == 1:  # the ring by another name
+            laws = {Algorithm.NESTED: laws[Algorithm.NESTED]}
+        return {each.value: np.broadcast_to(law(sizes, tiers), sizes.shape) for each, law in laws.items()}
+
+    def points(self, sizes: NDArray[np.float64], along: Sequence[int], wanted: Algorithm) -> tuple[MessagePoint, ...]:
+        """Messages of some sizes over a group, by the algorithm that is wanted where its network can do it."""
+        times = self.times(sizes, along)
+        own = times.get(wanted.value, times[Algorithm.NESTED.value])
+        chips = prod(along)
+        return tuple(
+            MessagePoint(
+                size=float(size),
+                chips=chips,
+                time=float(own[place]),
+                bus_rate=_bus_rate(self.kind, float(size), chips, float(own[place])),
+                algorithms={name: float(each[place]) for name, each in times.items()},
+            )
+            for place, size in enumerate(sizes)
+        )

@@ -1,0 +1,239 @@
+"""How a model's training scales: the best layout at every count of accelerators, its efficiency, and what breaks it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import isclose
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from volvelle.catalogue.residuals import Residual, residuals
+from volvelle.domains import ACCELERATORS, EXPERT_LOAD, MARGIN, SEQUENCES, WIDTH, within_domains
+from volvelle.errors import DescriptionError, MappingError, brief
+from volvelle.estimators.result import Range
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.presentable import Presentable
+from volvelle.quantities import BYTES, show
+from volvelle.search.exhaustive import lightest, search
+from volvelle.search.space import Space
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
+from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
+from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.verbs.training_step import split_off_tuning, training_step
+from volvelle.verbs.what_if import Changes
+from volvelle.workload.graph import Workload
+from volvelle.workload.training import TrainingStep
+
+Growth = Literal["strong", "weak"]
+"""Strong: the same batch on more chips. Weak: a batch that grows with them."""
+_STEP_TOKENS = 2**22
+"""Of the batch, where none is given and it stays as it is: usual of large models."""
+_TOKENS_A_CHIP = 4096
+"""Of the batch, where none is given and it grows."""
+HALF = 0.5
+"""Efficiency below which scaling is said to break."""
+_SAME_MODEL = 0.01
+"""Difference in parameters up to which a measured run is of the same model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledStep:
+    """The fastest layout on so many accelerators."""
+
+    mapping: ParallelMapping
+    time: float
+    """Seconds a step."""
+    range: Range | None
+    utilisation: float
+    tokens_per_second: float
+    parts: Mapping[str, float]
+    """Seconds of a step by part, largest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalePoint:
+    """A count of accelerators: what is best there, or why nothing runs."""
+
+    accelerators: int
+    batch: int
+    step: ScaledStep | None
+    problem: str = ""
+    """Why no layout runs."""
+    efficiency: float | None = None
+    """Tokens a second and chip, over those at the first count that runs."""
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """Shares of the step by part, largest first."""
+        if self.step is None:
+            return {}
+        return {name: seconds / self.step.time for name, seconds in self.step.parts.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Scaling(Presentable):
+    """Counts of accelerators, from the first to the last."""
+
+    model: str
+    system: str
+    """The kind of machine, without a count."""
+    growth: Growth
+    step: TrainingStep
+    """At the first count."""
+    sequence: int
+    points: tuple[ScalePoint, ...]
+    measured: tuple[Residual, ...]
+    """Published runs of the same model, element type and family of chips, by count."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> ScalePoint | None:
+        """The fewest that run: what efficiency is relative to."""
+        return next((point for point in self.points if point.step is not None), None)
+
+    @property
+    def breaks(self) -> ScalePoint | None:
+        """The first count, beyond the fewest that run, that runs no more or at less than half the efficiency."""
+        first = self.first
+        later = (point for point in self.points if first is not None and point.accelerators > first.accelerators)
+        return next((point for point in later if point.efficiency is None or point.efficiency < HALF), None)
+
+    @property
+    def culprit(self) -> str:
+        """What it breaks on: why nothing runs, or the part whose share of the step grew most since the first."""
+        first, broken = self.first, self.breaks
+        if first is None or broken is None:
+            return ""
+        return broken.problem or self.grown(broken)
+
+    def grown(self, point: ScalePoint) -> str:
+        """The part whose share of the step grew most since the first count."""
+        before = {} if self.first is None else self.first.parts
+        grown = {name: share - before.get(name, 0.0) for name, share in point.parts.items()}
+        return max(grown, key=lambda name: grown[name], default="")
+
+
+@in_command_words
+@within_domains
+def scale(
+    model: Model | Workload,
+    *,
+    on: str,
+    first: Annotated[int, ACCELERATORS] = 8,
+    last: Annotated[int, ACCELERATORS] = 4096,
+    growth: Growth = "strong",
+    batch: Annotated[int | None, SEQUENCES] = None,
+    sequence: Annotated[int | None, WIDTH] = None,
+    element: str = "bf16",
+    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
+    offload: bool = False,
+    stack: str = "",
+    margin: Annotated[str | float | None, MARGIN] = None,
+    set: Changes | None = None,  # noqa: A002 - the option's name
+    catalogue: Folder = None,
+    progress: Callable[[int], None] | None = None,
+    **considered: Any,
+) -> Scaling:
+    """The best layout of a model at every doubling of accelerators from `first` to `last`.
+
+    `on` names the machine without a count. With `growth` strong every count trains on the same batch, by default four
+    million tokens; with weak the batch is that of the `first` count and grows with the chips, by default 4,096 tokens a
+    chip. Layouts are restricted, and numbers of the machine set, as in `plan`. `progress` is told each count.
+    """
+    if "/" in on:
+        kind = on.partition("/")[0]
+        raise DescriptionError(f"{on!r} has a count already; leave it away and give first and last: {kind!r}")
+    if last < first:
+        raise DescriptionError(f"last is {last}, fewer than the {first} of first; give them in order")
+    if growth not in ("strong", "weak"):
+        raise DescriptionError(f"growth is {brief(growth)}; it must be strong (the same batch) or weak (a growing one)")
+    known = catalogue_of(catalogue)
+    _, forward = forward_pass(model, known, sequence)
+    length = int(forward.sizes.get("position", 1))
+    notes: tuple[str, ...] = ()
+    if batch is None:
+        batch = max(1, _STEP_TOKENS // length if growth == "strong" else _TOKENS_A_CHIP * first // length)
+        notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step on {first}",)
+    recipe, considered = split_off_tuning(considered)
+    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
+    space = considered_space(considered, length, offload=offload)
+    points = []
+    for count in _counts(first, last):
+        if progress is not None:
+            progress(count)
+        grown = step if growth == "strong" else replace(step, batch=max(1, batch * count // first))
+        cluster = cluster_of(f"{on}/{count}", known, stack=stack, margin=margin, changes=set)
+        points.append(_point(grown, cluster, space))
+    family, parameters = cluster.chip.family, float(step.model.parameters())
+    return Scaling(
+        model=forward.name,
+        system=on,
+        growth=growth,
+        step=step,
+        sequence=length,
+        points=_with_efficiency(points),
+        measured=tuple(
+            sorted(
+                (
+                    run
+                    for run in residuals()
+                    if (run.family, run.element) == (family, element)
+                    and isclose(run.parameters, parameters, rel_tol=_SAME_MODEL)
+                ),
+                key=lambda run: (run.chips, run.source),
+            )
+        ),
+        notes=notes,
+    )
+
+
+def _counts(first: int, last: int) -> list[int]:
+    """Doublings of the first, and the last."""
+    found = [first]
+    while 2 * found[-1] <= last:
+        found.append(2 * found[-1])
+    return [*found, *([last] if found[-1] < last else [])]
+
+
+def _point(step: TrainingStep, cluster: Cluster, space: Space) -> ScalePoint:
+    count, batch, estimator = cluster.accelerators, step.batch, ClosedForm()
+    try:
+        ranking = search(space, step, cluster, estimator, top=1)
+    except MappingError as error:
+        return ScalePoint(accelerators=count, batch=batch, step=None, problem=str(error))
+    if not ranking.best:
+        return ScalePoint(accelerators=count, batch=batch, step=None, problem=_problem(step, cluster, space))
+    timed = UnderUncertainty(estimator=estimator).estimate(step, cluster, ranking.best[0].mapping)
+    return ScalePoint(
+        accelerators=count,
+        batch=batch,
+        step=ScaledStep(
+            mapping=timed.mapping,
+            time=timed.time,
+            range=timed.time_range,
+            utilisation=timed.utilisation,
+            tokens_per_second=float(step.tokens / timed.time),
+            parts=timed.parts(),
+        ),
+    )
+
+
+def _problem(step: TrainingStep, cluster: Cluster, space: Space) -> str:
+    """Why none of the layouts runs."""
+    least = lightest(space, step, cluster, ClosedForm())
+    if least is None:
+        return f"no layout divides {step.batch:,} sequences and the model among {cluster.accelerators:,} chips"
+    held, room = show(least.memory, BYTES), show(float(np.max(cluster.chip.memory.capacity)), BYTES)
+    return f"memory: the lightest layout holds {held} of {room} on its fullest chip"
+
+
+def _with_efficiency(points: list[ScalePoint]) -> tuple[ScalePoint, ...]:
+    each = [None if point.step is None else point.step.tokens_per_second / point.accelerators for point in points]
+    base = next((rate for rate in each if rate is not None), None)
+    return tuple(
+        replace(point, efficiency=None if rate is None or base is None else rate / base)
+        for point, rate in zip(points, each, strict=True)
+    )

@@ -1,0 +1,107 @@
+"""One collective: what training would say of it, over any group, by any algorithm the network can do."""
+
+from typing import Any
+
+import pytest
+
+import volvelle
+from volvelle import Catalogue, DescriptionError, UnknownNameError
+from volvelle.estimators.collectives import NESTED
+from volvelle.estimators.rates import SustainedRates
+
+GROUPS = {"dgx-h100/1024": ((None, 1024, 1), ("1x64", 64, 8), ("8x64", 512, 1), ("2x64", 128, 4), (8, 8, 1))}
+
+
+@pytest.mark.parametrize("operation", NESTED, ids=lambda kind: kind.value)
+@pytest.mark.parametrize(("group", "count", "stride"), GROUPS["dgx-h100/1024"])
+def test_it_equals_the_law_that_training_uses(
+    operation: Any, group: Any, count: int, stride: int, catalogue: Catalogue
+) -> None:
+    rates = SustainedRates.of(catalogue.cluster("dgx-h100/1024"), "bf16")
+    for size in (4096.0, 3e6, 1e9):
+        answer = volvelle.collective(operation.value, size, on="dgx-h100/1024", group=group)
+        trained = float(NESTED[operation](size, rates.tiers(float(count), float(stride))))
+        assert answer.time == pytest.approx(trained, rel=1e-12)
+        assert answer.chips == count
+
+
+def test_the_gradients_of_replicas_are_one_of_it() -> None:
+    step = volvelle.estimate("gpt2", on="dgx-h100/64", batch=64, zero=0, overlap=False)
+    spent = sum(line.time for line in step.estimate.contributions if line.name == "gradient reduction (DP)")
+    size = float(step.parameters * 4)
+    assert volvelle.collective("all-reduce", size, on="dgx-h100/64").time == pytest.approx(spent, rel=1e-12)
+
+
+def test_names_are_read_whatever_their_case_and_punctuation() -> None:
+    times = {volvelle.collective(name, "1 GB", on="dgx-h100/8").time for name in ("all-reduce", "AllReduce")}
+    assert len(times) == 1
+
+
+def test_rates_are_those_of_nccl_tests() -> None:
+    reduced = volvelle.collective("all-reduce", "1 GB", on="dgx-h100/8")
+    assert reduced.algorithm_rate == pytest.approx(1e9 / reduced.time)
+    assert reduced.bus_rate == pytest.approx(1e9 / reduced.time * 2 * 7 / 8)
+    gathered = volvelle.collective("all-gather", "1 GB", on="dgx-h100/8")
+    assert gathered.bus_rate == pytest.approx(1e9 / gathered.time * 7 / 8)
+    sent = volvelle.collective("broadcast", "1 GB", on="dgx-h100/8")
+    assert sent.bus_rate == pytest.approx(1e9 / sent.time)
+
+
+def test_what_binds_is_the_slow_link_of_long_messages_and_launching_of_short_ones() -> None:
+    assert volvelle.collective("all-reduce", "4 GB", on="dgx-h100/1024").bound == (
+        "rate of InfiniBand NDR (infiniband-ndr400)"
+    )
+    assert volvelle.collective("all-reduce", "1 kB", on="dgx-h100/8").bound == "launching"
+    assert volvelle.collective("all-reduce", "1 kB", on="dgx-h100/1024").bound.startswith("latency of InfiniBand")
+
+
+def test_time_grows_with_the_message_and_lies_in_its_range() -> None:
+    answer = volvelle.collective("all-reduce", "1 GB", on="dgx-h100/1024")
+    times = [point.time for point in answer.by_size]
+    assert times == sorted(times)
+    assert answer.range.low < answer.time < answer.range.high
+    assert [point.chips for point in answer.by_group] == [2**power for power in range(1, 11)]
+    assert answer.by_group[-1].time == pytest.approx(answer.time, rel=1e-12)
+
+
+def test_a_faster_link_is_beside_the_machine_as_it_is() -> None:
+    answer = volvelle.collective("all-reduce", "1 GB", on="dgx-h100/1024", set={"scale_out.rate": "2x"})
+    assert answer.baseline is not None
+    assert answer.time < answer.baseline.time
+    assert answer.baseline.time == volvelle.collective("all-reduce", "1 GB", on="dgx-h100/1024").time
+
+
+def test_an_algorithm_is_refused_where_the_network_cannot_do_it() -> None:
+    """A torus joins neighbours, HDR InfiniBand is taken to add nothing up; eight MI300X have links of their own."""
+    with pytest.raises(DescriptionError, match="does not join any two"):
+        volvelle.collective("all-reduce", "1 GB", on="tpu-v4-pod/64", algorithm="halving-doubling")
+    with pytest.raises(DescriptionError, match="can add up what it forwards; use nested or ring"):
+        volvelle.collective("all-reduce", "1 GB", on="dgx-a100/64", algorithm="in-network")
+    with pytest.raises(DescriptionError, match="no link of their own"):
+        volvelle.collective("all-reduce", "1 GB", on="dgx-a100/8", algorithm="direct")
+    assert volvelle.collective("all-reduce", "1 GB", on="mi300x-cluster/8", algorithm="direct").time > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ({"size": "0 B"}, "size is 0 B; it must be a data size from 1 B"),
+        ({"size": "-1 GB"}, "size is -1 GB; it must be"),
+        ({"size": "1"}, "has no unit"),
+        ({"operation": "all-reduc"}, "did you mean 'all-reduce'"),
+        ({"algorithm": "butterfly"}, "there is no algorithm 'butterfly'; there are: direct"),
+        ({"operation": "all-gather", "algorithm": "tree"}, "there is none of it for all-gather: use nested, ring"),
+        ({"group": 2048}, "dgx-h100/64 has 64: take at most so many, or a machine with more, like dgx-h100/2048"),
+        ({"group": "16x4"}, "16 along NVSwitch; there are 8"),
+        ({"group": "2x2x2"}, "3 dimensions; dgx-h100/64 has 2"),
+        ({"group": 24}, "does not divide the 64 chips of dgx-h100/64; take 16 or 32"),
+        ({"group": 1}, "one chip exchanges nothing"),
+        ({"group": "0x8"}, "write a count of chips"),
+        ({"group": "eight"}, "write a count of chips"),
+        ({"group": ""}, "write a count of chips"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_what_to_do(question: dict[str, Any], says: str) -> None:
+    asked: dict[str, Any] = {"operation": "all-reduce", "size": "1 GB", "on": "dgx-h100/64", **question}
+    with pytest.raises((DescriptionError, UnknownNameError), match=says):
+        volvelle.collective(**asked)
