@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from benchmark_pages import benchmark_pages
+from documents_page import documents_pages
 from explore_pages import explore_pages
 from in_place import Stale, filled, pages_with_marks
 from kernel_pages import kernel_pages
@@ -83,6 +84,9 @@ ASKED_SLO = "llama3-70b --serve --on dgx-h100/8 --load 'poisson 4/s' --input 204
 WITHIN = "serve llama3-70b --on dgx-h100/4 --weights fp8 --kv fp8 --input 2048 --output 512 --tp 2 --max-seqs 64"
 WIDER = "serve llama3-70b --on dgx-h100/6 --weights fp8 --input 2048 --output 512 --tp 2 --max-batched-tokens 2048"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
+SCALED = "scale gpt3-175b --on dgx-h100 --from 64 --to 65536 --batch 1536"
+SCALED_WEAK = "scale llama3-405b --on dgx-h100 --from 576 --to 9216 --weak --batch 252 --seq 8192"
+COLLECTIVE = "collective all-reduce 1GB --on dgx-h100/1024 --group 8x64"
 QUESTIONS = {
     "first": FIRST,
     "deeper": FIRST.replace("--pp 8", "--pp 16"),
@@ -112,6 +116,10 @@ QUESTIONS = {
 """Estimates shown in the documentation, as typed."""
 OTHERS = {
     "catalogue": "catalogue",
+    "collective": COLLECTIVE,
+    "scale": SCALED,
+    "scale-weak": f"{SCALED_WEAK} --brief",
+    "collective-faster": f"{COLLECTIVE} --set scale_out.rate=2x --brief",
     "chip": "catalogue chips h100-sxm",
     "unknown": "estimate gpt3 --on dgx-a100/1024 --batch 1536",
     "brief": f"{FIRST} --brief",
@@ -137,6 +145,8 @@ OTHERS = {
     "hpl": "plan hpl --on frontier/75264 --top 3",
     "hpl-host": "plan hpl --on summit/27648 --host-memory 80GB --top 3",
     "hpl-device": "plan hpl --on summit/27648 --top 3",
+    "hpl-noise": "plan hpl --on aurora/55404 --nb 384 --noise 0.05",
+    "hpl-layered": "plan hpl --on dgx-h100/64 --method layered --n 760000 --nb 1024 --p 8 --q 8",
     "hpcg": "plan hpcg --on aurora/4608",
     "fft": "plan fft 4096 --on dgx-a100/1024 --element fp32 --top 4",
     "dlrm": "plan dlrm dcnv2-mlperf --on dgx-h100/8 --batch 55296 --top 4",
@@ -452,6 +462,8 @@ def reproduced() -> tuple[dict[str, str], dict[str, str]]:
         "dfmodel_fig7_most": f"{-100 * min(rails):.0f} %",
         "dfmodel_fig19_least": f"{100 * min(gains):.0f} %",
         "dfmodel_fig19_most": f"{100 * max(gains):.0f} %",
+        "dfmodel_fig19_gain": f"{documents['fig19']['dataflow_gain']['ours']:.2f}",
+        "dfmodel_fig19_gain_logged": f"{documents['fig19']['dataflow_gain']['logged']:.2f}",
     }
     texts |= of_serving(documents["fig20"], documents["fig21"])
     return files, texts
@@ -943,7 +955,16 @@ def pages() -> dict[Path, str]:
         answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
         schema = asked("schema estimate")
         linpack, quoted_of_linpack = hpl_page()
-        files |= mapped() | sized() | linpack | benchmark_pages() | explore_pages() | kernel_pages() | reference_pages()
+        files |= (
+            mapped()
+            | sized()
+            | linpack
+            | benchmark_pages()
+            | explore_pages()
+            | kernel_pages()
+            | reference_pages()
+            | documents_pages()
+        )
         beside: Mapping[str, str] = json.loads(asked_beside.result())
         texts |= {name: beside[text] for name, text in OTHERS.items() if text in beside}
         files |= speculation_pages() | json.loads(first_tokens.result())

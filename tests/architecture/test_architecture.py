@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 from volvelle import Catalogue
 from volvelle.catalogue.schema import Datum
 from volvelle.laws.citations import LAWS
+from volvelle.system import topologies
 
 SOURCE = ROOT / "src" / "volvelle"
 
@@ -117,7 +118,8 @@ def test_the_catalogue_is_as_large_as_promised(catalogue: Catalogue) -> None:
 def test_every_reference_is_used(catalogue: Catalogue) -> None:
     text = "".join(file.read_text("utf-8") for file in (SOURCE / "catalogue" / "data").rglob("*.yaml"))
     law_functions()
-    cited = {law.paper for law in LAWS.values()}
+    shapes = (getattr(shape, "paper", "") for shape in vars(topologies).values())
+    cited = {law.paper for law in LAWS.values()} | set(shapes)
     unused = {key for key in catalogue.references if text.count(key) < 2 and key not in cited}
     assert not unused
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_440
+MOST_LINES = 49_840
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -23,8 +23,11 @@ study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
 few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
 validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 50 for
-what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, and by 80
-for what surfaces, validations and figures need to know of serving; and down by 840."""
+what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, by 80
+for what surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and
+names of four networks, and by 440 for runs of Linpack of one's own by any of three models and what
+entries of its list tell; and down by 840, by 520
+as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "applications/kernels": 735,
     "estimators/kernel_families.py": 400,
@@ -36,7 +39,7 @@ ADDED = {
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 95,
     "estimators/stack.py": 70,
-    "domains.py": 310,
+    "domains.py": 315,
     "input_limits.py": 75,
     "cli/exits.py": 145,
     "interchange/json_file.py": 25,
@@ -68,7 +71,7 @@ ADDED = {
     "report/brief_text.py": 110,
     "report/fitted_table.py": 115,
     "presentable.py": 75,
-    "report/notebook": 1150,
+    "report/notebook": 1240,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,
@@ -106,8 +109,8 @@ ADDED = {
     "reproductions/dfmodel/serving.py": 215,
     "reproductions/dfmodel/serving_pictures.py": 120,
     "reproductions/dfmodel/speculation.py": 285,
-    "applications/serving": 5540,
-    "estimators/serving": 1060,
+    "applications/serving": 5570,
+    "estimators/serving": 1250,
     "laws/kv_cache.py": 95,
     "mapping/serving_layout.py": 70,
     "workload/served_model.py": 100,
@@ -142,6 +145,32 @@ ADDED = {
     "economics/chip_hours.py": 80,
     "catalogue/engine_files.py": 95,
     "catalogue/checkpoints.py": 40,
+    "estimators/collectives.py": 155,
+    "applications/collectives/collective_error.py": 80,
+    "verbs/collective.py": 300,
+    "verbs/collective_group.py": 115,
+    "cli/collective.py": 65,
+    "report/collective": 260,
+    "report/documents/collective.py": 95,
+    "verbs/scale.py": 265,
+    "cli/scale.py": 75,
+    "report/scale": 225,
+    "report/documents/scale.py": 70,
+    "system/topologies/router_graph.py": 105,
+    "system/topologies/slim_fly.py": 70,
+    "system/topologies/polar_fly.py": 65,
+    "system/topologies/hyper_x.py": 65,
+    "system/topologies/rail_only.py": 70,
+    "applications/hpl/layers.py": 180,
+    "applications/hpl/told.py": 190,
+    "report/applications/plan_picture.py": 30,
+    "reproductions/mcl_hpl": 930,
+    "applications/hpl/noise.py": 150,
+    "applications/distribution.py": 40,
+    "applications/hpcg": 860,
+    "studies/mapped": 330,
+    "studies/design_space/mapped_work.py": 130,
+    "interchange/workload_form.py": 170,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30
