@@ -23,18 +23,15 @@ from volvelle.search.exhaustive import fastest
 from volvelle.search.least_time import product_seconds
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.any_count import on_any_count
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.estimate import run_of
-from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
-from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.verbs.named import Folder, Model
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-_STEP_TOKENS = 2**22
-"""Of the global batch, where none is given: usual of large models."""
 _UNIT = 8
 """Accelerators by which machines grow whose innermost network is larger."""
 _NEAR = 1.25
@@ -127,24 +124,24 @@ def how_many(
     """
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
-    if "/" in on:
-        raise DescriptionError(f"{on!r} has a count already; leave it away to ask how many: {on.partition('/')[0]!r}")
-    known = catalogue_of(catalogue)
-    _, forward = forward_pass(model, known, sequence)
-    length = int(forward.sizes.get("position", 1))
-    notes: tuple[str, ...] = ()
-    if batch is None:
-        batch = max(1, _STEP_TOKENS // length)
-        notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step",)
-    recipe, considered = split_off_tuning(considered)
-    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
-    amount = TOKENS.read(tokens, "tokens")
-    counter = _Counter(
-        step=step,
-        space=considered_space(considered, length, offload=offload),
-        tokens=amount,
-        machine=lambda count: cluster_of(f"{on}/{count}", known, stack=stack, margin=margin, changes=set),
+    asked = on_any_count(
+        model,
+        on,
+        considered,
+        question="to ask how many",
+        batch=batch,
+        sequence=sequence,
+        element=element,
+        expert_load=expert_load,
+        offload=offload,
+        stack=stack,
+        margin=margin,
+        changes=set,
+        catalogue=catalogue,
     )
+    step = asked.step
+    amount = TOKENS.read(tokens, "tokens")
+    counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine)
     budget = None if usd is None else PRICE.read(usd, "usd")
 
     def keeps(size: Size) -> bool:
@@ -169,7 +166,7 @@ def how_many(
         kept = [size for size in counter.found if keeps(size) and size.usd is not None]
         cheapest = min(kept, key=lambda size: (size.usd, size.accelerators), default=None)
     return Sizing(
-        model=forward.name,
+        model=step.model.name,
         system=on,
         step=step,
         tokens=amount,
@@ -178,7 +175,7 @@ def how_many(
         sizes=tuple(sorted(counter.found, key=lambda size: size.accelerators)),
         smallest=None if smallest is None else counter.with_ranges(smallest),
         cheapest=None if cheapest is None else counter.with_ranges(cheapest),
-        notes=notes,
+        notes=asked.notes,
     )
 
 
