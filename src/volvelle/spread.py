@@ -7,15 +7,18 @@ that an estimator can be run on samples of them (:class:`volvelle.UnderUncertain
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from statistics import NormalDist
-from typing import final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
+
+AS_SET = "as set"
+"""The source of a number that is not the catalogue's but of the question asked."""
 
 
 class Evidence(IntEnum):
@@ -43,6 +46,10 @@ class AbstractSpread(ABC):
     def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         """The number at each of the given quantiles (0 … 1)."""
 
+    @abstractmethod
+    def times(self, factor: float) -> Self:
+        """The spread of a number so many times as large, as wide by ratio."""
+
     def sample(self, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Draw `count` values."""
         return self.at(generator.random(count))
@@ -62,6 +69,10 @@ class Exact(AbstractSpread):
     def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         """The number, whatever the quantile."""
         return np.full(quantiles.shape, self.value)
+
+    def times(self, factor: float) -> Self:
+        """Known as well."""
+        return replace(self, value=factor * self.value)
 
 
 @final
@@ -85,6 +96,10 @@ class Interval(AbstractSpread):
         """Linear from one end to the other."""
         return self.low + quantiles * (self.high - self.low)
 
+    def times(self, factor: float) -> Self:
+        """Both ends."""
+        return replace(self, low=factor * self.low, high=factor * self.high)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -102,6 +117,10 @@ class Normal(AbstractSpread):
     def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the inverse of the normal distribution."""
         return self.mean + self.deviation * _standard_normal(quantiles)
+
+    def times(self, factor: float) -> Self:
+        """Mean and deviation."""
+        return replace(self, mean=factor * self.mean, deviation=factor * self.deviation)
 
 
 @final
@@ -125,6 +144,10 @@ class LogNormal(AbstractSpread):
     def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the inverse of the normal distribution, exponentiated."""
         return self.median * np.exp(math.log(self.factor) * _standard_normal(quantiles))
+
+    def times(self, factor: float) -> Self:
+        """The median; its factor stays."""
+        return replace(self, median=factor * self.median)
 
 
 def _reach(level: float) -> float:
@@ -169,6 +192,11 @@ class Figure:
         """Draw values of the number; constant where no spread is stated."""
         spread = Exact(self.value) if self.spread is None else self.spread
         return spread.sample(generator, count)
+
+    def set_to(self, value: float) -> "Figure":
+        """The number as somebody sets it, in doubt by as much in proportion; exact where one of the two is zero."""
+        spread = self.spread.times(value / self.value) if self.spread is not None and self.value and value else None
+        return Figure(value=value, evidence=Evidence.ASSUMED, source=AS_SET, spread=spread)
 
     @staticmethod
     def weakest(*figures: "Figure") -> Evidence:

@@ -42,6 +42,33 @@ def test_the_machine_as_it_is_stands_beside_and_parts_add_up(catalogue: Catalogu
     assert told.verdict == "real"
 
 
+def test_inputs_are_shown_as_they_are_set_and_in_doubt_by_as_much(catalogue: Catalogue) -> None:
+    changes = {"scale_up.rate": "2x", "chip.memory.rate": "5 TB/s", "calibration.memory_efficiency": "50 %"}
+    changed = volvelle.estimate("llama3-70b", set=changes, catalogue=catalogue, **ASKED)  # type: ignore[arg-type]
+    assert changed.baseline is not None
+    before = {used.name: used.figure for used in changed.baseline.inputs}
+    after = {used.name: used.figure for used in changed.inputs}
+    moved = {name: figure for name, figure in after.items() if figure.value != before[name].value}
+    assert {name: figure.value for name, figure in moved.items()} == {
+        "NVSwitch: link rate": 900e9,
+        "chip: memory rate": 5e12,
+        "chip: sustained share of that": 0.5,
+    }
+    for name, figure in moved.items():
+        assert (figure.evidence.word, figure.source) == ("assumed", "as set")
+        ratios = [end / one.value for one in (figure, before[name]) for end in one.bounds(0.8)]
+        assert ratios[:2] == pytest.approx(ratios[2:])
+
+
+def test_scaling_has_the_machine_as_it_is_beside(catalogue: Catalogue) -> None:
+    asked = {"on": "dgx-h100", "first": 8, "last": 32, "batch": 64, "catalogue": catalogue}
+    plain = volvelle.scale("llama3-8b", **asked)  # type: ignore[arg-type]
+    faster = volvelle.scale("llama3-8b", set={"scale_out.rate": "2x"}, **asked)  # type: ignore[arg-type]
+    assert plain.baseline_seconds is None
+    assert faster.baseline_seconds == tuple(point.step and point.step.time for point in plain.points)
+    assert faster.points[-1].step.time < plain.points[-1].step.time  # type: ignore[union-attr]
+
+
 def test_what_changes_nothing_is_no_difference(catalogue: Catalogue) -> None:
     answer = volvelle.estimate("llama3-70b", set={"chip.price": "2x"}, catalogue=catalogue, **ASKED)  # type: ignore[arg-type]
     told = answer.difference

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.scores import PlannedCurves
+from volvelle.quantities import FLOP_PER_SECOND, show
+
 Column = NDArray[np.float64]
 QUANTILES = (0.05, 0.1, 0.5, 0.9, 0.95)
 
@@ -16,6 +19,25 @@ def told(samples: Column) -> dict[str, object]:
         "deviation": float(samples.std()),
         "quantiles": {f"{at:g}": float(np.quantile(samples, at)) for at in QUANTILES},
     }
+
+
+def rate_curves(
+    rates: Mapping[str, Column], centre: float, *, title: str, about: str, without: str, counted: str, steps: int = 24
+) -> PlannedCurves:
+    """How likely which rate is, in per cent above or below a central one, a line for what varies.
+
+    `without` says what the centre is, `counted` what the rates are of: runs, or samples.
+    """
+    places, lines = share_lines({name: 100.0 * (column / centre - 1.0) for name, column in rates.items()}, steps=steps)
+    return PlannedCurves(
+        title=title,
+        about=about,
+        x_title=f"% of the rate above or below {show(centre, FLOP_PER_SECOND)}{without}",
+        places=places,
+        lines=lines,
+        kind=None,
+        y_title=f"% of {counted}",
+    )
 
 
 def share_lines(

@@ -26,16 +26,13 @@ from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Dimension, nested_sizes
 from volvelle.system.link import Link
 from volvelle.system.topologies import (
+    OF_A_SIZE,
     AbstractTopology,
     CubeMesh,
     Dragonfly,
     FatTree,
     FullyConnected,
-    HyperX,
-    PolarFly,
-    RailOnly,
     Ring,
-    SlimFly,
     Switch,
     Torus,
 )
@@ -233,18 +230,12 @@ def _topology(dimension: DimensionFile, index: int, size: int, figures: _Figures
                     f"{figures.where}: the dragonfly {dimension.name!r} needs group: N and group_source"
                 )
             return Dragonfly(dimension.group)
-        case "slim-fly":
-            return SlimFly.holding(size)
-        case "polar-fly":
-            return PolarFly.holding(size)
-        case "hyper-x":
-            return HyperX.holding(size)
-        case "rail-only":
-            return RailOnly.holding(size)
         case "fat-tree":
             thin = dimension.oversubscription
             factor = figures.read(f"dimensions.{index}.oversubscription", thin, OVERSUBSCRIPTION) if thin else 1.0
             return FatTree(oversubscription=factor)
+        case word:
+            return OF_A_SIZE[word].holding(size)
 
 
 def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, final
 
+import numpy as np
+
 from volvelle.domains import (
     ATTENTION_SHARE,
     DELAY,
@@ -182,6 +184,10 @@ class Calibrations:
             values["matrix_efficiency"] = values.get("matrix_efficiency", 1.0) * values["sustained_clock"]
         if self.software is not None:
             values = self.software.applied(values, _IDEAL, chip.family, element)
+        set_here = {
+            name: float(value) for name, value in self.chosen.items() if name in figures and np.ndim(value) == 0
+        }
+        figures |= {name: figures[name].set_to(value) for name, value in set_here.items()}
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
 
     def used(self, chip: Chip, element: str) -> tuple[Calibration, ...]:

@@ -126,8 +126,8 @@ class CollectiveAnswer(Presentable):
         waits = max(self.dimensions, key=lambda part: part.latency)
         fills = max(self.dimensions, key=lambda part: part.fill)
         told = {
-            f"rate of {slowest.name} ({slowest.link})": self.parts.transfer,
-            f"latency of {waits.name} ({waits.link})": self.parts.latency,
+            f"the rate of {slowest.name} ({slowest.link})": self.parts.transfer,
+            f"the latency of {waits.name} ({waits.link})": self.parts.latency,
             f"filling the pipeline of {fills.name} ({fills.link})": self.parts.fill,
             "launching": self.parts.setup,
         }

@@ -1,7 +1,7 @@
 """A machine with other numbers: fields by dotted names, each with a value or relative to what it is."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +9,14 @@ import numpy as np
 from volvelle.catalogue import Catalogue
 from volvelle.domains import FACTOR, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError, brief
-from volvelle.studies.design_space.fields import field_names, numeric_field, value_of, with_values
+from volvelle.spread import Figure
+from volvelle.studies.design_space.fields import dimension_place, field_names, numeric_field, value_of, with_values
 from volvelle.studies.design_space.structure import machine, structural_domain, structural_names
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.what_if import Changes
 
 _TIMES = re.compile(r"(?:[x×]\s*(?P<after>[\d.eE+-]+)|(?P<before>[\d.eE+-]+)\s*[x×])")
+_TIERS = {"chip.memory": "memories.0", "chip.expansion": "memories.1"}
 _SHARE = re.compile(r"(?P<sign>[+-])\s*(?P<share>[\d.eE]+)\s*%")
 
 
@@ -31,8 +33,36 @@ def changed(cluster: Cluster, changes: Changes, catalogue: Catalogue, *, named: 
         cluster = machine(catalogue, named, structural, stack=stack)
     numbers = numbers_of(cluster, {path: value for path, value in changes.items() if path not in structural}, names)
     said = ", ".join(f"{path} {value}" for path, value in changes.items())
-    cluster = with_values(cluster, numbers)
+    cluster = _as_set(with_values(cluster, numbers), numbers)
     return replace(cluster, notes=(*cluster.notes, f"not as {cluster.name} is: {said}"))
+
+
+def _as_set(cluster: Cluster, numbers: Mapping[str, float]) -> Cluster:
+    """The machine with the figures behind its numbers as they are set too, for those that show what an answer uses."""
+    chip, dimensions = cluster.chip, list(cluster.dimensions)
+    own, of_chip = dict(cluster.figures), dict(chip.figures)
+    for path, value in numbers.items():
+        room, _, name = path.rpartition(".")
+        place = dimension_place(room, cluster)
+        if place is not None:
+            link = dimensions[place].link
+            if name in link.figures:
+                link = replace(link, figures={**link.figures, name: link.figures[name].set_to(value)})
+                dimensions[place] = replace(dimensions[place], link=link)
+        elif room in _TIERS:
+            _put(of_chip, f"{_TIERS[room]}.{name}", value)
+        elif room == "chip" and name.endswith("_rate"):
+            for element, rate in getattr(chip, f"{name}s").items():
+                _put(of_chip, f"{name}s.{element}", float(rate))
+        else:
+            _put(of_chip if room == "chip" else own, name, value)
+    return replace(cluster, chip=replace(chip, figures=of_chip), dimensions=tuple(dimensions), figures=own)
+
+
+def _put(figures: dict[str, Figure], name: str, value: float) -> None:
+    """A figure as it is set, where there is one."""
+    if name in figures:
+        figures[name] = figures[name].set_to(value)
 
 
 def _counted(path: str, value: str | float) -> str | float:

@@ -19,18 +19,15 @@ from volvelle.quantities import BYTES, show
 from volvelle.search.exhaustive import lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.any_count import STEP_TOKENS, on_any_count
 from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
-from volvelle.verbs.plan import considered_space, forward_pass
-from volvelle.verbs.training_step import split_off_tuning, training_step
-from volvelle.verbs.what_if import Changes
+from volvelle.verbs.named import Folder, Model
+from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
 Growth = Literal["strong", "weak"]
 """Strong: the same batch on more chips. Weak: a batch that grows with them."""
-_STEP_TOKENS = 2**22
-"""Of the batch, where none is given and it stays as it is: usual of large models."""
 _TOKENS_A_CHIP = 4096
 """Of the batch, where none is given and it grows."""
 HALF = 0.5
@@ -88,6 +85,15 @@ class Scaling(Presentable):
     measured: tuple[Residual, ...]
     """Published runs of the same model, element type and family of chips, by count."""
     notes: tuple[str, ...] = ()
+    baseline: "Scaling | None" = None
+    """Of the machine as it is, where numbers of it were set."""
+
+    @property
+    def baseline_seconds(self) -> tuple[float | None, ...] | None:
+        """Seconds a step on the machine as it is, by count; None where nothing runs on it."""
+        if self.baseline is None:
+            return None
+        return tuple(None if point.step is None else point.step.time for point in self.baseline.points)
 
     @property
     def first(self) -> ScalePoint | None:
@@ -118,6 +124,7 @@ class Scaling(Presentable):
 
 @in_command_words
 @within_domains
+@beside_baseline
 def scale(
     model: Model | Workload,
     *,
@@ -143,37 +150,42 @@ def scale(
     million tokens; with weak the batch is that of the `first` count and grows with the chips, by default 4,096 tokens a
     chip. Layouts are restricted, and numbers of the machine set, as in `plan`. `progress` is told each count.
     """
-    if "/" in on:
-        kind = on.partition("/")[0]
-        raise DescriptionError(f"{on!r} has a count already; leave it away and give first and last: {kind!r}")
     if last < first:
         raise DescriptionError(f"last is {last}, fewer than the {first} of first; give them in order")
     if growth not in ("strong", "weak"):
         raise DescriptionError(f"growth is {brief(growth)}; it must be strong (the same batch) or weak (a growing one)")
-    known = catalogue_of(catalogue)
-    _, forward = forward_pass(model, known, sequence)
-    length = int(forward.sizes.get("position", 1))
-    notes: tuple[str, ...] = ()
-    if batch is None:
-        batch = max(1, _STEP_TOKENS // length if growth == "strong" else _TOKENS_A_CHIP * first // length)
-        notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step on {first}",)
-    recipe, considered = split_off_tuning(considered)
-    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
-    space = considered_space(considered, length, offload=offload)
+    asked = on_any_count(
+        model,
+        on,
+        considered,
+        question="and give first and last",
+        batch=batch,
+        sequence=sequence,
+        element=element,
+        expert_load=expert_load,
+        offload=offload,
+        stack=stack,
+        margin=margin,
+        changes=set,
+        catalogue=catalogue,
+        tokens=STEP_TOKENS if growth == "strong" else _TOKENS_A_CHIP * first,
+        apart=f" on {first}",
+    )
+    step = asked.step
     points = []
     for count in _counts(first, last):
         if progress is not None:
             progress(count)
-        grown = step if growth == "strong" else replace(step, batch=max(1, batch * count // first))
-        cluster = cluster_of(f"{on}/{count}", known, stack=stack, margin=margin, changes=set)
-        points.append(_point(grown, cluster, space))
+        grown = step if growth == "strong" else replace(step, batch=max(1, step.batch * count // first))
+        cluster = asked.machine(count)
+        points.append(_point(grown, cluster, asked.space))
     family, parameters = cluster.chip.family, float(step.model.parameters())
     return Scaling(
-        model=forward.name,
+        model=step.model.name,
         system=on,
         growth=growth,
         step=step,
-        sequence=length,
+        sequence=asked.sequence,
         points=_with_efficiency(points),
         measured=tuple(
             sorted(
@@ -186,7 +198,7 @@ def scale(
                 key=lambda run: (run.chips, run.source),
             )
         ),
-        notes=notes,
+        notes=asked.notes,
     )
 
 

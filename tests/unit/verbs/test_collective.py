@@ -49,10 +49,10 @@ def test_rates_are_those_of_nccl_tests() -> None:
 
 def test_what_binds_is_the_slow_link_of_long_messages_and_launching_of_short_ones() -> None:
     assert volvelle.collective("all-reduce", "4 GB", on="dgx-h100/1024").bound == (
-        "rate of InfiniBand NDR (infiniband-ndr400)"
+        "the rate of InfiniBand NDR (infiniband-ndr400)"
     )
     assert volvelle.collective("all-reduce", "1 kB", on="dgx-h100/8").bound == "launching"
-    assert volvelle.collective("all-reduce", "1 kB", on="dgx-h100/1024").bound.startswith("latency of InfiniBand")
+    assert volvelle.collective("all-reduce", "1 kB", on="dgx-h100/1024").bound.startswith("the latency of InfiniBand")
 
 
 def test_time_grows_with_the_message_and_lies_in_its_range() -> None:

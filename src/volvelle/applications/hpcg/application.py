@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from volvelle.applications.contract import Application, Option, Planned, Question
-from volvelle.applications.distribution import QUANTILES, Column, share_lines, told
+from volvelle.applications.distribution import QUANTILES, Column, rate_curves, told
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
@@ -169,20 +169,14 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         centre = planned.ranking.first.rate
         rates = {"all factors": self._rates(planned)}
         rates |= {f"{name} alone": self._rates(planned, only=name) for name in planned.asked.calibration.named()}
-        shares = {
-            name: 100.0 * (column / centre - 1.0)
-            for name, column in rates.items()
-            if float(column.std()) > 1e-6 * centre
-        }
-        places, lines = share_lines(shares, steps=48)
-        return PlannedCurves(
+        return rate_curves(
+            {name: column for name, column in rates.items() if float(column.std()) > 1e-6 * centre},
+            centre,
             title=f"HPCG on {planned.system.name}: how likely which rate is, by what varies",
             about="Shares of samples of the rate: where all factors vary, and where each does alone.",
-            x_title=f"% of the rate above or below {show(centre, FLOP_PER_SECOND)}",
-            places=places,
-            lines=lines,
-            kind=None,
-            y_title="% of samples",
+            without="",
+            counted="samples",
+            steps=48,
         )
 
 

@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from volvelle.applications.distribution import QUANTILES, share_lines, told
+from volvelle.applications.distribution import QUANTILES, rate_curves, told
 from volvelle.applications.hpl.panels import Column, PanelByPanel, exposed_of
 from volvelle.applications.scores import Finding, PlannedCurves
 from volvelle.laws.hpl.closed_form import hpl_work
@@ -108,14 +108,11 @@ def noise_finding(found: NoisyRuns) -> Finding:
 
 def noise_curves(found: NoisyRuns, cluster: Cluster) -> PlannedCurves:
     """The distribution of the rate, as the share of runs in each of some steps, a line for what varies."""
-    shares = {name: 100.0 * (rates / found.quiet - 1.0) for name, rates in found.rates.items()}
-    places, lines = share_lines(shares)
-    return PlannedCurves(
+    return rate_curves(
+        found.rates,
+        found.quiet,
         title=f"HPL on {cluster.name}: runs by their rate",
         about="How many of the drawn runs have which rate, by what varies.",
-        x_title=f"% of the rate above or below {show(found.quiet, FLOP_PER_SECOND)}, the run without noise",
-        places=places,
-        lines=lines,
-        kind=None,
-        y_title="% of runs",
+        without=", the run without noise",
+        counted="runs",
     )

@@ -53,9 +53,7 @@ def figure_lines(answer: CollectiveAnswer) -> Iterator[str]:
         f"algorithm rate {show(answer.algorithm_rate, BYTES_PER_SECOND)}, bus rate "
         f"{show(answer.bus_rate, BYTES_PER_SECOND)} (as nccl-tests count)"
     )
-    yield f"bound by the {answer.bound}, {percent(answer.bound_share)} of the time".replace(
-        "the launching", "launching"
-    ).replace("the filling", "filling")
+    yield f"bound by {answer.bound}, {percent(answer.bound_share)} of the time"
     if answer.baseline is not None:
         ratio, old = answer.time / answer.baseline.time, answer.baseline
         yield (

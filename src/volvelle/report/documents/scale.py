@@ -55,5 +55,6 @@ class ScaleDocument(Document):
     points: list[ScalePointEntry]
     breaks_at: int | None = at("breaks.accelerators", None)
     breaks_on: str = at("culprit")
+    baseline_seconds: list[float | None] | None
     measured: list[MeasuredRunEntry]
     notes: list[str]

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from volvelle.quantities import SECONDS, percent, show
+from volvelle.report.compare_text import change_text
 from volvelle.report.plan_words import degrees_text
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
-from volvelle.verbs.scale import HALF, ScalePoint, Scaling
+from volvelle.verbs.scale import HALF, ScaledStep, ScalePoint, Scaling
 
 _PARTS = 3
 """Parts of a step that a row names."""
@@ -72,11 +73,17 @@ def figure_lines(answer: Scaling) -> Iterator[str]:
 
 def sheets(answer: Scaling) -> Iterator[Sheet]:
     """Tables: counts that run, counts that do not, measured runs."""
-    numbers = ("chips", "batch", "step", "MFU", "efficiency")
+    before = answer.baseline_seconds
+    numbers = ("chips", "batch", "step", *(("against as it is",) if before else ()), "MFU", "efficiency")
+    olds = before or (None,) * len(answer.points)
     yield Sheet(
         title="The fastest layout at every count",
         columns=(*numbers, "layout", "where the time goes"),
-        rows=tuple(_cells(point) for point in answer.points if point.step is not None),
+        rows=tuple(
+            _cells(point, _against(point.step, old) if before else ())
+            for point, old in zip(answer.points, olds, strict=True)
+            if point.step is not None
+        ),
         numbers=frozenset(numbers),
     )
     if any(point.step is None for point in answer.points):
@@ -107,7 +114,11 @@ def sheets(answer: Scaling) -> Iterator[Sheet]:
         )
 
 
-def _cells(point: ScalePoint) -> tuple[str, ...]:
+def _against(step: ScaledStep, old: float | None) -> tuple[str]:
+    return ("ran not at all" if old is None else change_text(step.time / old),)
+
+
+def _cells(point: ScalePoint, against: tuple[str, ...]) -> tuple[str, ...]:
     step = point.step
     assert step is not None, "counts that run alone are shown"
     largest = list(point.parts.items())[:_PARTS]
@@ -115,6 +126,7 @@ def _cells(point: ScalePoint) -> tuple[str, ...]:
         f"{point.accelerators:,}",
         f"{point.batch:,}",
         show(step.time, SECONDS),
+        *against,
         percent(step.utilisation),
         "" if point.efficiency is None else percent(point.efficiency),
         f"{degrees_text(step.mapping)}, mb{step.mapping.micro_batch} zero{step.mapping.zero}",

@@ -1,6 +1,6 @@
 """What makes another machine or another workload, rather than another number on it: one value at a time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
@@ -11,18 +11,7 @@ from volvelle.interchange.workload_form import MAPPED, WorkloadForm
 from volvelle.interchange.yaml_file import checked_form
 from volvelle.studies.design_space.fields import dimension_names, dimension_place
 from volvelle.system.cluster import Cluster
-from volvelle.system.topologies import (
-    AbstractTopology,
-    FatTree,
-    FullyConnected,
-    HyperX,
-    PolarFly,
-    RailOnly,
-    Ring,
-    SlimFly,
-    Switch,
-    Torus,
-)
+from volvelle.system.topologies import OF_A_SIZE, AbstractTopology, FatTree, FullyConnected, Ring, Switch, Torus
 from volvelle.system.topologies.torus import nearly_cubic
 
 _WHOLE = ("system", "chip", "accelerators", "stack")
@@ -50,13 +39,6 @@ _PLAIN: Mapping[str, type[AbstractTopology]] = {
     "fat-tree": FatTree,
 }
 _TORI = {"torus-2d": 2, "torus-3d": 3}
-_OF_A_SIZE: Mapping[str, Callable[[int], AbstractTopology]] = {
-    "slim-fly": SlimFly.holding,
-    "polar-fly": PolarFly.holding,
-    "hyper-x": HyperX.holding,
-    "rail-only": RailOnly.holding,
-}
-"""Shapes that there are for some numbers of units only."""
 
 
 def structural_names(cluster: Cluster) -> tuple[str, ...]:
@@ -101,7 +83,7 @@ def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, 
     for place, size in enumerate(_sizes(cluster, parts["size"])):
         part = dimensions[place]
         if size != part.size:
-            dimensions[place] = replace(part, size=size, topology=_resized(part.topology, size))
+            dimensions[place] = replace(part, size=size, topology=part.topology.resized(size))
     for place, link in parts["link"].items():
         dimensions[place] = replace(dimensions[place], link=catalogue.link(str(link)))
     for place, word in parts["topology"].items():
@@ -159,16 +141,9 @@ def topology_of(word: str, size: int) -> AbstractTopology:
         return _PLAIN[word]()
     if word in _TORI:
         return Torus(shape=nearly_cubic(size, _TORI[word]))
-    if word in _OF_A_SIZE:
-        return _OF_A_SIZE[word](size)
-    raise UnknownNameError.among("topology", word, (*_PLAIN, *_TORI, *_OF_A_SIZE))
-
-
-def _resized(topology: AbstractTopology, size: int) -> AbstractTopology:
-    """The same shape for another number of units, where it knows how many it has."""
-    if isinstance(topology, SlimFly | PolarFly | HyperX | RailOnly):
-        return topology.holding(size)
-    return Torus(shape=nearly_cubic(size, len(topology.shape))) if isinstance(topology, Torus) else topology
+    if word in OF_A_SIZE:
+        return OF_A_SIZE[word].holding(size)
+    raise UnknownNameError.among("topology", word, (*_PLAIN, *_TORI, *OF_A_SIZE))
 
 
 def _whole(value: object, name: str) -> int:

@@ -1,6 +1,7 @@
 """What every topology answers. All answers broadcast over the number of chips."""
 
 from abc import ABC, abstractmethod
+from typing import Self
 
 import numpy as np
 
@@ -33,9 +34,26 @@ class AbstractTopology(ABC):
     def switch_ports(self, chips: Count) -> Count:
         """Ports on switches, for pricing."""
 
+    def resized(self, chips: int) -> Self:
+        """The same kind of shape for another number of chips; most know of none."""
+        return self
+
     def neighbourly(self, chips: Count) -> Fraction:
         """Fraction of the injection rate that a well-ordered ring of all chips sustains."""
         return 1.0
+
+
+class HoldingTopology(AbstractTopology):
+    """A shape that there is for some numbers of chips only, made for one of them."""
+
+    @classmethod
+    @abstractmethod
+    def holding(cls, size: int) -> Self:
+        """The smallest of exactly so many chips; refused where there is none."""
+
+    def resized(self, chips: int) -> Self:
+        """Made anew."""
+        return self.holding(chips)
 
 
 def doublings(chips: Count) -> Count:

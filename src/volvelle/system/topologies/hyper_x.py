@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import count, takewhile
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting
@@ -31,7 +31,7 @@ class HyperX(RouterGraph):
             )
 
     @classmethod
-    def holding(cls, size: int) -> "HyperX":
+    def holding(cls, size: int) -> Self:
         """The smallest with two axes of exactly so many chips whose bisection is full."""
         sides = takewhile(lambda side: side**_AXES <= 4 * size + 64, count(2))
         family = ((side, side**_AXES, side // 2) for side in sides)

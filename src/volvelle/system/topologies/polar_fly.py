@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import count, takewhile
 from math import sqrt
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting, is_prime_power
@@ -31,7 +31,7 @@ class PolarFly(RouterGraph):
             )
 
     @classmethod
-    def holding(cls, size: int) -> "PolarFly":
+    def holding(cls, size: int) -> Self:
         """The smallest of exactly so many chips."""
         orders = (q for q in takewhile(lambda q: q * q <= 4 * size + 64, count(2)) if is_prime_power(q))
         return cls(*fitting(size, ((q, q * q + q + 1, -(-(q + 1) // 2)) for q in orders), name="PolarFly"))

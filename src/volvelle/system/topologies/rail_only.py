@@ -1,18 +1,18 @@
 """Rail-only: chips of the same place in every unit are joined, no others (Wang et al. 2023)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
-from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.topologies.base import HoldingTopology, doublings
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class RailOnly(AbstractTopology):
+class RailOnly(HoldingTopology):
     """A rail for every place in a unit, each a switch of `radix` ports, or two levels of them; nothing between rails.
 
     Section 4 of the paper. What is meant for a chip on another rail is forwarded inside a unit: an all-to-all over
@@ -27,7 +27,7 @@ class RailOnly(AbstractTopology):
             raise DescriptionError(f"a rail needs switches of 2 ports or more, not {self.radix}")
 
     @classmethod
-    def holding(cls, size: int) -> "RailOnly":
+    def holding(cls, size: int) -> Self:
         """Rails for so many units, as far as two levels of switches reach."""
         most = cls().radix ** 2 // 2
         if size > most:

@@ -6,10 +6,10 @@ import numpy as np
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
-from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.topologies.base import HoldingTopology, doublings
 
 
-class RouterGraph(AbstractTopology):
+class RouterGraph(HoldingTopology):
     """Routers of one degree, any two at most `hops` apart, each with `concentration` chips."""
 
     concentration: int

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import count, takewhile
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting, is_prime_power
@@ -30,7 +30,7 @@ class SlimFly(RouterGraph):
             )
 
     @classmethod
-    def holding(cls, size: int) -> "SlimFly":
+    def holding(cls, size: int) -> Self:
         """The smallest of exactly so many chips."""
         orders = (q for q in takewhile(lambda q: q * q <= 2 * size + 64, count(3)) if is_prime_power(q))
         return cls(*fitting(size, ((q, 2 * q * q, -(-_degree(q) // 2)) for q in orders), name="Slim Fly"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
@@ -44,6 +44,10 @@ class Torus(AbstractTopology):
     def chips(self) -> int:
         """All of them."""
         return prod(self.shape)
+
+    def resized(self, chips: int) -> Self:
+        """As many axes, of sides as equal as can be."""
+        return type(self)(nearly_cubic(chips, len(self.shape)))
 
     def _sides(self, chips: Count) -> list[Count]:
         """Sides of a box of so many chips, filled along the longest axes last."""
