@@ -37,7 +37,7 @@ FITTED_TO = {
     ("family", "chip", "link"),
     [
         pytest.param("ampere", "a100-sxm4-80gb", "infiniband-hdr200", marks=pytest.mark.long),
-        ("hopper", "h100-sxm", "infiniband-ndr400"),
+        pytest.param("hopper", "h100-sxm", "infiniband-ndr400", marks=pytest.mark.long),
     ],
 )
 def test_a_fresh_fit_finds_nothing_much_better_than_the_catalogue(

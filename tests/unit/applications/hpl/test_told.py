@@ -68,9 +68,10 @@ def test_curves_rise_to_the_run_and_are_drawn(tmp_path: Path) -> None:
     assert "must end in .svg or .png" in run("--on", "dgx-a100/16", "--figure", str(tmp_path / "curves.pdf"), code=2)
 
 
-def test_any_cluster_with_double_precision_answers_all_methods_within_a_second() -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_any_cluster_with_double_precision_answers_all_methods_within_a_second(every: int) -> None:
     answered, slowest = 0, 0.0
-    for name in CATALOGUE.names("clusters"):
+    for name in CATALOGUE.names("clusters")[::every]:
         cluster = CATALOGUE.cluster(name)
         for method in METHODS:
             start = time.process_time()
@@ -84,5 +85,5 @@ def test_any_cluster_with_double_precision_answers_all_methods_within_a_second()
             assert list(HPL.plan_findings(planned))
             slowest = max(slowest, time.process_time() - start)
             answered += 1
-    assert answered > 100
+    assert answered > 100 / every
     assert slowest < 1.0

@@ -158,7 +158,7 @@ def test_bounds_spare_most_of_500_candidates_and_change_no_winner() -> None:
 @pytest.mark.parametrize(
     ("load", "slo", "lengths"),
     [
-        ("poisson 30/s", "p99 ttft 1 s, p99 tpot 12 ms", "fixed"),
+        pytest.param("poisson 30/s", "p99 ttft 1 s, p99 tpot 12 ms", "fixed", marks=pytest.mark.long),
         pytest.param("poisson 30/s", "p90 e2el 2 s, mean tpot 9 ms", "uniform:0.1", marks=pytest.mark.long),
         pytest.param("closed 128", "p95 tpot 20 ms, p90 ttft 1 s", "fixed", marks=pytest.mark.long),
     ],
