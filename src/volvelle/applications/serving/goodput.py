@@ -212,27 +212,24 @@ class Kept:
 
 
 def largest_share(tried: Callable[[float], Trial], *, bound: float, known: float | None = None) -> Kept:
-    """The largest part on the grid that keeps the limits; at most `bound`, and at least `known` where that is kept."""
-    top = _place(bound, up=True)
-    least = _place(bound / _LEAST, up=True)
-    kept = least if known is None else min(_place(known, up=True), least)
-    kept = max(top, kept)
-    if not (lowest := tried(_share(kept))).kept:
-        if known is None or kept == least:
-            return Kept(share=0.0, at=lowest)
-        kept = least  # what is known to be kept lies between two places of the grid, or latencies fell with the load
-        if not (lowest := tried(_share(kept))).kept:
-            return Kept(share=0.0, at=lowest)
-    broken = top - 1
-    stride = 8 if known is not None else max(1, (kept - broken) // 2)
+    """The largest part on the grid that keeps the limits; at most `bound`, and at least `known` where that is kept.
+
+    Places are halved from the same ends whatever is known, which spares trials and changes no answer: latencies do not
+    always grow with the load, and another way to the end could find another one.
+    """
+    broken, kept = _place(bound, up=True) - 1, _place(bound / _LEAST, up=True)
+    surely = kept if known is None else _place(known, up=True)
+    if surely >= kept and not (lowest := tried(_share(kept))).kept:
+        return Kept(share=0.0, at=lowest)
     while kept - broken > 1:
-        place = max(kept - stride, (kept + broken) // 2, broken + 1)
-        if tried(_share(place)).kept:
+        place = (kept + broken) // 2
+        if (known is not None and place >= surely) or tried(_share(place)).kept:
             kept = place
-            stride *= 2
         else:
             broken = place
-    return Kept(share=_share(kept), at=tried(_share(kept)))
+    at = tried(_share(kept))
+    # What is known to be kept may lie between two places of the grid.
+    return Kept(share=_share(kept), at=at) if at.kept else largest_share(tried, bound=bound)
 
 
 def _share(place: int) -> float:
