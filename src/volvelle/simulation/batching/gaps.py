@@ -11,6 +11,8 @@ from volvelle.simulation.batching.state import Real, Whole
 
 MOST_STEPS = 250_000
 """That are looked at one by one; of more, neighbours in a span count as alike."""
+MOST_PIECES = 1_000_000
+"""Pieces of several tokens that are looked at one by one; of more, those that follow each other count as alike."""
 
 
 def gaps(served: Served, *, most: int = MOST_STEPS) -> tuple[Real, Real]:
@@ -20,8 +22,7 @@ def gaps(served: Served, *, most: int = MOST_STEPS) -> tuple[Real, Real]:
     """
     timeline = _Timeline(served.spans)
     if served.stream_interval > 1:
-        found = _streamed(served, timeline)
-        return found, np.ones(found.size)
+        return _streamed(served, timeline, max(most, MOST_PIECES))
     spans = timeline.spans
     if not spans.steps.size:
         return served.resumption_gaps, np.ones(served.resumption_gaps.size)
@@ -92,7 +93,7 @@ def _later_steps(spans: Spans, most: int) -> tuple[Real, Real]:
     )
 
 
-def _streamed(served: Served, timeline: _Timeline) -> Real:
+def _streamed(served: Served, timeline: _Timeline, most: int) -> tuple[Real, Real]:
     """Gaps where several tokens come at a time: the first alone, then so many, then what is left.
 
     Requests that were preempted are left out: when their tokens came is not kept one by one.
@@ -100,10 +101,13 @@ def _streamed(served: Served, timeline: _Timeline) -> Real:
     kept = (served.starts >= 0) & (served.preempted == 0)
     outputs, starts, first = served.output_tokens[kept], served.starts[kept], served.first_token[kept]
     pieces = -(-(outputs - 1) // served.stream_interval)
-    row = np.repeat(np.arange(outputs.size), pieces)
-    piece = np.arange(row.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    group = max(1, -(-int(pieces.sum()) // most))
+    groups = -(-pieces // group)
+    row = np.repeat(np.arange(outputs.size), groups)
+    piece = group * (np.arange(row.size) - np.repeat(np.cumsum(groups) - groups, groups))
+    alike = np.minimum(group, pieces[row] - piece).astype(np.float64)
     token = np.minimum((piece + 1) * served.stream_interval, outputs[row] - 1)
     came = timeline.at(starts[row] + token - 1)
-    before = np.where(piece == 0, first[row], np.concatenate(([0.0], came[:-1])))
-    gap: Real = came - before
-    return gap
+    earlier = timeline.at(starts[row] + np.maximum(piece * served.stream_interval - 1, 0))
+    gap: Real = came - np.where(piece == 0, first[row], earlier)
+    return gap, alike

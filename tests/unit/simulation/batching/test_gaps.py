@@ -27,3 +27,14 @@ def test_tokens_that_come_several_at_a_time_have_fewer_and_longer_gaps() -> None
     seconds, often = gaps(serve(load, flat_costs(), replace(RULES, stream_interval=3)))
     np.testing.assert_allclose(seconds, [3 * 1.01, 3 * 1.01, 1.01])
     assert often.tolist() == [1, 1, 1]
+
+
+def test_of_very_many_pieces_those_that_follow_each_other_count_as_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = requests((0.0, 10, 101), (0.5, 10, 51))
+    served = serve(load, flat_costs(), replace(RULES, stream_interval=2))
+    seconds, often = gaps(served)
+    monkeypatch.setattr("volvelle.simulation.batching.gaps.MOST_PIECES", 10)
+    fewer, alike = gaps(served, most=10)
+    assert fewer.size <= 12 < seconds.size
+    assert alike.sum() == often.sum() == 50 + 25
+    assert (fewer * alike).sum() == pytest.approx((seconds * often).sum(), rel=0.05)
