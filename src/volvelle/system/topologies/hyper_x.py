@@ -16,7 +16,7 @@ _AXES = 2
 class HyperX(RouterGraph):
     """A regular HyperX (L, S, 1, T): S routers along each of L axes, one link between any two of a row, T chips each.
 
-    Section 2 of the paper.
+    By the terms of the paper.
     """
 
     paper: ClassVar[str] = "ahn2009hyperx"
@@ -54,5 +54,5 @@ class HyperX(RouterGraph):
 
     @property
     def cut(self) -> float:
-        """Every row across one axis is cut: the relative bisection S/(2T) of the paper's equation 3."""
+        """Every row across one axis is cut: the relative bisection S/(2T) of the paper."""
         return (self.side // 2) * (-(-self.side // 2)) * self.routers / self.side

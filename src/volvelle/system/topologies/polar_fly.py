@@ -14,7 +14,7 @@ from volvelle.system.topologies.router_graph import RouterGraph, fitting, is_pri
 class PolarFly(RouterGraph):
     """q² + q + 1 routers of degree q + 1 (q + 1 of them have one less) for a prime power q.
 
-    Section IV of the paper; half a degree of chips, rounded up, is as many as uniform traffic has room for.
+    By the construction of the paper; half a degree of chips, rounded up, is as many as uniform traffic has room for.
     """
 
     paper: ClassVar[str] = "lakhotia2022polarfly"

@@ -15,7 +15,7 @@ from volvelle.system.topologies.base import HoldingTopology, doublings
 class RailOnly(HoldingTopology):
     """A rail for every place in a unit, each a switch of `radix` ports, or two levels of them; nothing between rails.
 
-    Section 4 of the paper. What is meant for a chip on another rail is forwarded inside a unit: an all-to-all over
+    As the paper draws it. What is meant for a chip on another rail is forwarded inside a unit: an all-to-all over
     nested dimensions sends it that way, and pays the inner dimension for it.
     """
 
