@@ -148,6 +148,7 @@ OTHERS = {
     "hpl-noise": "plan hpl --on aurora/55404 --nb 384 --noise 0.05",
     "hpl-layered": "plan hpl --on dgx-h100/64 --method layered --n 760000 --nb 1024 --p 8 --q 8",
     "hpcg": "plan hpcg --on aurora/4608",
+    "pitfalls": "reproduce pitfalls",
     "fft": "plan fft 4096 --on dgx-a100/1024 --element fp32 --top 4",
     "dlrm": "plan dlrm dcnv2-mlperf --on dgx-h100/8 --batch 55296 --top 4",
     "serve": f"{SERVED} --batch 16",

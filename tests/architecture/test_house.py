@@ -165,6 +165,8 @@ ADDED = {
     "applications/hpl/told.py": 190,
     "report/applications/plan_picture.py": 30,
     "reproductions/mcl_hpl": 930,
+    "reproductions/pitfalls": 215,
+    "catalogue/published/pitfalls.py": 55,
     "applications/hpl/noise.py": 150,
     "applications/distribution.py": 40,
     "applications/hpcg": 860,
