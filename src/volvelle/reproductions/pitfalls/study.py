@@ -128,9 +128,9 @@ def _training(talk: PitfallsTalk, catalogue: Catalogue) -> Item:
             f"tokens a sequence, {tokens // shape.sequence} sequences one at a time. The talk's "
             f"{document['rate_of_talk'] * 1e-12:.1f} TFLOP/s are what products in fp32 reach on a stack, not in bf16. "
             f"Other shapes of this size have {min(flops) * 1e-12:,.0f} to {max(flops) * 1e-12:,.0f} TFLOP. The run's "
-            f"own FLOP are fewer than six for every parameter and token: how they were counted is not said. Products are "
-            f"counted with full scores of attention; {share} is what others measured in fp32, else constants are the "
-            f"catalogue's."
+            f"own FLOP are fewer than six for every parameter and token: how they were counted is not said. "
+            f"Products are counted with full scores of attention; {share} is what others measured in fp32, else "
+            "constants are the catalogue's."
         ),
         sheets=(
             sheet_of("The talk's table", document["rows"], _COLUMNS),
