@@ -13,7 +13,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.published.pitfalls import PitfallsTalk, Printed, PrintedRate
 from volvelle.quantities import percent
 from volvelle.report.sheet import Sheet
-from volvelle.reproductions.item import Item, Number, sheet_of
+from volvelle.reproductions.item import Columns, Document, Item, Number, sheet_of
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
@@ -47,7 +47,7 @@ class PrintedLine:
         return {**asdict(self), "to_talk": self.ours / self.talk - 1.0, "to_run": self.ours / self.run - 1.0}
 
 
-_COLUMNS = {
+_COLUMNS: Columns = {
     "figure": "figure",
     "reading": "reading",
     "talk": Number("talk", ".5g"),
@@ -110,7 +110,7 @@ def _training(talk: PitfallsTalk, catalogue: Catalogue) -> Item:
         ends = (tokens / spread.high, tokens / spread.low)
         lines.append(_line("tokens/s", reading, told.tokens_per_second, tokens / time, low=ends[0], high=ends[1]))
     shapes = list(_shapes(told.parameters, tokens, told.flop, catalogue))
-    document = {
+    document: Document = {
         "tokens": tokens,
         "parameters": first.parameters,
         "rate_of_talk": told.flop.model / told.seconds.model,
