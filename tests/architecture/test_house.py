@@ -170,6 +170,8 @@ ADDED = {
     "applications/hpl/noise.py": 150,
     "applications/distribution.py": 40,
     "applications/hpcg": 860,
+    "applications/hpl_mxp": 730,
+    "laws/hpl/refinement.py": 45,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
     "interchange/workload_form.py": 170,

@@ -13,6 +13,7 @@ APPLICATIONS: dict[str, str] = {
     "fft": "volvelle.applications.fft.application:FFT",
     "hpcg": "volvelle.applications.hpcg.application:HPCG",
     "hpl": "volvelle.applications.hpl.application:HPL",
+    "hpl-mxp": "volvelle.applications.hpl_mxp.application:HPL_MXP",
     "kernels": "volvelle.applications.kernels.application:KERNELS",
     "layouts": "volvelle.applications.training.application:LAYOUTS",
     "memory": "volvelle.applications.memory.application:MEMORY",
