@@ -18,6 +18,7 @@ APPLICATIONS: dict[str, str] = {
     "layouts": "volvelle.applications.training.application:LAYOUTS",
     "memory": "volvelle.applications.memory.application:MEMORY",
     "serving": "volvelle.applications.serving.application:SERVING",
+    "stencil": "volvelle.applications.stencil.application:STENCIL",
     "training": "volvelle.applications.training.application:TRAINING",
 }
 """Word → module and name; a module is loaded when its word is used, so that commands start fast."""

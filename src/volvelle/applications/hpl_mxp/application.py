@@ -12,7 +12,7 @@ from volvelle.applications.hpl_mxp.estimator import FACTORS, MixedPrecisionHpl, 
 from volvelle.applications.hpl_mxp.fit import fit_mxp, stated_rate
 from volvelle.applications.hpl_mxp.rows import FILLED, MxpMeasurement, MxpQuestion, mxp_measurements, mxp_question
 from volvelle.applications.measured_table import CalibrationRows
-from volvelle.applications.scores import Finding, RowValidation
+from volvelle.applications.scores import Finding, RowValidation, heldout_systems
 from volvelle.catalogue import Catalogue
 from volvelle.domains import ACCELERATORS, BLOCK, ORDER, PLAIN_SHARE
 from volvelle.errors import DescriptionError
@@ -24,8 +24,6 @@ from volvelle.workload.families.hpl import Hpl
 
 BLOCKS = (1024, 2048, 2560, 3072, 4096)
 """Panels are wide: products in few bits are fast beside reading and writing the matrix."""
-ENOUGH_SYSTEMS = 8
-"""Held-out systems below which a score says nothing of others."""
 MxpPlanned = Planned[Hpl, ProcessGrid, MxpConstants]
 
 
@@ -100,16 +98,7 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
 
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
         """How many systems were held out, and whether that is enough to speak of accuracy."""
-        systems = {row.within["system"] for row in validation.rows if row.head.split == "heldout"}
-        enough = len(systems) >= ENOUGH_SYSTEMS
-        yield Finding(
-            key="heldout_systems",
-            value={"systems": sorted(systems), "enough": enough},
-            lines=(
-                f"held-out rows are of {len(systems)} systems"
-                + ("" if enough else f", fewer than {ENOUGH_SYSTEMS}: no accuracy is claimed"),
-            ),
-        )
+        yield heldout_systems(validation)
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
