@@ -150,6 +150,7 @@ OTHERS = {
     "hpcg": "plan hpcg --on aurora/4608",
     "pitfalls": "reproduce pitfalls",
     "hpl-mxp": "plan hpl-mxp --on frontier/73728 --fp64-matrix regenerated --top 3",
+    "stencil": "plan stencil 2048 --on frontier/4096 --points 27 --top 3",
     "hpl-mxp-host": "plan hpl-mxp --on dgx-h200/16 --n 504832 --nb 3072 --p 4 --q 4",
     "fft": "plan fft 4096 --on dgx-a100/1024 --element fp32 --top 4",
     "dlrm": "plan dlrm dcnv2-mlperf --on dgx-h100/8 --batch 55296 --top 4",

@@ -1,6 +1,6 @@
 """Stencils as an application."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -127,10 +127,10 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
                 "element": work.element,
                 "kernel": constants.kernel,
                 "overlap": constants.overlap,
-                **{
-                    growth: [step.fields() for step in scaled(work, local, system, constants, catalogue, growth=growth)]
-                    for growth in GROWTHS
-                },
+            },
+            worked_out={
+                growth: [step.fields() for step in scaled(work, local, system, constants, catalogue, growth=growth)]
+                for growth in GROWTHS
             },
         )
 
@@ -171,7 +171,7 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
     def plan_findings(self, planned: StencilPlanned) -> Iterable[Finding]:
         """The same grid, and one that grows, at every count of accelerators."""
         for growth in GROWTHS:
-            steps = _steps(planned, growth)
+            steps = planned.asked.worked_out[growth]
             yield Finding(
                 key=f"{growth}_scaling",
                 value=steps,
@@ -193,7 +193,7 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
 
     def plan_picture(self, planned: StencilPlanned) -> PlannedCurves:
         """Efficiency over accelerators."""
-        both = {growth: {step["chips"]: step for step in _steps(planned, growth)} for growth in GROWTHS}
+        both = {growth: {step["chips"]: step for step in planned.asked.worked_out[growth]} for growth in GROWTHS}
         places = sorted(set.intersection(*(set(steps) for steps in both.values())))
         if not places:
             raise DescriptionError(
@@ -211,12 +211,6 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
             kind=None,
             y_title="efficiency, %",
         )
-
-
-def _steps(planned: StencilPlanned, growth: str) -> Sequence[Mapping[str, Any]]:
-    steps = planned.asked.facts[growth]
-    assert isinstance(steps, list), "of a plan"
-    return steps
 
 
 STENCIL = StencilApplication()
