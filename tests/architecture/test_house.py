@@ -174,6 +174,7 @@ ADDED = {
     "laws/hpl/refinement.py": 45,
     "applications/stencil": 740,
     "applications/grid_sides.py": 15,
+    "applications/system_levels.py": 45,
     "laws/stencil.py": 80,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,

@@ -4,7 +4,7 @@ The fit is by least absolute deviations of logarithms, every system counting onc
 families share is tried on a coarse grid: a dozen runs tell no more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -16,6 +16,12 @@ from volvelle.applications.hpl_mxp.constants import mxp_families, shared_constan
 from volvelle.applications.hpl_mxp.estimator import MixedPrecisionHpl, MxpConstants, MxpEstimate
 from volvelle.applications.hpl_mxp.rows import MxpMeasurement, MxpQuestion, mxp_question
 from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.system_levels import (
+    LabelledShare,
+    distance_from_levels,
+    left_out_error,
+    system_levels,
+)
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.laws.model_error import combined_doubt
@@ -51,20 +57,11 @@ def fit_mxp(rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue) -> Fit:
     if not runs:
         raise DescriptionError("no calibration row of HPL-MxP can be asked about")
     tried = {(waiting, column): _shares(runs, waiting, column) for waiting, column in product(_WAITING, _COLUMNS)}
-    waiting, column = min(tried, key=lambda each: _loss(runs, tried[each]))
+    waiting, column = min(tried, key=lambda each: distance_from_levels(tried[each], system_levels(tried[each])))
     shares = tried[waiting, column]
-    levels = _levels(runs, shares)
+    levels = system_levels(shares)
     logs = np.array(list(levels.values()))
-
-    def left(rest: Sequence[int], out: Sequence[int]) -> list[float] | None:
-        known = _levels([runs[place] for place in rest], [shares[place] for place in rest])
-        family = runs[out[0]].family
-        if family not in known:
-            return None
-        return [float(np.median([known[family] - np.log(shares[place]) for place in out]))]
-
-    places = range(len(runs))
-    within = rows_error(cross_validated(places, by_value(places, lambda place: runs[place].system), left))
+    within = rows_error(cross_validated(shares, by_value(shares, lambda run: run.system), left_out_error))
     others = [[float((logs.sum() - level) / (len(logs) - 1) - level)] for level in logs] if len(logs) > 1 else []
     between = float(combined_doubt(within, [(groups_error(others), 1.0)]))
     found: dict[str, tuple[float, Quantity | None]] = {
@@ -98,9 +95,14 @@ def fit_mxp(rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue) -> Fit:
     )
 
 
-def _shares(runs: Sequence[_Run], waiting: Fraction, column: Seconds) -> list[float]:
+def _shares(runs: Sequence[_Run], waiting: Fraction, column: Seconds) -> list[LabelledShare]:
     """The share of the peak by which each run comes out as measured."""
-    return [_share(run, replace(run.asked.calibration, waiting=waiting, column=column)) for run in runs]
+    return [
+        LabelledShare(
+            run.family, run.system, _share(run, replace(run.asked.calibration, waiting=waiting, column=column))
+        )
+        for run in runs
+    ]
 
 
 def _share(run: _Run, constants: MxpConstants) -> float:
@@ -112,25 +114,3 @@ def _share(run: _Run, constants: MxpConstants) -> float:
         slow = stated_rate(run.row, model.estimate(problem, run.asked.system, grid)) < (run.row.rate or 0.0)
         low, high = (middle, high) if slow else (low, middle)
     return float(np.sqrt(low * high))
-
-
-def _levels(runs: Sequence[_Run], shares: Sequence[float]) -> Mapping[str, float]:
-    """Logarithm of the share of each family: the middle of its systems, each by the middle of its runs."""
-    found = {}
-    for family in sorted({run.family for run in runs}):
-        systems = sorted({run.system for run in runs if run.family == family})
-        middles = [
-            np.median([np.log(share) for run, share in zip(runs, shares, strict=True) if run.system == system])
-            for system in systems
-        ]
-        found[family] = float(np.median(middles))
-    return found
-
-
-def _loss(runs: Sequence[_Run], shares: Sequence[float]) -> float:
-    """Mean distance of runs from the level of their family, every system counting once."""
-    levels = _levels(runs, shares)
-    by_system: dict[str, list[float]] = {}
-    for run, share in zip(runs, shares, strict=True):
-        by_system.setdefault(run.system, []).append(abs(np.log(share) - levels[run.family]))
-    return float(np.mean([np.mean(errors) for errors in by_system.values()]))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 
@@ -10,8 +9,14 @@ from volvelle.applications.cross_validation import by_value, cross_validated, gr
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.stencil.constants import stencil_constants
-from volvelle.applications.stencil.estimator import Kernel, StencilModel
+from volvelle.applications.stencil.estimator import StencilModel
 from volvelle.applications.stencil.rows import StencilMeasurement, StencilQuestion, stencil_question
+from volvelle.applications.system_levels import (
+    LabelledShare,
+    distance_from_levels,
+    left_out_error,
+    system_levels,
+)
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import FRACTION, Fraction
@@ -37,18 +42,11 @@ def fit_stencil(rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue)
     if not runs:
         raise DescriptionError("no calibration row of a stencil can be asked about")
     tried = {share: _shares(runs, share) for share in _CACHES}
-    cache = min(tried, key=lambda share: _loss(runs, tried[share]))
+    cache = min(tried, key=lambda share: distance_from_levels(tried[share], system_levels(tried[share])))
     shares = tried[cache]
-    places = range(len(runs))
-
-    def left(rest: Sequence[int], out: Sequence[int]) -> list[float] | None:
-        known = _levels([runs[place] for place in rest], [shares[place] for place in rest])
-        errors = [known[runs[place].kernel] - np.log(shares[place]) for place in out if runs[place].kernel in known]
-        return [float(np.median(errors))] if errors else None
-
-    error = groups_error(cross_validated(places, by_value(places, lambda place: runs[place].system), left))
+    error = groups_error(cross_validated(shares, by_value(shares, lambda run: run.system), left_out_error))
     held = stencil_constants()
-    found = {name: float(np.exp(level)) for name, level in _levels(runs, shares).items()}
+    found = {name: float(np.exp(level)) for name, level in system_levels(shares).items()}
     named = {**found, "cache_share": cache}
     constants = [
         FittedConstant(of="all", name=name, fitted=value, catalogue=getattr(held, name), kind=FRACTION)
@@ -64,32 +62,12 @@ def fit_stencil(rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue)
     )
 
 
-def _shares(runs: Sequence[_Run], cache: Fraction) -> list[float]:
+def _shares(runs: Sequence[_Run], cache: Fraction) -> list[LabelledShare]:
     """Of a stream, that each run reached; memory bounds all of them."""
     found = []
     for run in runs:
         whole = replace(run.asked.calibration, plain=1.0, blocked=1.0, cache_share=cache)
         estimate = StencilModel(constants=whole).estimate(run.asked.work, run.asked.system, run.asked.decision)
-        found.append(run.cell_updates / estimate.facts["cell_updates"])
+        share = run.cell_updates / estimate.facts["cell_updates"]
+        found.append(LabelledShare(run.kernel, run.system, share))
     return found
-
-
-def _levels(runs: Sequence[_Run], shares: Sequence[float]) -> dict[str, float]:
-    """Logarithm of the share of each kind of kernel: the middle of its systems, each by the middle of its runs."""
-    found = {}
-    for kernel in get_args(Kernel):
-        systems: dict[str, list[float]] = {}
-        for run, share in zip(runs, shares, strict=True):
-            if run.kernel == kernel:
-                systems.setdefault(run.system, []).append(float(np.log(share)))
-        if systems:
-            found[kernel] = float(np.median([np.median(logs) for logs in systems.values()]))
-    return found
-
-
-def _loss(runs: Sequence[_Run], shares: Sequence[float]) -> float:
-    levels = _levels(runs, shares)
-    by_system: dict[str, list[float]] = {}
-    for run, share in zip(runs, shares, strict=True):
-        by_system.setdefault(run.system, []).append(abs(float(np.log(share)) - levels[run.kernel]))
-    return float(np.mean([np.mean(errors) for errors in by_system.values()]))
