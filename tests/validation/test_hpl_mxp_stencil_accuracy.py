@@ -5,7 +5,7 @@ import pytest
 from volvelle.applications.registry import application
 from volvelle.applications.validation import validate
 
-BARS = {"hpl-mxp": (26, 0.343, 0.42, 0.15), "stencil": (8, 0.41, 0.47, 0.12)}
+BARS = {"hpl-mxp": (25, 0.396, 0.455, 0.153), "stencil": (8, 0.41, 0.47, 0.12)}
 """Held-out rows, their median and mean error, and the median error of calibration rows."""
 
 
