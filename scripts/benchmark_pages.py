@@ -24,6 +24,8 @@ _VALIDATIONS: dict[str, tuple[str, Quantity, float]] = {
     "dlrm": ("recommendation models", SECONDS, 0.20),
 }
 """What each is called and measured in, and the median error of held-out rows that was asked for at most."""
+_UNCLAIMED = ("hpl-mxp", "stencil")
+"""Of these too few systems are held out to claim an accuracy."""
 _RANGE = (0.7, 0.9)
 """Share of held-out rows that was asked for in a range that is meant to hold four fifths."""
 _SHOWN = 12
@@ -42,6 +44,11 @@ def benchmark_pages() -> dict[str, str]:
         files[f"validation-{word}.md"] = (
             f"{validation_markdown(application(word), rows)}\n\n{_misses(rows, _VALIDATIONS[word][1])}"
         )
+    for word in _UNCLAIMED:
+        kind = application(word).quantity
+        assert kind is not None, "both are measured in a unit"
+        rows = validate(application(word))
+        files[f"validation-{word}.md"] = f"{validation_markdown(application(word), rows)}\n\n{_misses(rows, kind)}"
     return files
 
 

@@ -107,6 +107,13 @@ FLOP_PER_SECOND = _quantity(
     {unit + "/s": size for unit, size in FLOP.units.items()},
     tuple(unit + "/s" for unit in FLOP.written),
 )
+CELLS_PER_SECOND = _quantity(
+    "rate of cell updates",
+    "cells/s",
+    "100 Gcells/s",
+    _prefixed("cells/s", _LARGE),
+    ("Ecells/s", "Pcells/s", "Tcells/s", "Gcells/s", "Mcells/s", "kcells/s", "cells/s"),
+)
 WATTS = _quantity("power", "W", "700 W", _prefixed("W", _LARGE, _SMALL), ("GW", "MW", "kW", "W"))
 JOULES = _quantity(
     "energy",

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_900
+MOST_LINES = 49_920
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -26,7 +26,8 @@ validations tell, by 420 for weights that are frozen, unpacked and gathered, and
 what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, by 80
 for what surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and
 names of four networks, by 440 for runs of Linpack of one's own by any of three models and what entries of its list
-tell, and by 60 for inputs that are shown as they are set; and down by 840, by 520
+tell, by 60 for inputs that are shown as they are set, and by 20 for panels in fewer bytes and what is said of few
+held-out systems; and down by 840, by 520
 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "applications/kernels": 735,
@@ -165,9 +166,17 @@ ADDED = {
     "applications/hpl/told.py": 190,
     "report/applications/plan_picture.py": 30,
     "reproductions/mcl_hpl": 930,
+    "reproductions/pitfalls": 215,
+    "catalogue/published/pitfalls.py": 55,
     "applications/hpl/noise.py": 150,
     "applications/distribution.py": 40,
     "applications/hpcg": 860,
+    "applications/hpl_mxp": 670,
+    "laws/hpl/refinement.py": 45,
+    "applications/stencil": 710,
+    "applications/grid_sides.py": 15,
+    "applications/system_levels.py": 45,
+    "laws/stencil.py": 80,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
     "interchange/workload_form.py": 170,

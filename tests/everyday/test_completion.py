@@ -22,7 +22,7 @@ OFFERED = {
     ("est",): ["estimate"],
     ("estimate", "llama3-"): ["llama3-405b", "llama3-70b", "llama3-8b"],
     ("estimate", "Llama3-7"): ["llama3-70b"],
-    ("plan", "hp"): ["hpcg", "hpl"],
+    ("plan", "hp"): ["hpcg", "hpl", "hpl-mxp"],
     ("estimate", "gpt2", "--on", "dgx-h1"): ["dgx-h100"],
     ("estimate", "gpt2", "--on", "dgx-h100/10"): ["dgx-h100/1024"],
     ("cost", "--on", "fron"): ["frontier"],

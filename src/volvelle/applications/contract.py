@@ -41,6 +41,8 @@ class Question(Generic[Work, Decision, Calibration]):
     """Of a plan: what is planned, for people."""
     facts: Mapping[str, object] = field(default_factory=dict)
     """Of a plan: what was asked, as plain values."""
+    worked_out: Mapping[str, Any] = field(default_factory=dict)
+    """Of a plan: what only the catalogue told beside it, such as the same work on other counts of accelerators."""
 
     @property
     def work(self) -> Work:

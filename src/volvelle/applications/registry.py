@@ -13,10 +13,12 @@ APPLICATIONS: dict[str, str] = {
     "fft": "volvelle.applications.fft.application:FFT",
     "hpcg": "volvelle.applications.hpcg.application:HPCG",
     "hpl": "volvelle.applications.hpl.application:HPL",
+    "hpl-mxp": "volvelle.applications.hpl_mxp.application:HPL_MXP",
     "kernels": "volvelle.applications.kernels.application:KERNELS",
     "layouts": "volvelle.applications.training.application:LAYOUTS",
     "memory": "volvelle.applications.memory.application:MEMORY",
     "serving": "volvelle.applications.serving.application:SERVING",
+    "stencil": "volvelle.applications.stencil.application:STENCIL",
     "training": "volvelle.applications.training.application:TRAINING",
 }
 """Word → module and name; a module is loaded when its word is used, so that commands start fast."""

@@ -214,6 +214,23 @@ class RowValidation:
         return dict(sorted(counts.items(), key=lambda item: -sum(item[1].values())))
 
 
+ENOUGH_SYSTEMS = 8
+"""Held-out systems below which a score says nothing of others."""
+
+
+def heldout_systems(validation: RowValidation) -> Finding:
+    """Of rows that are split by system: how many were held out, and whether that is enough to speak of accuracy."""
+    systems = {row.within["system"] for row in validation.rows if row.head.split == "heldout"}
+    enough = len(systems) >= ENOUGH_SYSTEMS
+    counted = f"{len(systems)} system{'' if len(systems) == 1 else 's'}"
+    doubt = "" if enough else f", fewer than {ENOUGH_SYSTEMS}: no accuracy is claimed"
+    return Finding(
+        key="heldout_systems",
+        value={"systems": sorted(systems), "enough": enough},
+        lines=(f"held-out rows are of {counted}{doubt}",),
+    )
+
+
 def error_numbers(errors: NDArray[np.float64]) -> dict[str, float]:
     """Median and mean of relative errors, and their mean with sign."""
     return {

@@ -29,7 +29,7 @@ _ELEMENTS = ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")
 _OF_A_MODEL = ("estimate", "plan", "map", "compare", "scale", "serve", "fleet")
 _ENGINES = ("vllm", "sglang", "trtllm")
 _WEIGHTS = ("bf16", "fp16", "fp8", "fp8-block", "nvfp4", "mxfp4", "int8", "int4")
-_BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl")
+_BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl", "hpl-mxp", "stencil")
 _ROOMS = ("chips", "calibrations", "links", "clusters", "models", "stacks")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 23)))
 _COMET = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
 _MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3", "figure-6", "figure-7", "readings")
+_PITFALLS = ("training", "hpcg", "hpl")
 _EACH = "Write each as a picture (.svg), tables (.csv), a page with both (.html) and JSON."
 Command = Callable[..., None]
 
@@ -88,6 +89,25 @@ def comet(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
         click.echo(json.dumps(comet_document(items), indent=2, ensure_ascii=False))
     else:
         _print(items, most=100, tables=only or ("targets",))
+
+
+@reproduce.command(short_help="The talk on pitfalls: its table of a 1.46 B model, HPCG and HPL of Aurora.")
+@_options(_PITFALLS)
+def pitfalls(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+    """Pitfalls and learnings in performance modeling (Thierry and others, Intel), what its slides print.
+
+    A Llama of 1.46 B parameters on one stack of Ponte Vecchio, HPCG and HPL of Aurora: the talk's model, its run and
+    ours, with what the slides leave open and what stands for it here.
+    """
+    from volvelle.catalogue.published.pitfalls import pitfalls_talk  # noqa: PLC0415 - short start-up
+    from volvelle.reproductions.pitfalls.study import pitfalls_item  # noqa: PLC0415 - short start-up
+
+    items = [pitfalls_item(pitfalls_talk(), name) for name in dict.fromkeys(only or _PITFALLS)]
+    _write(items, out)
+    if as_json:
+        click.echo(json.dumps({item.name: item.document for item in items}, indent=2, ensure_ascii=False))
+    else:
+        _print(items)
 
 
 @reproduce.command("mcl-hpl", short_help="Tables 1, 2, 5 and figures 3, 6, 7 of the multi-layered model of Linpack.")

@@ -9,10 +9,10 @@ from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel
 from volvelle.applications.fft.fit import fit_fft
 from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_measurements, fft_question
 from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.grid_sides import grid_sides
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue import Catalogue
-from volvelle.errors import DescriptionError
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, percent, show
 from volvelle.system.cluster import Cluster
 
@@ -58,7 +58,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
 
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> FftQuestion:
         """Slabs, and every grid of pencils."""
-        x, y, z = _sides(str(options["grid"]))
+        x, y, z = grid_sides(str(options["grid"]))
         problem = FftProblem(
             shape=(x, y, z),
             element=options.get("element", "fp64"),
@@ -107,13 +107,6 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
         yield f"A chip holds {show(first.memory_bytes, BYTES)}, three copies of its share."
         if refused and refused[0].time < first.time:
             yield f"Faster but impossible: {refused[0].decision.words}; {refused[0].violations[0].problem}."
-
-
-def _sides(grid: str) -> tuple[int, ...]:
-    sides = grid.lower().split("x")
-    if len(sides) not in (1, 3) or not all(side.strip().isdecimal() for side in sides):
-        raise DescriptionError(f"{grid!r} is no grid; write one side like 1024, or three like 2048x2048x1024")
-    return tuple(int(side) for side in (sides * 3 if len(sides) == 1 else sides))
 
 
 FFT = FftApplication()

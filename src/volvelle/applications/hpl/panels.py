@@ -178,7 +178,7 @@ class PanelByPanel(AbstractHplModel):
         rate = power_limited_rate(
             chip.matrix_rate(ELEMENT), efficiency=own.efficiency, power=power, work_per_joule=own.work_per_joule
         )
-        down, across = _sending(cluster, grid)
+        down, across = sending_rates(cluster, grid)
         latency = cluster.dimensions[-1].link.latency
         update = trailing_update_time(
             steps.rows,
@@ -209,7 +209,7 @@ class PanelByPanel(AbstractHplModel):
             latency=latency,
             sending=down,
         )
-        messages, copies = _broadcast_shape(grid)
+        messages, copies = broadcast_shape(grid)
         broadcast = panel_broadcast_time(
             steps.rows, block=block, latency=latency, sending=across, messages=messages, copies=copies
         ) * float(grid.columns > 1)
@@ -255,7 +255,7 @@ def exposed_of(whole: Mapping[str, Column], grid: ProcessGrid, own: HplConstants
     return longer + np.maximum(before - longer, 0.0) + swap - hidden + staged
 
 
-def _broadcast_shape(grid: ProcessGrid) -> tuple[float, float]:
+def broadcast_shape(grid: ProcessGrid) -> tuple[float, float]:
     """Messages and copies of the panel until the next column has it."""
     columns = float(grid.columns)
     if grid.broadcast in (Broadcast.LONG, Broadcast.LONG_MODIFIED):
@@ -264,7 +264,7 @@ def _broadcast_shape(grid: ProcessGrid) -> tuple[float, float]:
     return 1.0, 1.0 if modified else 2.0
 
 
-def _sending(cluster: Cluster, grid: ProcessGrid) -> tuple[BytesPerSecond, BytesPerSecond]:
+def sending_rates(cluster: Cluster, grid: ProcessGrid) -> tuple[BytesPerSecond, BytesPerSecond]:
     """Rates that one process sees along a column and along a row of the grid.
 
     Every process sends for itself: its share of the node's ports where the column or row leaves the node, the slowest

@@ -6,8 +6,9 @@ from itertools import product
 from math import isfinite, isqrt
 
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
+from volvelle.laws.hpl.panels import WORD
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid, nearly_square, usable_grid
-from volvelle.quantities import percent
+from volvelle.quantities import Bytes, percent
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -18,9 +19,11 @@ _ASPECT = 4.0
 """No grid more drawn out than this is tried."""
 
 
-def largest_order(cluster: Cluster, processes: int, *, memory: float, block: int, host: float = 0.0) -> int:
-    """Rows of the largest matrix that fits, in whole blocks."""
-    elements = (memory * float(cluster.chip.memory.capacity) + host) * processes / 8.0
+def largest_order(
+    cluster: Cluster, processes: int, *, memory: float, block: int, host: float = 0.0, word: Bytes = WORD
+) -> int:
+    """Rows of the largest matrix that fits, in whole blocks; `word` is the bytes of an entry."""
+    elements = (memory * float(cluster.chip.memory.capacity) + host) * processes / word
     return isqrt(int(elements)) // block * block
 
 
@@ -65,7 +68,7 @@ def hpl_runs(
     machine = replace(cluster, chip=replace(cluster.chip, memories=(storage, *cluster.chip.memories[1:])))
     node = cluster.spans[-2] if len(cluster.dimensions) > 1 else 1
     runs: list[tuple[Hpl, ProcessGrid]] = []
-    for down, across in _given_grids(cluster, rows, columns):
+    for down, across in given_grids(cluster, rows, columns):
         for block in blocks:
             orders = {
                 order or largest_order(cluster, down * across, memory=memory, block=block, host=extra)
@@ -92,7 +95,7 @@ def hpl_runs(
     return machine, runs
 
 
-def _given_grids(cluster: Cluster, rows: int | None, columns: int | None) -> tuple[tuple[int, int], ...]:
+def given_grids(cluster: Cluster, rows: int | None, columns: int | None) -> tuple[tuple[int, int], ...]:
     """The grid that is asked for, a side that is not given as long as the machine allows; without either, all."""
     total = cluster.accelerators
     if rows is None and columns is None:

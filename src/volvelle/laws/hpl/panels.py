@@ -36,18 +36,20 @@ def trailing_update_time(
     waiting: Fraction,
     units: Count,
     tile: Count,
+    word: Bytes = WORD,
 ) -> Seconds:
     r"""Update of a process's share of the trailing matrix by one panel.
 
-    $$ t = \frac{2B\,m\,n}{F\,q(m,n)} + \nu\frac{16\,m\,n}{b_m} + \frac{2B^2 n}{F} $$
+    $$ t = \frac{2B\,m\,n}{F\,q(m,n)} + \nu\frac{2w\,m\,n}{b_m} + \frac{2B^2 n}{F} $$
 
     q is the share of the chip that a product of m × n fills (:func:`wave_efficiency`): it falls as the matrix shrinks.
-    The second term reads and writes the matrix once a panel: the fewer columns a panel has, the more it weighs. ν is
-    the share of that traffic which no product hides. Assumes the triangular solve runs at half the rate.
+    The second term reads and writes the matrix of w bytes an entry once a panel: the fewer columns a panel has, the
+    more it weighs. ν is the share of that traffic which no product hides. Assumes the triangular solve runs at half
+    the rate.
     """
     filled = wave_efficiency(rows, columns, 1.0, units=units, tile=tile)
     products = 2.0 * block * rows * columns / (rate * filled)
-    return products + waiting * 2.0 * WORD * rows * columns / memory + 2.0 * block**2 * columns / rate
+    return products + waiting * 2.0 * word * rows * columns / memory + 2.0 * block**2 * columns / rate
 
 
 @cites("petitet2018hpl", place="recursive panel factorisation, with a pivot search in every column")
@@ -74,17 +76,24 @@ def panel_factorisation_time(
 
 @cites("petitet2018hpl", place="the six broadcasts")
 def panel_broadcast_time(
-    rows: Count, *, block: Count, latency: Seconds, sending: BytesPerSecond, messages: Count, copies: Count
+    rows: Count,
+    *,
+    block: Count,
+    latency: Seconds,
+    sending: BytesPerSecond,
+    messages: Count,
+    copies: Count,
+    word: Bytes = WORD,
 ) -> Seconds:
     r"""When the next column of processes has the panel.
 
-    $$ t = \alpha\,h + \frac{8\,c\,m\,B}{b} $$
+    $$ t = \alpha\,h + \frac{w\,c\,m\,B}{b} $$
 
-    A modified ring sends the panel there first (one message, one copy); a plain ring has it passed on before work goes
-    on (two copies); the long variants split and gather it (log₂Q + Q − 1 messages, nearly two copies). Assumes later
-    hops run behind the update.
+    w is the bytes of an entry. A modified ring sends the panel there first (one message, one copy); a plain ring has it
+    passed on before work goes on (two copies); the long variants split and gather it (log₂Q + Q − 1 messages, nearly
+    two copies). Assumes later hops run behind the update.
     """
-    return latency * messages + WORD * copies * rows * block / sending
+    return latency * messages + word * copies * rows * block / sending
 
 
 @cites("petitet2018hpl", place="row swaps, spread and roll")

@@ -1,0 +1,1 @@
+"""HPL-MxP, the mixed-precision Linpack."""

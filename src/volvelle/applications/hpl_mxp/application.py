@@ -1,0 +1,185 @@
+"""HPL-MxP as an application."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.hpl.plan import given_grids, largest_order
+from volvelle.applications.hpl_mxp.constants import mxp_constants
+from volvelle.applications.hpl_mxp.estimator import FACTORS, MixedPrecisionHpl, MxpConstants, MxpEstimate
+from volvelle.applications.hpl_mxp.fit import fit_mxp, stated_rate
+from volvelle.applications.hpl_mxp.rows import FILLED, MxpMeasurement, MxpQuestion, mxp_measurements, mxp_question
+from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.scores import Finding, RowValidation, heldout_systems
+from volvelle.catalogue import Catalogue
+from volvelle.domains import ACCELERATORS, BLOCK, ORDER, PLAIN_SHARE
+from volvelle.errors import DescriptionError
+from volvelle.estimators.result import RangedFigure
+from volvelle.mapping.process_grid import ProcessGrid
+from volvelle.quantities import FLOP_PER_SECOND, SECONDS, WATTS, Quantity, percent, show
+from volvelle.system.cluster import Cluster
+from volvelle.workload.families.hpl import Hpl
+
+BLOCKS = (1024, 2048, 2560, 3072, 4096)
+"""Panels are wide: products in few bits are fast beside reading and writing the matrix."""
+MxpPlanned = Planned[Hpl, ProcessGrid, MxpConstants]
+
+
+class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]):
+    """Runs of the mixed-precision benchmark against published ones."""
+
+    word: ClassVar[str] = "hpl-mxp"
+    about: ClassVar[str] = "HPL-MxP, Linpack in mixed precision, against published runs."
+    unit: ClassVar[str] = "FLOP/s"
+    quantity: ClassVar[Quantity | None] = FLOP_PER_SECOND
+    figure: ClassVar[str] = "rate"
+    calibrates: ClassVar[str] = "How near to their peak families of accelerators get in it. Takes a few seconds."
+    plans: ClassVar[str] = "N, NB, P and Q for HPL-MxP, and what to expect of factorisation and refinement."
+    plan_options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            flag="--element",
+            choices=("fp16", "bf16", "fp8"),
+            default="fp16",
+            help="Element type of the products.",
+        ),
+        Option(
+            flag="--fp64-matrix",
+            choices=("device", "host", "regenerated"),
+            default="device",
+            help="Where the matrix in double precision is: what fits the device, host memory, or nowhere.",
+        ),
+        Option(
+            flag="--memory",
+            kind=float,
+            domain=PLAIN_SHARE,
+            default=FILLED,
+            help="Share of memory that factors fill.",
+        ),
+        Option(flag="--nb", kind=int, domain=BLOCK, multiple=True, help="Blocks to consider. [default: 1024 to 4096]"),
+        Option(flag="--n", kind=int, domain=ORDER, help="Rows of the matrix. [default: the most that fit]"),
+        Option(flag="--p", kind=int, domain=ACCELERATORS, help="Rows of the grid of processes. [default: tried]"),
+        Option(flag="--q", kind=int, domain=ACCELERATORS, help="Columns of the grid of processes. [default: tried]"),
+    )
+
+    rows = staticmethod(mxp_measurements)
+    question = staticmethod(mxp_question)
+
+    def estimator(self, calibration: MxpConstants) -> MixedPrecisionHpl:
+        """Panel by panel, and refinement."""
+        return MixedPrecisionHpl(constants=calibration)
+
+    def measured(self, row: MxpMeasurement) -> float | None:
+        """The rate that was printed."""
+        return row.rate
+
+    def fitted(self, rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Shares of the peak, and what panels cost."""
+        return fit_mxp(rows, catalogue)
+
+    def predicted(self, row: MxpMeasurement, estimate: MxpEstimate) -> RangedFigure:
+        """The rate of the whole run, or of its factorisation where a row states that."""
+        figure = estimate.figures()[self.figure]
+        moved = stated_rate(row, estimate) / figure.value
+        around = figure.range
+        assert around is not None, "the model gives a range"
+        return RangedFigure(
+            value=figure.value * moved, range=replace(around, low=around.low * moved, high=around.high * moved)
+        )
+
+    def label(self, row: MxpMeasurement, question: MxpQuestion) -> str:
+        """The system and its devices."""
+        return f"{row.system}, {row.devices} {row.chip}, N {question.work.order:,}"
+
+    def within(self, row: MxpMeasurement) -> Mapping[str, str]:
+        """Systems, which are what rows are split by."""
+        return {"system": row.system}
+
+    def findings(self, validation: RowValidation) -> Iterable[Finding]:
+        """How many systems were held out, and whether that is enough to speak of accuracy."""
+        yield heldout_systems(validation)
+
+    # -- plan ---------------------------------------------------------------------------------------------------
+
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> MxpQuestion:
+        """Every N, NB and P × Q worth trying."""
+        memory, element = options.get("memory", FILLED), options.get("element", "fp16")
+        kept = options.get("fp64_matrix", "device")
+        constants = mxp_constants(catalogue.chip_file(system.chip.name).family, kept=kept)
+        node = system.spans[-2] if len(system.dimensions) > 1 else 1
+        runs = []
+        for rows, columns in given_grids(system, options.get("p"), options.get("q")):
+            for block in options.get("nb") or BLOCKS:
+                order = options.get("n")
+                if order is None:
+                    order = largest_order(system, rows * columns, memory=memory, block=block, word=FACTORS)
+                if order >= block:
+                    grid = ProcessGrid.for_nodes(rows, columns, node=node)
+                    runs.append((Hpl(name=f"hpl-mxp-{order}", order=order, block=block, element=element), grid))
+        if not runs:
+            raise DescriptionError(
+                f"no block of {', '.join(map(str, options.get('nb') or BLOCKS))} fits {percent(memory, 0)} of the "
+                f"memory of {system.name}, or the matrix asked for; take smaller blocks"
+            )
+        return Question(
+            candidates=runs,
+            system=system,
+            calibration=constants,
+            title="HPL-MxP",
+            facts={"memory": memory, "element": element, "fp64_matrix": kept},
+        )
+
+    def described(self, work: Hpl, decision: ProcessGrid) -> Mapping[str, object]:
+        """As the benchmark's input names them."""
+        return {"N": work.order, "NB": work.block, "P": decision.rows, "Q": decision.columns, "element": work.element}
+
+    def constants(self, calibration: MxpConstants) -> Mapping[str, object]:
+        """Whose constants were used."""
+        return {"family": calibration.family, "fitted": calibration.fitted}
+
+    def headline(self, planned: MxpPlanned) -> Iterable[str]:
+        """The run to make, and what to expect of each part."""
+        first = planned.ranking.first
+        spread = first.rate_range
+        assert spread is not None, "the model gives a range"
+        ends = " … ".join(show(end, FLOP_PER_SECOND) for end in (spread.low, spread.high))
+        yield (
+            f"HPL-MxP on {planned.system.name}: N {first.workload.order:,}, NB {first.workload.block}, "
+            f"{first.decision.rows} × {first.decision.columns}, products in {first.workload.element}"
+        )
+        yield (
+            f"{show(first.rate, FLOP_PER_SECOND)} expected, {ends} ({percent(spread.level, 0)} range), "
+            f"{percent(first.utilisation)} of peak, in {show(first.time, SECONDS)}"
+        )
+        spilled = first.facts["in_host_memory"]
+        where = (
+            f", {percent(spilled, 0)} of the matrix in double precision over the link to the host" if spilled else ""
+        )
+        yield (
+            f"factorisation {show(first.facts['factorisation'], SECONDS)} "
+            f"({show(first.work / first.facts['factorisation'], FLOP_PER_SECOND)} by itself), refinement "
+            f"{show(first.facts['refinement'], SECONDS)}{where}"
+        )
+        if first.rate_per_watt is not None and first.power is not None:
+            yield f"{first.rate_per_watt / 1e9:.1f} GF/W at {show(first.power, WATTS)}"
+
+    def notes(self, planned: MxpPlanned) -> Iterable[str]:
+        """How sure it is."""
+        told = planned.asked.calibration
+        whose = "" if told.fitted else f"constants are those of {told.family}; "
+        yield f"{whose}published runs differ by the build more than by the machine, so that the range is wide"
+
+    def cells(self, estimate: MxpEstimate) -> Mapping[str, str]:
+        """One run."""
+        return {
+            "N": f"{estimate.workload.order:,}",
+            "NB": str(estimate.workload.block),
+            "P × Q": f"{estimate.decision.rows} × {estimate.decision.columns}",
+            "factorisation": show(estimate.facts["factorisation"], SECONDS),
+            "refinement": show(estimate.facts["refinement"], SECONDS),
+            "rate": show(estimate.rate, FLOP_PER_SECOND),
+        }
+
+
+HPL_MXP = MxpApplication()

@@ -1,0 +1,216 @@
+"""Stencils as an application."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.fitted_constants import Fit
+from volvelle.applications.grid_sides import grid_sides
+from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.scores import Finding, PlannedCurves, RowValidation, heldout_systems
+from volvelle.applications.stencil.constants import stencil_constants
+from volvelle.applications.stencil.estimator import (
+    Stencil,
+    StencilConstants,
+    StencilEstimate,
+    StencilLayout,
+    StencilModel,
+)
+from volvelle.applications.stencil.fit import fit_stencil
+from volvelle.applications.stencil.rows import (
+    StencilMeasurement,
+    StencilQuestion,
+    stencil_measurements,
+    stencil_question,
+)
+from volvelle.applications.stencil.scaling import GROWTHS, layouts_of, scaled
+from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError
+from volvelle.estimators.result import RangedFigure
+from volvelle.quantities import BYTES, CELLS_PER_SECOND, FLOP_PER_SECOND, SECONDS, Quantity, percent, show
+from volvelle.system.cluster import Cluster
+
+StencilPlanned = Planned[Stencil, StencilLayout, StencilConstants]
+
+
+class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout, StencilConstants]):
+    """Steps of stencils against published ones."""
+
+    word: ClassVar[str] = "stencil"
+    about: ClassVar[str] = "Stencils of 7 and 27 points against published runs."
+    unit: ClassVar[str] = "cells a second"
+    quantity: ClassVar[Quantity | None] = CELLS_PER_SECOND
+    figure: ClassVar[str] = "cell_updates"
+    calibrates: ClassVar[str] = "What stencils make of memory bandwidth. Takes a second."
+    plans: ClassVar[str] = "How to cut a grid for a stencil, what a step takes, and how it scales."
+    plan_options: ClassVar[tuple[Option, ...]] = (
+        Option(flag="grid", help="GRID is a side, like 4096, or three of them, like 4096x4096x2048."),
+        Option(flag="--points", choices=("7", "27"), default="7", help="Points of the stencil."),
+        Option(flag="--element", choices=("fp32", "fp64"), default="fp64", help="Element type of a cell."),
+        Option(
+            flag="--kernel",
+            choices=("blocked", "plain"),
+            default="blocked",
+            help="In blocks whose planes stay in cache, or plane after plane.",
+        ),
+        Option(flag="--no-overlap", kind=bool, help="Wait for halos before anything is computed."),
+        Option(
+            flag="--figure",
+            kind=Path,
+            metavar="FILE",
+            help="Draw weak and strong scaling efficiency over accelerators: .svg or .png.",
+        ),
+    )
+
+    rows = staticmethod(stencil_measurements)
+    question = staticmethod(stencil_question)
+
+    def estimator(self, calibration: StencilConstants) -> StencilModel:
+        """The roofline, and messages."""
+        return StencilModel(constants=calibration)
+
+    def measured(self, row: StencilMeasurement) -> float | None:
+        """Cells a second."""
+        return row.cell_updates
+
+    def fitted(self, rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+        """Shares of a stream by kind of kernel."""
+        return fit_stencil(rows, catalogue)
+
+    def predicted(self, row: StencilMeasurement, estimate: StencilEstimate) -> RangedFigure:
+        """Cells a second, with the range of the time."""
+        value, around = estimate.facts[self.figure], estimate.time_range
+        assert around is not None, "the model gives a range"
+        low, high = value * estimate.time / around.high, value * estimate.time / around.low
+        return RangedFigure(value=value, range=replace(around, low=low, high=high))
+
+    def label(self, row: StencilMeasurement, question: StencilQuestion) -> str:
+        """The device, the grid and the kernel."""
+        return f"{row.device}, {row.points} points, {row.x}³ {row.element}, {row.kernel}"
+
+    def within(self, row: StencilMeasurement) -> Mapping[str, str]:
+        """Systems, which are what rows are split by."""
+        return {"system": row.system}
+
+    def findings(self, validation: RowValidation) -> Iterable[Finding]:
+        """How many systems were held out, and whether that is enough to speak of accuracy."""
+        yield heldout_systems(validation)
+
+    # -- plan ---------------------------------------------------------------------------------------------------
+
+    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> StencilQuestion:
+        """Every way to cut the grid."""
+        work = Stencil(
+            grid=grid_sides(str(options["grid"])),
+            points=int(options.get("points", "7")),
+            element=options.get("element", "fp64"),
+        )
+        constants = stencil_constants(
+            kernel=options.get("kernel", "blocked"), overlap=not options.get("no_overlap", False)
+        )
+        layouts = layouts_of(system.accelerators)
+        candidates = tuple((work, layout) for layout in layouts)
+        order = StencilModel(constants=constants).ranked_by(candidates, system)
+        local = layouts[int(np.argmin(order))].local(work.grid)
+        return Question(
+            candidates=candidates,
+            system=system,
+            calibration=constants,
+            title=f"Stencil of {work.points} points on {' × '.join(map(str, work.grid))} cells in {work.element}",
+            facts={
+                "grid": list(work.grid),
+                "points": work.points,
+                "element": work.element,
+                "kernel": constants.kernel,
+                "overlap": constants.overlap,
+            },
+            worked_out={
+                growth: [step.fields() for step in scaled(work, local, system, constants, catalogue, growth=growth)]
+                for growth in GROWTHS
+            },
+        )
+
+    def described(self, work: Stencil, decision: StencilLayout) -> Mapping[str, object]:
+        """The cut."""
+        return {"processes": list(decision.processes), "local_grid": list(decision.local(work.grid))}
+
+    def headline(self, planned: StencilPlanned) -> Iterable[str]:
+        """The first cut, and what to expect."""
+        first = planned.ranking.first
+        spread = first.time_range
+        assert spread is not None, "the model gives a range"
+        cut, local = (
+            " × ".join(map(str, s)) for s in (first.decision.processes, first.decision.local(first.workload.grid))
+        )
+        yield f"{planned.asked.title} on {planned.system.name}: {cut} processes of {local} cells"
+        yield (
+            f"{show(first.time, SECONDS)} a step, {show(spread.low, SECONDS)} … {show(spread.high, SECONDS)} "
+            f"({percent(spread.level, 0)} range), {show(first.facts['cell_updates'], CELLS_PER_SECOND)}, "
+            f"{show(first.rate, FLOP_PER_SECOND)}"
+        )
+        yield (
+            f"{first.facts['bytes_per_cell']:g} bytes a cell, each read {first.facts['reads']:g} × and written once; "
+            f"{show(first.memory_bytes, BYTES)} a chip"
+        )
+
+    def cells(self, estimate: StencilEstimate) -> Mapping[str, str]:
+        """One cut."""
+        waited = sum(part.time for part in estimate.contributions if part.exposed and part.part == "communication")
+        return {
+            "processes": " × ".join(map(str, estimate.decision.processes)),
+            "local": " × ".join(map(str, estimate.decision.local(estimate.workload.grid))),
+            "step": show(estimate.time, SECONDS),
+            "cells/s": show(estimate.facts["cell_updates"], CELLS_PER_SECOND),
+            "waiting": percent(waited / estimate.time, 1),
+        }
+
+    def plan_findings(self, planned: StencilPlanned) -> Iterable[Finding]:
+        """The same grid, and one that grows, at every count of accelerators."""
+        for growth in GROWTHS:
+            steps = planned.asked.worked_out[growth]
+            yield Finding(
+                key=f"{growth}_scaling",
+                value=steps,
+                title=f"{growth} scaling",
+                words=(),
+                numbers=("chips", "processes", "step", "cells/s", "waiting", "efficiency"),
+                cells=tuple(
+                    (
+                        str(step["chips"]),
+                        " × ".join(map(str, step["processes"])),
+                        show(step["time"], SECONDS),
+                        show(step["cell_updates"], CELLS_PER_SECOND),
+                        percent(step["exposed_exchange"], 1),
+                        percent(step["scaling_efficiency"], 1),
+                    )
+                    for step in steps
+                ),
+            )
+
+    def plan_picture(self, planned: StencilPlanned) -> PlannedCurves:
+        """Efficiency over accelerators."""
+        both = {growth: {step["chips"]: step for step in planned.asked.worked_out[growth]} for growth in GROWTHS}
+        places = sorted(set.intersection(*(set(steps) for steps in both.values())))
+        if not places:
+            raise DescriptionError(
+                f"no count of accelerators up to {planned.system.name} holds the grid; make it smaller"
+            )
+        return PlannedCurves(
+            title=f"{planned.asked.title} on {planned.system.name.partition('/')[0]}",
+            about="Cells a second and chip, over those of the fewest chips, of the same grid and of one that grows.",
+            x_title="accelerators",
+            places=tuple(float(count) for count in places),
+            lines={
+                f"{growth} scaling": tuple(100.0 * both[growth][count]["scaling_efficiency"] for count in places)
+                for growth in GROWTHS
+            },
+            kind=None,
+            y_title="efficiency, %",
+        )
+
+
+STENCIL = StencilApplication()
