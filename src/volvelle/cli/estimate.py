@@ -25,7 +25,7 @@ from volvelle.domains import SEED
 @margin_option
 @machine_options
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
-@click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
+@click.option("--detail", is_flag=True, help="Every operation on a line of its own, and layer by layer in every phase.")
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")

@@ -10,6 +10,7 @@ from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show, whole_text
 from volvelle.report.compare_text import difference_lines
+from volvelle.report.layers_text import layers_table
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
@@ -31,6 +32,8 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
         console.print(violations_panel(answer.estimate.violations, title="why it cannot run"))
     if answer.speed is not None:
         console.print(_time(answer, detail=detail, bars=console.width >= _BARRED))
+        if detail:
+            console.print(layers_table(answer.layer_phases))
     console.print(_memory(answer, bars=console.width >= _BARRED))
     console.print(_inputs(answer))
     console.print(_laws(answer))

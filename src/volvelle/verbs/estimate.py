@@ -19,6 +19,7 @@ from volvelle.estimators.calibration import FittedConstants, calibrations_of, fi
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
@@ -106,6 +107,11 @@ class Answer(Presentable):
     def speed(self) -> TrainingEstimate | None:
         """The estimate, where it is of a layout that could exist; None: its times mean nothing."""
         return self.estimate if self.estimate.could_exist else None
+
+    @property
+    def layer_phases(self) -> tuple[LayerPhase, ...]:
+        """Every operation of every block in every phase; nothing where no such layout exists."""
+        return () if self.speed is None else layer_phases(self.step, self.cluster, self.estimate.mapping)
 
     @property
     def parameters(self) -> int:

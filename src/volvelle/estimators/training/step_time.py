@@ -36,12 +36,26 @@ from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_t
 from volvelle.mapping.axes import DATA, PIPELINE, REPLICAS, Axis, combined, stride
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.quantities import Count, Number, Seconds, is_plainly
+from volvelle.quantities import Bytes, Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
 OVERFULL = ("memory", "host capacity")
 """Violations of rows that hold too much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBasis:
+    """What a breakdown was added up from."""
+
+    blocks: Blocks
+    layers: OfBlocks
+    """How many of each block the slowest stage has; each runs once a micro-batch."""
+    micro_batches: Number
+    parameters: OfBlocks
+    """Trainable ones of each block on a chip, experts among them."""
+    optimiser_traffic: Bytes
+    """Bytes that the optimiser's step moves in the chip's memory."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +74,8 @@ class StepTime:
     resources: dict[Line, str] = field(default_factory=dict)
     """What bounds each contribution, if asked for."""
     facts: dict[str, Number] = field(default_factory=dict)
+    basis: StepBasis | None = None
+    """If a breakdown was asked for."""
 
     @property
     def memory_bytes(self) -> Number:
@@ -156,6 +172,14 @@ def step_time(
             else held.most + (0.0 if experts is None else experts.most),
             "layers_per_stage": slowest.depth,
         }
+        here = 1.0 if machine.host_rate is None else 1.0 - table.offload_optimiser
+        found.basis = StepBasis(
+            blocks=blocks,
+            layers=slowest.counts,
+            micro_batches=micro_batches,
+            parameters=blocks.size(lambda block: (*block.weights, *block.expert_weights)),
+            optimiser_traffic=here * optimiser_step_time(stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
+        )
     return found
 
 
@@ -198,13 +222,18 @@ def _hand_over(
     return np.where(table.pipeline > 1.0, transfers * once, 0.0)
 
 
-def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
-    """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
-    sizes = {
+def _optimiser_sizes(workload: TrainingStep) -> dict[str, Bytes]:
+    """Bytes a parameter of what the optimiser's step touches."""
+    return {
         "state": workload.optimiser_state,
         "gradient": element_bytes(workload.gradient_element),
         "weight": element_bytes(workload.weight_element),
     }
+
+
+def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
+    """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
+    sizes = _optimiser_sizes(workload)
     here = optimiser_step_time(stepped, memory_rate=machine.memory_rate, **sizes)
     products: Number = 0.0
     if workload.optimiser_work:  # products of whole matrices, on the chip also where the states are not

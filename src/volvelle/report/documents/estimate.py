@@ -75,6 +75,38 @@ class TrainedEntry(Document):
     keys_per_query: float | None
 
 
+class LayerExchangeEntry(Document):
+    """A collective of a layer; figures are of one run."""
+
+    collective: str
+    axis: str
+    """Which chips exchange."""
+    bytes: float
+    """Of the tensor on which the group works."""
+    seconds: float = at("time")
+    exposed_seconds: float = at("exposed")
+    per_step: bool
+    """Once a step; else once a micro-batch."""
+
+
+class LayerEntry(Document):
+    """One operation in one phase, on a chip of the slowest stage; figures are of one run."""
+
+    block: str
+    operation: str = at("layer")
+    phase: Literal["forward", "recomputation", "input gradient", "weight gradient"]
+    repeats: float = at("layers")
+    """Repetitions of the block on that stage."""
+    micro_batches: float
+    """Runs of each in a step."""
+    flops: float
+    bytes: float
+    """Moved between chip and memory."""
+    seconds: float = at("time")
+    """Of its kernels."""
+    exchanges: list[LayerExchangeEntry]
+
+
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
@@ -121,6 +153,8 @@ class EstimateDocument(Document):
     difference: DifferenceEntry | None
     """From the machine as it is, where some of its numbers were set."""
     contributions: list[ContributionEntry] = at("speed.contributions", [])
+    layer_phases: list[LayerEntry]
+    """The same layer by layer and phase by phase; nothing where there is no such layout."""
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")
     inputs: list[InputEntry]
