@@ -3,6 +3,7 @@
 from typing import Literal
 
 from volvelle.estimators.result import MemoryPart, Range, Violation
+from volvelle.estimators.training.resource_use import ResourceUse
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
@@ -135,6 +136,12 @@ class EstimateDocument(Document):
     """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
     tokens_per_second: float | None = at("speed.tokens_per_second", None)
     utilisation: float | None = at("speed.utilisation", None)
+    memory_utilisation: float | None
+    """Bytes moved in a step over what the memory could have moved."""
+    network_utilisation: float | None = at("busiest_link.utilisation", None)
+    """The same of the level of the network that is used most; None: there is no network."""
+    resource_use: list[ResourceUse]
+    """Of the memory, then of every level of the network, innermost first."""
     memory_bytes: float = at("estimate.memory_bytes")
     memory_capacity: float = at("estimate.capacity")
     memory_margin: float = at("estimate.margin")
