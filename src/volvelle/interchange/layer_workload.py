@@ -124,8 +124,8 @@ def _layer(name: str, phases: Sequence[LayerPhase], mapping: ParallelMapping) ->
             sent[2 if of_replicas else min(place, 1)].append(_sent(one, row, mapping))
     for number, several in enumerate(zip_longest(*[one or [_Sent()] for one in sent], fillvalue=_Sent())):
         fields = [name if not number else f"{name}.{number}", "-1"]
-        for place, one in enumerate(several):
-            fields += [str(round(_NANO * computing[place]) if not number else 0), one.word, str(one.size)]
+        for time, said in zip(computing, several, strict=True):
+            fields += [str(round(_NANO * time) if not number else 0), said.word, str(said.size)]
         yield "\t".join([*fields, "0"])
 
 

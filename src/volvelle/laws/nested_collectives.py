@@ -41,6 +41,8 @@ class Tier:
     reduces: bool = False
     reduction_efficiency: Fraction = 1.0
     """Rate while the network adds up, over `rate`."""
+    unhidden: Fraction = 0.0
+    """Share of the shorter of two dimensions' transfers that a pipeline through both does not hide."""
 
 
 def _setup(tiers: Sequence[Tier]) -> Seconds:
@@ -52,15 +54,21 @@ def _setup(tiers: Sequence[Tier]) -> Seconds:
 
 
 def _combined(times: Sequence[tuple[Seconds, Seconds]], tiers: Sequence[Tier], *, pipelined: bool) -> Seconds:
-    """Latencies and fillings add; transfers of pipelined tiers run at once, of the others one after another."""
+    """Latencies and fillings add; transfers of pipelined tiers run at once, of the others one after another.
+
+    Of those at once, all but the longest may be hidden in part alone.
+    """
     latency: Number = 0.0
     transfer: Number = 0.0
+    rest: Number = 0.0
     for (wait, move), tier in zip(times, tiers, strict=True):
         latency = latency + wait
         if not is_plainly(tier.fill, 0.0):
             latency = latency + pipeline_fill_time(move, fill=tier.fill)
+        if pipelined and not is_plainly(tier.unhidden, 0.0):
+            rest = rest + tier.unhidden * np.minimum(transfer, move)
         transfer = np.maximum(transfer, move) if pipelined else transfer + move
-    return latency + transfer
+    return latency + transfer + rest
 
 
 def _ring_volumes(size: Bytes, tiers: Sequence[Tier]) -> list[Bytes]:

@@ -69,7 +69,7 @@ def _only(machine: SustainedRates, place: int) -> SustainedRates:
     """A machine on which a collective takes as many seconds as one chip sends bytes at one level of the network."""
 
     def bare(level: NetworkLevel, rate: float) -> NetworkLevel:
-        level = replace(level, latency=0.0, setup=0.0, fill=0.0, contention=0.0)
+        level = replace(level, latency=0.0, setup=0.0, fill=0.0, contention=0.0, unhidden=0.0)
         return replace(level, topology=Switch(), rate=rate, reduction_efficiency=1.0)
 
     levels = tuple(bare(level, 1.0 if index == place else inf) for index, level in enumerate(machine.levels))

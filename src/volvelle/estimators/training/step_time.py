@@ -30,7 +30,7 @@ from volvelle.estimators.training.replicas import Replicas, replicas
 from volvelle.estimators.training.stage_memory import Frozen, Held, stage_memory
 from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.nested_collectives import Tier
+from volvelle.laws.nested_collectives import Tier, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
 from volvelle.mapping.axes import DATA, PIPELINE, REPLICAS, Axis, combined, stride
@@ -38,7 +38,7 @@ from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.quantities import Bytes, Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.training import TrainingStep
+from volvelle.workload.training import Counting, TrainingStep
 
 OVERFULL = ("memory", "host capacity")
 """Violations of rows that hold too much."""
@@ -124,8 +124,17 @@ def step_time(
         )
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
 
+    as_comet = workload.counting is Counting.COMET
+    if as_comet:  # of layers, by an all-reduce at any stage of ZeRO, whose states the weight-gradient pass steps
+        of_layers = stages.first.of_layers(weights) * element_bytes(workload.gradient_element)
+        exchanged = np.where(common.count > 1.0, nested_all_reduce_time(of_layers, common.tiers), 0.0)
+        stepped = 0.0
     # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
-    room = stages.last.of_layers(blocks.of(lambda block: block.backward_work - block.repeated_hidden))
+    room = stages.last.of_layers(
+        blocks.of(
+            lambda block: block.weight_gradients if as_comet else block.backward_work - block.repeated_hidden,
+        )
+    )
     window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
     hidden = hidden_time(exchanged, window, overlap=table.overlap)
     per_step = blocks.of(lambda block: block.per_step)
