@@ -50,7 +50,9 @@ def rows(name: str) -> Columns:
     asked = study(name)
     found = Evaluator(study=asked).rows(0, len(asked.grid))
     axes = {
-        path: np.array(values)[found.positions[axis.name]] for axis in asked.axes for path, values in axis.columns.items()
+        path: np.array(values)[found.positions[axis.name]]
+        for axis in asked.axes
+        for path, values in axis.columns.items()
     }
     return {**axes, **found.columns, "reason": np.array(REASONS)[found.reason]}
 
@@ -96,7 +98,9 @@ def test_figure_5_memory_of_a_node_by_stage_of_zero(data: Comet) -> None:
 
 def test_figure_8_memory_beyond_the_nodes_own(data: Comet) -> None:
     figure = expanded_memory(data)
-    for mp, rate, seconds in zip(*(figure.columns[n] for n in ("mp", "expanded_gbs", "seconds_per_sample")), strict=True):
+    for mp, rate, seconds in zip(
+        *(figure.columns[n] for n in ("mp", "expanded_gbs", "seconds_per_sample")), strict=True
+    ):
         where = AS_IT_IS | {"chip__expansion__capacity": 2e12, "chip__expansion__rate": GIGA * rate}
         held(at(rows("comet"), "time_per_sample", **where, mapping__tensor=mp), seconds)
 
@@ -126,7 +130,8 @@ def test_each_phase_takes_what_it_takes_in_figure_7(data: Comet, mp: int) -> Non
     number = next(
         row
         for row in range(len(asked.grid))
-        if at_place(asked, row) == {**{name.replace("__", "."): value for name, value in AS_IT_IS.items()}, "mapping.tensor": mp}
+        if at_place(asked, row)
+        == {**{name.replace("__", "."): value for name, value in AS_IT_IS.items()}, "mapping.tensor": mp}
     )
     found = Evaluator(study=asked).explain(number)
     estimate, mapping = found.estimates[0], found.layouts[0]

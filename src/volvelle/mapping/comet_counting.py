@@ -8,14 +8,14 @@
 * A node keeps what one layer writes between two checkpoints, attention scores aside; checkpoints are on the host.
 * Parameters are those of products and tables.
 
-What a step does beside its blocks follows from the same rules in the estimator: replicas sum the gradients of layers by an
-all-reduce at any stage of ZeRO, hidden behind the weight-gradient pass alone.
+What a step does beside its blocks follows from the same rules in the estimator: replicas sum the gradients of layers by
+an all-reduce at any stage of ZeRO, hidden behind the weight-gradient pass alone.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from volvelle.mapping.actions import Exchange, Kernel
+from volvelle.mapping.actions import Action, Exchange, Kernel
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.program import Task
 from volvelle.mapping.symbols import Term, merged
@@ -78,7 +78,7 @@ def _written(block: LoweredBlock, task: Task) -> Term:
     return block.lifetimes[task.writes[0]].size
 
 
-def _alone(task: Task, action: Kernel | Exchange | None) -> Task:
+def _alone(task: Task, action: Action | None) -> Task:
     """A task that other tasks do not hold up: the order of passes is all that counts."""
     assert isinstance(action, Kernel | Exchange), "others were left out"
     return replace(task, action=action, phase=action.phase, after=(), reads=())

@@ -83,9 +83,7 @@ def outlook(
         source = Path(study) if isinstance(study, str) else study
         study = read_study(source, folders=(catalogue,) if catalogue else ())
     said: dict[str, Any] = {
-        name: value
-        for name, value in (("system", on), ("stack", stack), ("margin", margin))
-        if value not in ("", None)
+        name: value for name, value in (("system", on), ("stack", stack), ("margin", margin)) if value not in ("", None)
     }
     if on and (study.published is not None or "system" in study.form.axes):
         raise DescriptionError(f"the study {study.form.name!r} says itself which machines it is of; leave --on away")

@@ -104,7 +104,8 @@ def phases_of(
 ) -> tuple[LayerPhase, ...]:
     """The same of a step that is timed."""
     layers = {name: _one(count) for name, count in basis.layers.items()}
-    trained = sum(_one(basis.parameters[name]) * count for name, count in layers.items())
+    makes = {name: any(kernel.of_weight for kernel in one.plan.kernels) for name, one in basis.blocks.times.items()}
+    trained = sum(_one(basis.parameters[name]) * count for name, count in layers.items() if makes[name])
     rows: list[LayerPhase] = []
     for name, block in basis.blocks.times.items():
         if not layers[name]:

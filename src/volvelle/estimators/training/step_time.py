@@ -115,26 +115,18 @@ def step_time(
         if any(block.frozen_expert_bytes for block in model.blocks):
             frozen_experts = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
         experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
-    exchanged: Number = 0.0
-    stepped: Number = 0.0
-    for kind in (held, *([experts] if experts else [])) if model.trains else ():
-        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
-        exchanged = exchanged + kind.replicas.exchange_time(
-            kind.most, workload, table, micro_batches, gathered_bytes=gathered
-        )
-        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
-
     as_comet = workload.counting is Counting.COMET
-    if as_comet:  # of layers, by an all-reduce at any stage of ZeRO, whose states the weight-gradient pass steps
-        of_layers = stages.first.of_layers(weights) * element_bytes(workload.gradient_element)
-        exchanged = np.where(common.count > 1.0, nested_all_reduce_time(of_layers, common.tiers), 0.0)
-        stepped = 0.0
-    # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
-    room = stages.last.of_layers(
-        blocks.of(
-            lambda block: block.weight_gradients if as_comet else block.backward_work - block.repeated_hidden,
-        )
+    kinds = (held, *([experts] if experts else [])) if model.trains else ()
+    exchanged, stepped = (
+        (_layer_gradients(stages, held, workload), 0.0)
+        if as_comet
+        else _exchanged(stages, kinds, workload, table, micro_batches)
     )
+    # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
+    behind = blocks.of(
+        lambda block: block.weight_gradients if as_comet else block.backward_work - block.repeated_hidden
+    )
+    room = stages.last.of_layers(behind)
     window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
     hidden = hidden_time(exchanged, window, overlap=table.overlap)
     per_step = blocks.of(lambda block: block.per_step)
@@ -190,6 +182,27 @@ def step_time(
             optimiser_traffic=here * optimiser_step_time(stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
         )
     return found
+
+
+def _exchanged(
+    stages: Stages, kinds: Sequence[Held], workload: TrainingStep, table: MappingTable, micro_batches: Number
+) -> tuple[Seconds, Count]:
+    """Seconds in which replicas exchange gradients and weights, and parameters that the optimiser steps on a chip."""
+    exchanged: Number = 0.0
+    stepped: Number = 0.0
+    for kind in kinds:
+        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
+        exchanged = exchanged + kind.replicas.exchange_time(
+            kind.most, workload, table, micro_batches, gathered_bytes=gathered
+        )
+        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
+    return exchanged, stepped
+
+
+def _layer_gradients(stages: Stages, held: Held, workload: TrainingStep) -> Seconds:
+    """Seconds of an all-reduce of the layers' gradients, at any stage of ZeRO (see `comet_counting`)."""
+    size = stages.first.of_layers(held.each) * element_bytes(workload.gradient_element)
+    return np.where(held.replicas.count > 1.0, nested_all_reduce_time(size, held.replicas.tiers), 0.0)
 
 
 def _frozen(blocks: Blocks) -> Frozen | None:

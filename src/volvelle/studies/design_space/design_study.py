@@ -53,8 +53,8 @@ class DesignStudy:
             for work in self.form.workloads:
                 if work.batch_per_replica is not None or work.memory_limit == "ignored":
                     raise DescriptionError(
-                        f"workload {work.called!r}: a batch_per_replica and a memory_limit that is ignored need a layout "
-                        "that is given; set policy: fixed under mapping:, and make its degrees axes"
+                        f"workload {work.called!r}: a batch_per_replica and a memory_limit that is ignored need a "
+                        "layout that is given; set policy: fixed under mapping:, and make its degrees axes"
                     )
             layout_space(self.form.mapping.choices)
             moved = [path for axis in self.axes for path in axis.columns if path.startswith("mapping.")]

@@ -224,7 +224,7 @@ class Evaluator:
         length = form.sequence or self.study.catalogue.model(form.train).sequence
         counting = Counting(form.counting)
         # COMET's memory is what tensors take.
-        free = {"reserved": 0.0, "fragmentation": 0.0} if counting is Counting.COMET else {}
+        free: dict[str, Any] = {"reserved": 0.0, "fragmentation": 0.0} if counting is Counting.COMET else {}
         return TrainingStep(
             model=self._graph(form.train, length, tuple(form.sizes.items())),
             batch=batch,

@@ -193,7 +193,17 @@ _ALL = (
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
-PRICED = frozenset(MEASURES) - {"time", "memory", "mfu", "gap", "time_per_sample", "samples_per_s", "tokens_per_s", "days", "chips"}
+PRICED = frozenset(MEASURES) - {
+    "time",
+    "memory",
+    "mfu",
+    "gap",
+    "time_per_sample",
+    "samples_per_s",
+    "tokens_per_s",
+    "days",
+    "chips",
+}
 """Measures that need what machines cost and take."""
 
 
