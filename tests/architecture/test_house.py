@@ -26,8 +26,8 @@ validations tell, by 420 for weights that are frozen, unpacked and gathered, and
 what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, by 80
 for what surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and
 names of four networks, by 160 for steps taken apart layer by layer, what they use of memory and network, and files of
-both, by 140 for studies whose batch grows with replicas and whose memory is ignored, and by 440 for runs of Linpack of one's own by any of three models and what
-entries of its list tell; and down by 840, by 520
+both, by 140 for studies whose batch grows with replicas and whose memory is ignored, and by 440 for runs of Linpack of
+one's own by any of three models and what entries of its list tell; and down by 840, by 520
 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "applications/kernels": 735,
