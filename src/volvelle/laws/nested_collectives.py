@@ -42,7 +42,7 @@ class Tier:
     reduction_efficiency: Fraction = 1.0
     """Rate while the network adds up, over `rate`."""
     unhidden: Fraction = 0.0
-    """Share of the shorter of two dimensions' transfers that a pipeline through both does not hide."""
+    """Of this transfer and the longest further in, the share of the shorter that a pipeline does not hide."""
 
 
 def _setup(tiers: Sequence[Tier]) -> Seconds:
@@ -132,7 +132,8 @@ def nested_all_reduce_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: boo
 
     Where a dimension's network adds up by itself, its transfer is (p+1)/p at a rate of its own instead of 2(p−1)/p
     when that takes less, and its steps are two. f is the filling of the pipeline. Assumes chunks pass the dimensions
-    in a pipeline (max) or one after the other (sum); two trees between units send as much.
+    in a pipeline (max) or one after the other (sum); two trees between units send as much. A pipeline hides all but the
+    longest transfer, or all but a share of the others that a tier states.
     """
     parts = []
     left: Number = size

@@ -30,7 +30,7 @@ class Link:
     reduction_efficiency: Fraction = number(SHARE, 1.0)
     """Rate while the network adds up, over the sustained rate."""
     unhidden: Fraction = number(NO_SHARE, 0.0)
-    """Share of the shorter of two dimensions' transfers that a collective through both does not hide."""
+    """Of its transfer and the longest further in, the share of the shorter that a collective does not hide."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """How sure we are of the fields above, by name."""
 
