@@ -1,4 +1,4 @@
-"""Studies whose batch grows with replicas, and whose memory may be ignored."""
+"""What makes another workload: a batch that grows with replicas, memory that is ignored, another machine."""
 
 from typing import Any
 
