@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 49_920
+MOST_LINES = 50_240
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -25,9 +25,10 @@ few lines and can be pickled, by 380 for reports as values in place of a templat
 validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 50 for
 what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, by 80
 for what surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and
-names of four networks, by 440 for runs of Linpack of one's own by any of three models and what entries of its list
-tell, by 60 for inputs that are shown as they are set, and by 20 for panels in fewer bytes and what is said of few
-held-out systems; and down by 840, by 520
+names of four networks, by 160 for steps taken apart layer by layer, what they use of memory and network, and files of
+both, by 140 for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of
+one's own by any of three models and what entries of its list tell, by 80 for inputs that are shown as they are set,
+and by 20 for panels in fewer bytes and what is said of few held-out systems; and down by 840, by 520
 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "applications/kernels": 735,
@@ -169,7 +170,7 @@ ADDED = {
     "reproductions/pitfalls": 215,
     "catalogue/published/pitfalls.py": 55,
     "applications/hpl/noise.py": 150,
-    "applications/distribution.py": 40,
+    "applications/distribution.py": 70,
     "applications/hpcg": 860,
     "applications/hpl_mxp": 670,
     "laws/hpl/refinement.py": 45,
@@ -179,7 +180,12 @@ ADDED = {
     "laws/stencil.py": 80,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
-    "interchange/workload_form.py": 170,
+    "interchange/workload_form.py": 200,
+    "estimators/training/layer_phases.py": 245,
+    "report/layers_text.py": 50,
+    "estimators/training/resource_use.py": 105,
+    "interchange/layer_workload.py": 160,
+    "mapping/comet_counting.py": 140,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

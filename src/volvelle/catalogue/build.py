@@ -151,6 +151,11 @@ def build_link(file: LinkFile, sources: Collection[str]) -> Link:
             if file.reduction_efficiency
             else 1.0
         ),
+        unhidden=(
+            figures.read("unhidden", file.unhidden, LINK["unhidden"], exact="no range rests on what a pipeline hides")
+            if file.unhidden
+            else 0.0
+        ),
         figures=figures.found,
     )
 

@@ -129,6 +129,7 @@ class LinkFile(_Strict):
     reduces: bool = False
     reduces_source: str = ""
     reduction_efficiency: Annotated[Datum, LINK["reduction_efficiency"]] | None = None
+    unhidden: Annotated[Datum, LINK["unhidden"]] | None = None
     notes: str = ""
 
 

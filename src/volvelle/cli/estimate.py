@@ -9,8 +9,9 @@ from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.tuning_options import tuning_options
-from volvelle.cli.words import BRIEF, Lower, Within
+from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import SEED
+from volvelle.errors import MappingError
 
 
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
@@ -25,7 +26,13 @@ from volvelle.domains import SEED
 @margin_option
 @machine_options
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
-@click.option("--detail", is_flag=True, help="Every operation on a line of its own.")
+@click.option("--detail", is_flag=True, help="Every operation on a line of its own, and layer by layer in every phase.")
+@click.option(
+    "--workload",
+    type=Output(),
+    metavar="FILE",
+    help="Write FLOP, bytes and collectives of every layer and phase: .csv, or .txt as ASTRA-sim 1 reads it.",
+)
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
@@ -36,6 +43,7 @@ def estimate(
     *,
     model: str,
     detail: bool,
+    workload: Path | None,
     brief: bool,
     html: Path | None,
     as_json: bool,
@@ -48,6 +56,13 @@ def estimate(
     from volvelle.verbs.estimate import estimate as verb  # noqa: PLC0415 - keeps completion of options short
 
     answer = verb(model, **unlisted(question))
+    if workload is not None:
+        from volvelle.interchange.layer_workload import write_layer_workload  # noqa: PLC0415 - keeps start-up short
+
+        if answer.speed is None:
+            raise MappingError("there is no such layout, so no layers to write; --workload needs one that can exist")
+        write_layer_workload(answer.layer_phases, answer.estimate.mapping, workload)
+        click.echo(f"written: {workload}", err=True)
     if html is not None:
         from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--invert", metavar="TEXT", help='Find the best design that meets a requirement: "days<=30 and usd minimal".'
 )
+@click.option("--on", default="", metavar="SYSTEM", help="Machine that axes start from. [default: what STUDY says]")
 @click.option("--stack", default="", help="Software that trains, like fsdp. [default: what STUDY says]")
 @click.option(
     "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: what STUDY says]"
@@ -59,6 +60,7 @@ def explore(
     fresh: bool,
     chunk: int | None,
     invert: str | None,
+    on: str,
     stack: str,
     margin: str | None,
     set: dict[str, str] | None,  # noqa: A002 - the option's name
@@ -83,7 +85,7 @@ def explore(
     if not dry_run:
         check_engines()
     ahead = outlook(
-        study_file, workers=workers, compiled=compiled, stack=stack, margin=margin, set=set, catalogue=catalogue
+        study_file, workers=workers, compiled=compiled, on=on, stack=stack, margin=margin, set=set, catalogue=catalogue
     )
     if not as_json:
         print_study(ahead)

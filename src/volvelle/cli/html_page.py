@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from volvelle.cli.words import Output
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_NOT_REPEATED = ("html", "as_json", "detail", "top", "seed")
+_NOT_REPEATED = ("html", "as_json", "detail", "workload", "top", "seed")
 """Options that say how an answer is shown."""
 
 

@@ -77,11 +77,12 @@ def _share(degree: Number, *, look: bool) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class KernelTime:
-    """Seconds of a kernel, and what arithmetic and memory would take alone (zero unless asked for)."""
+    """Seconds of a kernel, what arithmetic and memory would take alone, and bytes moved (zero unless asked for)."""
 
     time: Number
-    arithmetic: Number
-    memory: Number
+    arithmetic: Number = 0.0
+    memory: Number = 0.0
+    traffic: Number = 0.0
 
 
 class KernelTimes:
@@ -124,7 +125,9 @@ class KernelTimes:
         time = unit.time * scale
         if not is_plainly(self._machine.kernel_launch_time, 0.0):
             time = time + self._machine.kernel_launch_time
-        return KernelTime(time, unit.arithmetic * scale, unit.memory * scale)
+        if not self._alone:
+            return KernelTime(time)
+        return KernelTime(time, unit.arithmetic * scale, unit.memory * scale, unit.traffic * scale)
 
     def _with_casts(self, kernel: Kernel, timing: KernelTime) -> KernelTime:
         """The product after its operands have been cast, where the machine multiplies narrower than it stores."""
@@ -134,7 +137,8 @@ class KernelTimes:
         first, second, _ = kernel.product
         operands = (self._sizes(first) + self._sizes(second)) * self._sizes(kernel.instances)
         moved = cast_traffic(operands, wide_each=1.0, narrow_each=cast)
-        return replace(timing, time=timing.time + moved / self._machine.memory_rate)
+        traffic = timing.traffic + moved if self._alone else 0.0
+        return replace(timing, time=timing.time + moved / self._machine.memory_rate, traffic=traffic)
 
     def _roofline(
         self,
@@ -167,8 +171,8 @@ class KernelTimes:
         if not is_plainly(launch_time, 0.0):
             time = time + launch_time
         if not self._alone:
-            return KernelTime(time, 0.0, 0.0)
-        return KernelTime(time, work / rate, traffic / machine.memory_rate)
+            return KernelTime(time)
+        return KernelTime(time, work / rate, traffic / machine.memory_rate, traffic)
 
     def _shape_efficiency(self, kernel: Kernel) -> Fraction:
         """How well a matrix product's shape fills the chip, 1 where the chip is not cut into units."""

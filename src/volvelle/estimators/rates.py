@@ -38,6 +38,7 @@ class NetworkLevel:
     contention: Fraction
     reduces: bool
     reduction_efficiency: Fraction
+    unhidden: Fraction = 0.0
 
     def sustained(self, chips: Count) -> BytesPerSecond:
         """Rate in a well-ordered collective over so many units."""
@@ -135,6 +136,7 @@ class SustainedRates:
                     contention=dimension.link.contention,
                     reduces=dimension.link.reduces,
                     reduction_efficiency=dimension.link.reduction_efficiency,
+                    unhidden=dimension.link.unhidden,
                 )
                 for dimension in cluster.dimensions
             ),
@@ -202,6 +204,7 @@ class SustainedRates:
                 fill=level.fill,
                 reduces=level.reduces,
                 reduction_efficiency=level.reduction_efficiency,
+                unhidden=level.unhidden,
             )
             for level, chips in zip(self.levels, along, strict=True)
         ]

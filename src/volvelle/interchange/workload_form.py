@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from volvelle.domains import DEGREE, FFT_SIDE, LIMIT, SEQUENCES, TOKENS, WEIGHT, WIDTH
+from volvelle.domains import DEGREE, FFT_SIDE, GRAPH_SIZE, LIMIT, SEQUENCES, TOKENS, WEIGHT, WIDTH
 from volvelle.errors import DescriptionError
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.interchange.yaml_file import read_fields
@@ -39,7 +39,20 @@ MAPPED = frozenset(
 )
 """What may be said of how a graph is mapped."""
 _LOOKED_AT = {
-    "train": frozenset({"batch", "sequence", "element", "gradient_element", "tokens"}),
+    "train": frozenset(
+        {
+            "batch",
+            "batch_per_replica",
+            "sequence",
+            "sizes",
+            "element",
+            "gradient_element",
+            "tokens",
+            "counting",
+            "split_heads",
+            "memory_limit",
+        }
+    ),
     "map": MAPPED | {"forward", "gpt_layer_only"},
     "dlrm": frozenset({"batch", "element", "model"}),
     "fft": frozenset({"size"}),
@@ -78,11 +91,21 @@ class WorkloadForm(Closed):
     """Or one of these, planned anew at every point."""
     batch: Annotated[int, SEQUENCES] | None = None
     """Sequences, or samples, in the global batch."""
+    batch_per_replica: Annotated[int, SEQUENCES] | None = None
+    """Of training, in place of a batch: sequences of each replica, so that the batch grows with them (weak scaling)."""
     size: Annotated[int, FFT_SIDE] | None = None
     """Of a run: edge of the cube (fft)."""
     model: str | None = None
     """Of a run: the recommendation model (dlrm)."""
     sequence: Annotated[int, WIDTH] | None = None
+    sizes: dict[str, Annotated[float, GRAPH_SIZE]] = {}
+    """Of training: dimensions of the model that differ from its entry in the catalogue, like ``head_dim``."""
+    counting: Literal["derived", "comet"] = "derived"
+    """Of training: kernels, bytes and exchanges as declarations imply them, or as COMET's tables have them."""
+    split_heads: bool = False
+    """Of training: tensor parallelism may cut through heads; else degrees that do not divide them cannot run."""
+    memory_limit: Literal["enforced", "ignored"] = "enforced"
+    """Of training: whether a layout that holds more than a chip has counts as one that cannot run."""
     element: str = "bf16"
     gradient_element: str = "fp32"
     tokens: Annotated[float, BeforeValidator(_tokens), TOKENS] | None = None
@@ -134,8 +157,10 @@ class WorkloadForm(Closed):
         idle = {name for name in known if name not in apart and getattr(self, name) != known[name].default}
         if idle:
             raise ValueError(f"{', '.join(sorted(idle))} means nothing to {self.called}; leave it out")
-        if self.batch is None and (self.train is not None or self.run == "dlrm"):
+        if self.batch is None and self.batch_per_replica is None and (self.train is not None or self.run == "dlrm"):
             raise ValueError("a batch is needed: how many sequences or samples make a step")
+        if self.batch is not None and self.batch_per_replica is not None:
+            raise ValueError("give a batch, or a batch_per_replica that it grows with, not both")
         if self.run == "dlrm" and self.model is None:
             raise ValueError("run: dlrm needs a model: to be named")
         if self.run == "fft" and self.size is None:

@@ -41,6 +41,8 @@ class Tier:
     reduces: bool = False
     reduction_efficiency: Fraction = 1.0
     """Rate while the network adds up, over `rate`."""
+    unhidden: Fraction = 0.0
+    """Of this transfer and the longest further in, the share of the shorter that a pipeline does not hide."""
 
 
 def _setup(tiers: Sequence[Tier]) -> Seconds:
@@ -52,15 +54,21 @@ def _setup(tiers: Sequence[Tier]) -> Seconds:
 
 
 def _combined(times: Sequence[tuple[Seconds, Seconds]], tiers: Sequence[Tier], *, pipelined: bool) -> Seconds:
-    """Latencies and fillings add; transfers of pipelined tiers run at once, of the others one after another."""
+    """Latencies and fillings add; transfers of pipelined tiers run at once, of the others one after another.
+
+    Of those at once, all but the longest may be hidden in part alone.
+    """
     latency: Number = 0.0
     transfer: Number = 0.0
+    rest: Number = 0.0
     for (wait, move), tier in zip(times, tiers, strict=True):
         latency = latency + wait
         if not is_plainly(tier.fill, 0.0):
             latency = latency + pipeline_fill_time(move, fill=tier.fill)
+        if pipelined and not is_plainly(tier.unhidden, 0.0):
+            rest = rest + tier.unhidden * np.minimum(transfer, move)
         transfer = np.maximum(transfer, move) if pipelined else transfer + move
-    return latency + transfer
+    return latency + transfer + rest
 
 
 def _ring_volumes(size: Bytes, tiers: Sequence[Tier]) -> list[Bytes]:
@@ -124,7 +132,8 @@ def nested_all_reduce_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: boo
 
     Where a dimension's network adds up by itself, its transfer is (p+1)/p at a rate of its own instead of 2(p−1)/p
     when that takes less, and its steps are two. f is the filling of the pipeline. Assumes chunks pass the dimensions
-    in a pipeline (max) or one after the other (sum); two trees between units send as much.
+    in a pipeline (max) or one after the other (sum); two trees between units send as much. A pipeline hides all but the
+    longest transfer, or all but a share of the others that a tier states.
     """
     parts = []
     left: Number = size

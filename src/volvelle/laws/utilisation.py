@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Count, Flop, FlopPerSecond, Fraction, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Flop, FlopPerSecond, Fraction, Seconds
 
 
 @cites("chowdhery2022palm", place="section 4.1, model FLOPs utilisation")
@@ -17,3 +17,16 @@ def model_flops_utilisation(work: Flop, time: Seconds, *, chips: Count, peak: Fl
     a chip can do; no chip is busy for more than all the time. Assumes F is the dense peak of the element type.
     """
     return np.minimum(1.0, work / (time * chips * peak))
+
+
+@cites("kadiyala2024comet", place="section 3.2, resource utilisation beside the training time")
+def transfer_utilisation(moved: Bytes, time: Seconds, *, rate: BytesPerSecond) -> Fraction:
+    r"""Bytes that passed over what a memory or a link could have passed in that time.
+
+    $$ u = \min\left(1,\; \frac{Q}{t\,B}\right) $$
+
+    The paper names the figure and prints no formula. Q is what one chip moves to and from its memory, or sends at one
+    level of the network, in a whole step; B is the rated rate, of a link in one direction. Assumes that what a chip
+    receives runs at the same time in the other direction, and that a cached byte is not moved.
+    """
+    return np.minimum(1.0, moved / (time * rate))

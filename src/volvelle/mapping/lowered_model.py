@@ -1,15 +1,16 @@
 """A model's blocks lowered once for each structure and kept, and how they follow one another."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from volvelle.mapping.comet_counting import counted_as_comet
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Structure
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
-from volvelle.workload.training import TrainingStep
+from volvelle.workload.training import Counting, TrainingStep
 
 
 class ByIdentity:
@@ -27,7 +28,7 @@ class ByIdentity:
         return isinstance(other, ByIdentity) and other.model is self.model
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredModel:
     """Lowered blocks, and the order in which they run."""
 
@@ -129,7 +130,8 @@ class LoweredModel:
 
 def lowered_model(step: TrainingStep, structure: Structure) -> LoweredModel:
     """All blocks of a step for one structure."""
-    return _lowered(ByIdentity(step.model), structure, step.expert_load, step.backward)
+    found = _lowered(ByIdentity(step.model), structure, step.expert_load, step.backward)
+    return _as_comet(found, step.weight_element) if step.counting is Counting.COMET else found
 
 
 def split_dims(blocks: Sequence[LoweredBlock]) -> frozenset[str]:
@@ -151,6 +153,11 @@ def _lowered(model: ByIdentity, structure: Structure, expert_load: float, backwa
         blocks=tuple(lower(whole, block, structure) for block in whole.blocks),
         runs=whole.runs,
     )
+
+
+@lru_cache(maxsize=64)
+def _as_comet(model: LoweredModel, element: str) -> LoweredModel:
+    return replace(model, blocks=tuple(counted_as_comet(block, element) for block in model.blocks))
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show, whole_text
 from volvelle.report.compare_text import difference_lines
+from volvelle.report.layers_text import layers_table
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
@@ -31,6 +32,8 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
         console.print(violations_panel(answer.estimate.violations, title="why it cannot run"))
     if answer.speed is not None:
         console.print(_time(answer, detail=detail, bars=console.width >= _BARRED))
+        if detail:
+            console.print(layers_table(answer.layer_phases))
     console.print(_memory(answer, bars=console.width >= _BARRED))
     console.print(_inputs(answer))
     console.print(_laws(answer))
@@ -68,6 +71,7 @@ def _headline(answer: Answer) -> Panel:
     text.append(f"  {layout_text(mapping)}\n\n")
     if answer.speed is not None:
         _speed(text, answer.speed)
+        text.append(use_text(answer) + "\n")
     text.append(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
         f"({estimate.worst_rank}): {fits_text(estimate)}\n"
@@ -108,6 +112,13 @@ def _speed(text: Text, estimate: TrainingEstimate) -> None:
         f"{100 * estimate.utilisation:.1f} % of peak (MFU{_MASKED if estimate.utilisation >= 1.0 else ''})   "
         f"{estimate.work / estimate.time / estimate.chips / 1e12:.1f} TFLOP/s a chip\n"
     )
+
+
+def use_text(answer: Answer) -> str:
+    """How much of the memory's rate and of the busiest level of the network a step puts to use."""
+    link = answer.busiest_link
+    network = f"   {100 * link.utilisation:.1f} % of the network ({link.name})" if link else ""
+    return f"{100 * (answer.memory_utilisation or 0.0):.1f} % of the memory's rate{network}"
 
 
 def layout_text(mapping: ParallelMapping) -> str:

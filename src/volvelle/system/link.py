@@ -29,6 +29,8 @@ class Link:
     """The network itself can add up what it forwards (NVLink SHARP, InfiniBand SHARP)."""
     reduction_efficiency: Fraction = number(SHARE, 1.0)
     """Rate while the network adds up, over the sustained rate."""
+    unhidden: Fraction = number(NO_SHARE, 0.0)
+    """Of its transfer and the longest further in, the share of the shorter that a collective does not hide."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """How sure we are of the fields above, by name."""
 

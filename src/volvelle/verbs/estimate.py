@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from volvelle.estimators.calibration import FittedConstants, calibrations_of, fi
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
+from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
@@ -73,7 +76,7 @@ class Input:
         return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Answer(Presentable):
     """An estimate with its question and its sources."""
 
@@ -106,6 +109,31 @@ class Answer(Presentable):
     def speed(self) -> TrainingEstimate | None:
         """The estimate, where it is of a layout that could exist; None: its times mean nothing."""
         return self.estimate if self.estimate.could_exist else None
+
+    @cached_property
+    def layer_phases(self) -> tuple[LayerPhase, ...]:
+        """Every operation of every block in every phase; nothing where no such layout exists."""
+        return () if self.speed is None else layer_phases(self.step, self.cluster, self.estimate.mapping)
+
+    @cached_property
+    def resource_use(self) -> tuple[ResourceUse, ...]:
+        """Use of the memory, then of every level of the network; nothing where no such layout exists."""
+        if self.speed is None:
+            return ()
+        asked = (self.step, self.cluster, self.estimate.mapping)
+        return resource_use(*asked, self.layer_phases, self.speed.time)
+
+    @property
+    def memory_utilisation(self) -> float | None:
+        """Bytes moved in a step over what the memory could have moved; None: no such layout exists."""
+        return next((use.utilisation for use in self.resource_use if use.name == MEMORY), None)
+
+    @property
+    def busiest_link(self) -> ResourceUse | None:
+        """The level of the network that is used most; None: there is no network, or no such layout."""
+        return max(
+            (use for use in self.resource_use if use.name != MEMORY), key=lambda use: use.utilisation, default=None
+        )
 
     @property
     def parameters(self) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES, within_domains
+from volvelle.errors import DescriptionError
 from volvelle.studies.answers.answers import Answers, answer
 from volvelle.studies.answers.invert import Inversion, invert
 from volvelle.studies.design_space.accounts import Accounts
@@ -67,6 +68,7 @@ def outlook(
     *,
     workers: Annotated[int | None, PROCESSES] = None,
     compiled: bool = False,
+    on: str = "",
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
@@ -74,15 +76,19 @@ def outlook(
 ) -> Outlook:
     """The size of a study and the time it will take on so many processes (all cores), from a few of its points.
 
-    `stack` is the software that trains and `margin` the share of memory left free, by default what the study says;
-    `set` gives numbers of its machine other values (``{"scale_up.rate": "2x"}``).
+    `on` is the machine that axes start from, `stack` the software that trains and `margin` the share of memory left
+    free, by default what the study says; `set` gives numbers of its machine other values (``{"scale_up.rate": "2x"}``).
     """
     if not isinstance(study, DesignStudy):
         source = Path(study) if isinstance(study, str) else study
         study = read_study(source, folders=(catalogue,) if catalogue else ())
     said: dict[str, Any] = {
-        name: value for name, value in (("stack", stack), ("margin", margin)) if value not in ("", None)
+        name: value for name, value in (("system", on), ("stack", stack), ("margin", margin)) if value not in ("", None)
     }
+    if on and (study.published is not None or "system" in study.form.axes):
+        raise DescriptionError(f"the study {study.form.name!r} says itself which machines it is of; leave --on away")
+    if on:
+        study = replace(study, form=study.form.model_copy(update=said))
     if set:
         said["set"] = {**study.form.set, **numbers_of(study.base, set)}
     if said:

@@ -1,6 +1,7 @@
 """A training step: what is computed between two updates of the weights."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 from volvelle.domains import EXPERT_LOAD, NO_SHARE, NO_SIZE, SEQUENCES, STATE_BYTES, STATE_WORK, check_fields, number
 from volvelle.quantities import Bytes
@@ -9,6 +10,15 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.transforms import with_backward
 from volvelle.workload.tuning import Tuning
+
+
+class Counting(Enum):
+    """By which rules the kernels, bytes and exchanges of a step are counted."""
+
+    DERIVED = "derived"
+    """What the declarations of operations imply, all of it."""
+    COMET = "comet"
+    """As Tables 1 and 2 of COMET have it, for comparing with that paper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +49,9 @@ class TrainingStep:
     """False: the forward pass alone, without gradients and optimiser."""
     expert_load: float = number(EXPERT_LOAD, 1.0)
     """Tokens on the busiest expert's chip over the even share: routing out of balance, or a capacity padded to."""
+    counting: Counting = Counting.DERIVED
+    split_heads: bool = False
+    """Tensor parallelism may cut through heads and other units that it splits; else its degree has to divide them."""
     reserved: Bytes = number(NO_SIZE, 1.5 * 2**30)
     """Memory that drivers, kernels and communication libraries keep: 1 to 2 GB (Hugging Face, training anatomy)."""
     fragmentation: float = number(NO_SHARE, 0.05)

@@ -55,6 +55,7 @@ def link(name: str, rate: str) -> Entry:
         "reduces": True,
         "reduces_source": "volvelle-assumption",
         "reduction_efficiency": number("70 %"),
+        "unhidden": number("10 %"),
     }
 
 
@@ -164,6 +165,7 @@ PLACES = [
 ]
 NAMES = [f"{file.removesuffix('.yaml')}:{'.'.join(map(str, place))}" for file, place in PLACES]
 CANNOT = {
+    "unhidden": "no range rests on what a pipeline hides",
     "energy": "no answer rests on the energy of a link",
     "memory_margin": "it is chosen and not measured",
     "step_error": "it is itself how far an estimate may be off",

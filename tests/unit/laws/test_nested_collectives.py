@@ -64,3 +64,11 @@ def test_a_network_that_is_told_to_add_up_does_so_even_for_two_who_would_be_fast
     assert nested_all_reduce_time(8.0, pair) == pytest.approx(8.0)
     plain = (Tier(chips=8.0, rate=1.0, latency=1.0, steps=3.0),)
     assert in_network_through_tiers_time(8.0, plain) == pytest.approx(float(nested_all_reduce_time(8.0, plain)))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15, 1.0])
+def test_what_a_pipeline_does_not_hide_lies_between_all_at_once_and_one_after_another(share: float) -> None:
+    tiers = [Tier(chips=4.0, rate=rate, latency=0.0, steps=3.0, unhidden=share) for rate in (4.0, 1.0, 2.0)]
+    bare = [Tier(chips=4.0, rate=rate, latency=0.0, steps=3.0) for rate in (4.0, 1.0, 2.0)]
+    at_once, in_turn = (nested_all_reduce_time(8.0, bare, pipelined=pipelined) for pipelined in (True, False))
+    assert nested_all_reduce_time(8.0, tiers) == pytest.approx(at_once + share * (in_turn - at_once))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from volvelle.laws.utilisation import model_flops_utilisation
+from volvelle.laws.utilisation import model_flops_utilisation, transfer_utilisation
 
 
 def test_utilisation_of_palm() -> None:
@@ -13,3 +13,8 @@ def test_utilisation_of_palm() -> None:
 
 def test_no_chip_is_busy_for_more_than_all_the_time() -> None:
     assert model_flops_utilisation(3e15, 1.0, chips=1, peak=1e15) == 1.0
+
+
+def test_a_link_that_is_busy_half_the_time_is_half_used() -> None:
+    assert transfer_utilisation(1e12, 4.0, rate=0.5e12) == 0.5
+    assert transfer_utilisation(3e12, 1.0, rate=1e12) == 1.0

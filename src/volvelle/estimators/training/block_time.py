@@ -58,6 +58,8 @@ class BlockTime:
             blocking = {phase: time * tensor_exposure for phase, time in blocking.items()}
         self.exposed: dict[Axis, Number] = {}
         self.behind: dict[Axis, Number] = {}
+        self.hidden: dict[tuple[Axis, Phase], Number] = {}
+        """Of `behind`, what each phase hides."""
         later: dict[Phase, Number] = dict.fromkeys(Phase, 0.0)
         for axis in CUTTING:
             if axis is TENSOR or axis not in tiers:
@@ -67,6 +69,7 @@ class BlockTime:
                 moved = self._exchanged(phase, axis, repeated=False) + self._exchanged(phase, axis, repeated=True)
                 done = BlockWork(whole=work[phase], attention_core=self._core(phase), beside=beside)
                 hidden = hidden_time(moved, OVERLAPS[axis.hides_behind](done))
+                self.hidden[axis, phase] = hidden
                 later[phase] = later[phase] + moved - hidden
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
                 self.behind[axis] = self.behind[axis] + hidden
@@ -93,6 +96,19 @@ class BlockTime:
                 self.repeated_hidden + self.beside_products + total(self.behind.values()), share=communication_sm_share
             )
         self.time = self.forward + self.backward + self.slowed
+
+    def exposed_time(self, exchange: Exchange, time: Number) -> Number:
+        """What an exchange of so many seconds adds to the block: its share of what its axis and phase do not hide."""
+        if exchange.per_step:
+            return time
+        if exchange.axis is not TENSOR:
+            hidden = self.hidden[exchange.axis, exchange.phase]
+            own = [self._exchanged(exchange.phase, exchange.axis, repeated=repeated) for repeated in (False, True)]
+        elif exchange.repeated_in_backward:
+            hidden, own = self.repeated_hidden, [self._exchanged(exchange.phase, TENSOR, repeated=True)]
+        else:
+            return time * self.exposure
+        return time * (1.0 - hidden / np.maximum(total(own), np.finfo(float).tiny))
 
     def _work(self, phase: Phase, *, attention_core: bool = False) -> Number:
         return counted(

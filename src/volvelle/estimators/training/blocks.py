@@ -47,9 +47,9 @@ class Blocks:
     ) -> None:
         self.model = model
         self._table = table
-        self._sizes = Sizes(table)
+        self.sizes = Sizes(table)
         self._rows: NDArray[np.intp] | None = None
-        kernels = KernelTimes(self._sizes, machine, alone=alone, narrow_attention=table.narrow_attention)
+        kernels = KernelTimes(self.sizes, machine, alone=alone, narrow_attention=table.narrow_attention)
         self.axes = _axes(model.blocks, machine, table)
         """What the groups of each axis have of the network."""
         another = (table.schedule == Schedule.DUAL_PIPE) | (table.expert_overlap > 0)
@@ -64,7 +64,7 @@ class Blocks:
             block.name: BlockTime(
                 block,
                 kernels.times_of(block.kernels, works[block.name]),
-                self._sizes,
+                self.sizes,
                 self.axes,
                 beside=beside,
                 host=host,
@@ -103,7 +103,7 @@ class Blocks:
 
     def size(self, terms: Callable[[LoweredBlock], Sequence[Term]]) -> dict[str, Number]:
         """A size of each block."""
-        return {block.name: self.column(self._sizes.total(terms(block))) for block in self.model.blocks}
+        return {block.name: self.column(self.sizes.total(terms(block))) for block in self.model.blocks}
 
     def handed_over(self) -> tuple[Number, Seconds]:
         """What one chip sends to the next stage, and the seconds to gather the whole on arrival.
@@ -111,7 +111,7 @@ class Blocks:
         Tensor-parallel ranks that hold the same activations send a part each (Narayanan et al. 2021, section 4.1).
         """
         output = self.model.layers[0].output_bytes
-        whole = self._sizes.total(output)
+        whole = self.sizes.total(output)
         if any(term.power(TENSOR.name) for term in output):
             return self.column(whole), 0.0
         return self.column(whole / self._table.tensor), self.column(nested_all_gather_time(whole, self.axes[TENSOR]))

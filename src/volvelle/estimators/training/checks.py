@@ -107,6 +107,8 @@ def _split_sizes(case: Case) -> list[tuple[str, int]]:
 
 def _split_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     bad = np.zeros(len(table), dtype=bool)
+    if case[0].split_heads:
+        return bad | (table.tensor < 1.0)
     for size in sorted({size for _, size in _split_sizes(case)}):
         each = size / table.tensor
         bad = bad | (each != np.floor(each))

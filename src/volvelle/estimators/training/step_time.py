@@ -30,18 +30,32 @@ from volvelle.estimators.training.replicas import Replicas, replicas
 from volvelle.estimators.training.stage_memory import Frozen, Held, stage_memory
 from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.nested_collectives import Tier
+from volvelle.laws.nested_collectives import Tier, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
 from volvelle.mapping.axes import DATA, PIPELINE, REPLICAS, Axis, combined, stride
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.quantities import Count, Number, Seconds, is_plainly
+from volvelle.quantities import Bytes, Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.training import TrainingStep
+from volvelle.workload.training import Counting, TrainingStep
 
 OVERFULL = ("memory", "host capacity")
 """Violations of rows that hold too much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBasis:
+    """What a breakdown was added up from."""
+
+    blocks: Blocks
+    layers: OfBlocks
+    """How many of each block the slowest stage has; each runs once a micro-batch."""
+    micro_batches: Number
+    parameters: OfBlocks
+    """Trainable ones of each block on a chip, experts among them."""
+    optimiser_traffic: Bytes
+    """Bytes that the optimiser's step moves in the chip's memory."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +74,8 @@ class StepTime:
     resources: dict[Line, str] = field(default_factory=dict)
     """What bounds each contribution, if asked for."""
     facts: dict[str, Number] = field(default_factory=dict)
+    basis: StepBasis | None = None
+    """If a breakdown was asked for."""
 
     @property
     def memory_bytes(self) -> Number:
@@ -99,17 +115,18 @@ def step_time(
         if any(block.frozen_expert_bytes for block in model.blocks):
             frozen_experts = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
         experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
-    exchanged: Number = 0.0
-    stepped: Number = 0.0
-    for kind in (held, *([experts] if experts else [])) if model.trains else ():
-        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
-        exchanged = exchanged + kind.replicas.exchange_time(
-            kind.most, workload, table, micro_batches, gathered_bytes=gathered
-        )
-        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
-
+    as_comet = workload.counting is Counting.COMET
+    kinds = (held, *([experts] if experts else [])) if model.trains else ()
+    exchanged, stepped = (
+        (_layer_gradients(stages, held, workload), 0.0)
+        if as_comet
+        else _exchanged(stages, kinds, workload, table, micro_batches)
+    )
     # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
-    room = stages.last.of_layers(blocks.of(lambda block: block.backward_work - block.repeated_hidden))
+    behind = blocks.of(
+        lambda block: block.weight_gradients if as_comet else block.backward_work - block.repeated_hidden
+    )
+    room = stages.last.of_layers(behind)
     window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
     hidden = hidden_time(exchanged, window, overlap=table.overlap)
     per_step = blocks.of(lambda block: block.per_step)
@@ -156,7 +173,36 @@ def step_time(
             else held.most + (0.0 if experts is None else experts.most),
             "layers_per_stage": slowest.depth,
         }
+        here = 1.0 if machine.host_rate is None else 1.0 - table.offload_optimiser
+        found.basis = StepBasis(
+            blocks=blocks,
+            layers=slowest.counts,
+            micro_batches=micro_batches,
+            parameters=blocks.size(lambda block: (*block.weights, *block.expert_weights)),
+            optimiser_traffic=here * optimiser_step_time(stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
+        )
     return found
+
+
+def _exchanged(
+    stages: Stages, kinds: Sequence[Held], workload: TrainingStep, table: MappingTable, micro_batches: Number
+) -> tuple[Seconds, Count]:
+    """Seconds in which replicas exchange gradients and weights, and parameters that the optimiser steps on a chip."""
+    exchanged: Number = 0.0
+    stepped: Number = 0.0
+    for kind in kinds:
+        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
+        exchanged = exchanged + kind.replicas.exchange_time(
+            kind.most, workload, table, micro_batches, gathered_bytes=gathered
+        )
+        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
+    return exchanged, stepped
+
+
+def _layer_gradients(stages: Stages, held: Held, workload: TrainingStep) -> Seconds:
+    """Seconds of an all-reduce of the layers' gradients, at any stage of ZeRO (see `comet_counting`)."""
+    size = stages.first.of_layers(held.each) * element_bytes(workload.gradient_element)
+    return np.where(held.replicas.count > 1.0, nested_all_reduce_time(size, held.replicas.tiers), 0.0)
 
 
 def _frozen(blocks: Blocks) -> Frozen | None:
@@ -198,13 +244,18 @@ def _hand_over(
     return np.where(table.pipeline > 1.0, transfers * once, 0.0)
 
 
-def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
-    """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
-    sizes = {
+def _optimiser_sizes(workload: TrainingStep) -> dict[str, Bytes]:
+    """Bytes a parameter of what the optimiser's step touches."""
+    return {
         "state": workload.optimiser_state,
         "gradient": element_bytes(workload.gradient_element),
         "weight": element_bytes(workload.weight_element),
     }
+
+
+def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
+    """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
+    sizes = _optimiser_sizes(workload)
     here = optimiser_step_time(stepped, memory_rate=machine.memory_rate, **sizes)
     products: Number = 0.0
     if workload.optimiser_work:  # products of whole matrices, on the chip also where the states are not

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from volvelle.estimators.result import MemoryPart, Range, Violation
+from volvelle.estimators.training.resource_use import ResourceUse
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
@@ -75,6 +76,38 @@ class TrainedEntry(Document):
     keys_per_query: float | None
 
 
+class LayerExchangeEntry(Document):
+    """A collective of a layer; figures are of one run."""
+
+    collective: str
+    axis: str
+    """Which chips exchange."""
+    bytes: float
+    """Of the tensor on which the group works."""
+    seconds: float = at("time")
+    exposed_seconds: float = at("exposed")
+    per_step: bool
+    """Once a step; else once a micro-batch."""
+
+
+class LayerEntry(Document):
+    """One operation in one phase, on a chip of the slowest stage; figures are of one run."""
+
+    block: str
+    operation: str = at("layer")
+    phase: Literal["forward", "recomputation", "input gradient", "weight gradient"]
+    repeats: float = at("layers")
+    """Repetitions of the block on that stage."""
+    micro_batches: float
+    """Runs of each in a step."""
+    flops: float
+    bytes: float
+    """Moved between chip and memory."""
+    seconds: float = at("time")
+    """Of its kernels."""
+    exchanges: list[LayerExchangeEntry]
+
+
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
@@ -103,6 +136,12 @@ class EstimateDocument(Document):
     """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
     tokens_per_second: float | None = at("speed.tokens_per_second", None)
     utilisation: float | None = at("speed.utilisation", None)
+    memory_utilisation: float | None
+    """Bytes moved in a step over what the memory could have moved."""
+    network_utilisation: float | None = at("busiest_link.utilisation", None)
+    """The same of the level of the network that is used most; None: there is no network."""
+    resource_use: list[ResourceUse]
+    """Of the memory, then of every level of the network, innermost first."""
     memory_bytes: float = at("estimate.memory_bytes")
     memory_capacity: float = at("estimate.capacity")
     memory_margin: float = at("estimate.margin")
@@ -121,6 +160,8 @@ class EstimateDocument(Document):
     difference: DifferenceEntry | None
     """From the machine as it is, where some of its numbers were set."""
     contributions: list[ContributionEntry] = at("speed.contributions", [])
+    layer_phases: list[LayerEntry]
+    """The same layer by layer and phase by phase; nothing where there is no such layout."""
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")
     inputs: list[InputEntry]

@@ -7,7 +7,7 @@ from volvelle.report.layout_command import layout_flags
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import measure_text
 
-_ASKED = {"system", "accelerators", "workload.batch", "workload.sequence", "stack"}
+_ASKED = {"system", "accelerators", "workload.batch", "workload.batch_per_replica", "workload.sequence", "stack"}
 """Fields that ``volvelle estimate`` has words for."""
 
 
@@ -41,11 +41,16 @@ def estimate_of(answers: Answers) -> str:
     named = {path for path in fields if not path.startswith("mapping.")}
     if work.train is None or named - _ASKED or (work.train not in apart.layouts and len(apart.layouts) != 1):
         return ""
+    if work.sizes or work.split_heads or work.counting != "derived":
+        return ""
+    layout = next(iter(apart.layouts.values()))
     machine, _, count = form.system.partition("/")
     system = str(fields.get("system", machine)).partition("/")
     chips = str(int(fields["accelerators"])) if "accelerators" in fields else system[2] or count
     words = ["volvelle", "estimate", work.train, "--on", f"{system[0]}/{chips}" if chips else system[0]]
     batch, sequence = fields.get("workload.batch", work.batch), fields.get("workload.sequence", work.sequence)
+    each = fields.get("workload.batch_per_replica", work.batch_per_replica)
+    batch = batch if each is None else int(each) * layout.data
     words += ["--batch", str(int(batch))] if batch else []
     words += ["--seq", str(int(sequence))] if sequence else []
     words += ["--element", work.element] if work.element != "bf16" else []
@@ -53,4 +58,4 @@ def estimate_of(answers: Answers) -> str:
     words += ["--stack", stack] if stack else []
     words += ["--margin", str(form.margin)] if form.margin is not None else []
     words += ["--tokens", f"{work.tokens:g}"] if work.tokens else []
-    return shlex.join([*words, *layout_flags(next(iter(apart.layouts.values())))])
+    return shlex.join([*words, *layout_flags(layout)])

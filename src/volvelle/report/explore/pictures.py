@@ -189,6 +189,11 @@ def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> C
     groups = names[grid.groups.name] if grid.groups else [""]
     columns = ["\n".join(words) for words in within]
     note = "The stronger a colour, the better; –: the point cannot run or does not meet the constraints."
+    across = [axis for axis in (grid.groups, *grid.within) if axis is not None]
+    if any(_is_bare(axis, study) for axis in (*grid.down, *across)):  # plain numbers do not say what they are of
+        down, over = (", then ".join(field_name(axis.name) for axis in some) for some in (grid.down, across))
+        note += f" Cells: {panels[0].title}." if len(panels) == 1 else ""
+        note += f" Down: {down}{f'; across: {over}' if over else ''}."
     if len(groups) * len(columns) > _NAMED and max(len(word) for words in within for word in words) > _LETTERS:
         note += " " + "; ".join(f"{place}: {', '.join(words)}" for place, words in enumerate(within, start=1)) + "."
         columns = [str(place) for place in range(1, len(columns) + 1)]
@@ -202,6 +207,12 @@ def grid_picture(grid: FacetGrid, answers: Answers, *, width: float = WIDE) -> C
         note=note,
         width=width,
     )
+
+
+def _is_bare(axis: Axis, study: DesignStudy) -> bool:
+    """Whether an axis has plain numbers, without a unit."""
+    ((path, values), *_) = axis.columns.items()
+    return study.kind_of(path) is None and all(isinstance(value, int | float) for value in values)
 
 
 def _unit(values: NDArray[np.float64], kind: Quantity | None) -> tuple[str, float]:

@@ -26,7 +26,9 @@ _NAMES = {
     "scale_out.rate": "scale-out bandwidth",
     "scale_out.latency": "scale-out latency",
     "workload.batch": "batch",
+    "workload.batch_per_replica": "batch of a replica",
     "workload.sequence": "sequence length",
+    "workload.memory_limit": "memory limit",
 }
 _MEASURES = {
     "time": "step time",
@@ -37,6 +39,7 @@ _MEASURES = {
     "usd_per_mtoken": "cost of a million tokens",
     "tokens_per_s": "tokens a second",
     "samples_per_s": "sequences a second",
+    "time_per_sample": "time a sequence",
     "power": "power",
     "joules_per_sample": "energy a sequence",
     "tokens_per_joule": "tokens a joule",
@@ -82,6 +85,9 @@ def policy_words(study: DesignStudy) -> str:
 def work_words(work: WorkloadForm, form: StudyForm) -> str:
     """A workload of a study in one line."""
     batch = f": {work.batch:,} sequences or samples a step" if work.batch else ""
+    if work.batch_per_replica:
+        batch = f": {work.batch_per_replica:,} sequences a replica and step"
+    batch += ", counted as COMET does" if work.counting == "comet" else ""
     tokens = f", {work.tokens:.3g} tokens in all" if work.tokens else ""
     weight = f", weight {work.weight:g}" if len(form.workloads) > 1 else ""
     return f"{work.called}{batch}{tokens}{weight}"

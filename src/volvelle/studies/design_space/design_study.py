@@ -50,6 +50,12 @@ class DesignStudy:
         if self.form.facet is not None and self.form.facet not in names:
             raise DescriptionError(f"facet: {UnknownNameError.among('axis', self.form.facet, names)}")
         if self.form.mapping.policy == "best":
+            for work in self.form.workloads:
+                if work.batch_per_replica is not None or work.memory_limit == "ignored":
+                    raise DescriptionError(
+                        f"workload {work.called!r}: a batch_per_replica and a memory_limit that is ignored need a "
+                        "layout that is given; set policy: fixed under mapping:, and make its degrees axes"
+                    )
             layout_space(self.form.mapping.choices)
             moved = [path for axis in self.axes for path in axis.columns if path.startswith("mapping.")]
             if moved:
@@ -71,6 +77,11 @@ class DesignStudy:
         """Whether several workloads run at every point, in turn."""
         named = any(WORKLOAD in axis.columns for axis in self.axes)
         return len(self.form.workloads) > 1 and not named
+
+    @property
+    def weakly(self) -> bool:
+        """Whether a batch grows with replicas, so that every layout has its own."""
+        return any(work.batch_per_replica is not None for work in self.form.workloads)
 
     @property
     def maps(self) -> bool:

@@ -19,6 +19,7 @@ from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import Number
 from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts, PricedMachine
+from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
@@ -30,7 +31,10 @@ from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
-from volvelle.workload.training import TrainingStep
+from volvelle.workload.training import Counting, TrainingStep
+
+_LAID = "mapping."
+"""What fields of a layout begin with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +78,11 @@ class Evaluator:
         self._cases: dict[tuple[object, ...], _Case] = {}
         self._layouts: dict[tuple[object, ...], LayoutTable | None] = {}
         # What is derived from a graph is kept by its identity.
-        self._graph = cache(lambda name, length: transformer(self.study.catalogue.model(name), sequence=length))
+        self._graph = cache(
+            lambda name, length, sizes: transformer(self.study.catalogue.model(name), sequence=length).with_sizes(
+                **dict(sizes)
+            )
+        )
         self.accounts = Accounts(self.study)
         self.mapper = Mapper(self.study.catalogue)
 
@@ -164,7 +172,7 @@ class Evaluator:
         self, positions: Mapping[str, NDArray[np.int64]], count: int
     ) -> Iterator[tuple[_Case, NDArray[np.intp] | slice]]:
         """Rows that share machine and workload but for numbers."""
-        axes = [axis for axis in self.study.axes if not self.study.structural.isdisjoint(axis.columns)]
+        axes = [axis for axis in self.study.axes if self._apart(axis)]
         code = np.zeros(count, dtype=np.int64)
         for axis in axes:
             code = code * len(axis) + positions[axis.name]
@@ -177,6 +185,11 @@ class Evaluator:
             }
             yield self._case(values), rows
 
+    def _apart(self, axis: Axis) -> bool:
+        """Whether points that differ along an axis have other machines or workloads, and not other numbers alone."""
+        laid = self.study.weakly and any(path.startswith(_LAID) for path in axis.columns)
+        return laid or not self.study.structural.isdisjoint(axis.columns)
+
     def _case(self, values: Mapping[str, object]) -> _Case:
         key = tuple(values.items())
         if key not in self._cases:
@@ -184,27 +197,42 @@ class Evaluator:
             cluster = self.study.machine(structural)
             chosen = chosen_forms(self.study.form.workloads, structural)
             forms = tuple(varied_form(form, structural) for form in chosen)
+            replicas = self._replicas(cluster, values) if self.study.weakly else 1
             sold = {path: value for path, value in structural.items() if path in SOLD}
             self._cases[key] = _Case(
                 cluster=cluster,
                 forms=forms,
-                steps=tuple(self._step(form) for form in forms),
+                steps=tuple(self._step(form, replicas) for form in forms),
                 values=values,
                 anchor=cluster if sold == structural else self.study.machine(sold),
             )
         return self._cases[key]
 
-    def _step(self, form: WorkloadForm) -> TrainingStep | None:
+    def _replicas(self, cluster: Cluster, values: Mapping[str, object]) -> int:
+        """Replicas of the layout that a group of points has."""
+        layout: dict[str, Any] = {
+            path.removeprefix(_LAID): value for path, value in values.items() if path.startswith(_LAID)
+        }
+        return int(fixed_layouts(self.study.form.mapping.choices, layout, cluster).data[0])
+
+    def _step(self, form: WorkloadForm, replicas: int) -> TrainingStep | None:
         """The training step of a workload; None: it is no training."""
         if form.train is None:
             return None
-        assert form.batch is not None, "checked when read"
+        batch = form.batch if form.batch_per_replica is None else form.batch_per_replica * replicas
+        assert batch is not None, "checked when read"
         length = form.sequence or self.study.catalogue.model(form.train).sequence
+        counting = Counting(form.counting)
+        # COMET's memory is what tensors take.
+        free: dict[str, Any] = {"reserved": 0.0, "fragmentation": 0.0} if counting is Counting.COMET else {}
         return TrainingStep(
-            model=self._graph(form.train, length),
-            batch=form.batch,
+            model=self._graph(form.train, length, tuple(form.sizes.items())),
+            batch=batch,
             element=form.element,
             gradient_element=form.gradient_element,
+            counting=counting,
+            split_heads=form.split_heads,
+            **free,
         )
 
     # -- one group ---------------------------------------------------------------------------------------------
@@ -244,8 +272,8 @@ class Evaluator:
 
     def _machine(self, case: _Case, numbers: Mapping[str, Number]) -> tuple[Cluster, dict[str, Number]]:
         """The machine with its numbers, and those that are the layout's."""
-        fields = {path: value for path, value in numbers.items() if not path.startswith("mapping.")}
-        layout = {path[8:]: value for path, value in numbers.items() if path.startswith("mapping.")}
+        fields = {path: value for path, value in numbers.items() if not path.startswith(_LAID)}
+        layout = {path.removeprefix(_LAID): value for path, value in numbers.items() if path.startswith(_LAID)}
         return self._assigned(case, fields), layout
 
     def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
@@ -295,6 +323,8 @@ class Evaluator:
             self.evaluated += rows
             time, memory, violated = found.time, found.memory_bytes, np.zeros(len(found), dtype=np.int8)
             for name in reversed(CHECKED):
+                if name == "memory" and form.memory_limit == "ignored":
+                    continue
                 violated[found.violations[name]] = REASONS.index(name)
         done = Worked(
             name=form.called,

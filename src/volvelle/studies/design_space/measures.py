@@ -149,6 +149,7 @@ _ALL = (
     Measure("memory", "on the fullest chip", BYTES, _LESS, _memory),
     Measure("mfu", "model FLOPs utilisation", FRACTION, _MORE, _mfu),
     Measure("gap", "how much less the best mapping may take; 0: it is proven", FRACTION, _LESS, lambda it: it.gap),
+    Measure("time_per_sample", "of a step, for every sequence", SECONDS, _LESS, lambda it: it.time / it.samples),
     Measure("samples_per_s", "sequences a second", None, _MORE, lambda it: it.samples / it.time),
     Measure("tokens_per_s", "tokens a second", None, _MORE, lambda it: it.tokens / it.time),
     Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / DAY),
@@ -192,7 +193,17 @@ _ALL = (
     ),
 )
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
-PRICED = frozenset(MEASURES) - {"time", "memory", "mfu", "gap", "samples_per_s", "tokens_per_s", "days", "chips"}
+PRICED = frozenset(MEASURES) - {
+    "time",
+    "memory",
+    "mfu",
+    "gap",
+    "time_per_sample",
+    "samples_per_s",
+    "tokens_per_s",
+    "days",
+    "chips",
+}
 """Measures that need what machines cost and take."""
 
 

@@ -22,11 +22,12 @@ SOLD = frozenset(_WHOLE)
 _PARTS = ("size", "link", "topology")
 WORKLOAD = "workload"
 """Which of the study's workloads runs, where that is an axis; else all do, in turn."""
-_WORK = ("batch", "sequence", "element")
+_WORK = ("batch", "batch_per_replica", "sequence", "element", "memory_limit")
+_WORDS = ("element", "memory_limit")
 _DOMAINS = {
     **dict.fromkeys(("accelerators", "size"), ACCELERATORS),
     **dict.fromkeys(("tensor", "pipeline", "data"), DEGREE),
-    **dict.fromkeys(("batch", "micro_batches"), SEQUENCES),
+    **dict.fromkeys(("batch", "batch_per_replica", "micro_batches"), SEQUENCES),
     **dict.fromkeys(("sequence", "tiles", "partitions"), WIDTH),
     "limit": LIMIT,
 }
@@ -116,7 +117,12 @@ def varied_form(form: WorkloadForm, values: Mapping[str, object]) -> WorkloadFor
     for name in form.looks_at & set(_WORK):
         if f"workload.{name}" in values:
             value = values[f"workload.{name}"]
-            said[name] = str(value) if name == "element" else _whole(value, f"workload.{name}")
+            said[name] = str(value) if name in _WORDS else _whole(value, f"workload.{name}")
+    if said.get("memory_limit", "enforced") not in ("enforced", "ignored"):
+        known = ("enforced", "ignored")
+        raise DescriptionError(
+            f"axis workload.memory_limit: {UnknownNameError.among('limit', str(said['memory_limit']), known)}"
+        )
     asked = {name: values[f"workload.{name}"] for name in form.looks_at & MAPPED if f"workload.{name}" in values}
     if form.map is None or not asked:
         return form.model_copy(update=said)
