@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_240
+MOST_LINES = 50_260
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -27,7 +27,7 @@ what questions by chance found, by 290 for shapes of models of 2026 and inputs o
 for what surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and
 names of four networks, by 160 for steps taken apart layer by layer, what they use of memory and network, and files of
 both, by 140 for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of
-one's own by any of three models and what entries of its list tell, by 80 for inputs that are shown as they are set,
+one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
 and by 20 for panels in fewer bytes and what is said of few held-out systems; and down by 840, by 520
 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
