@@ -7,9 +7,9 @@ from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem
+from volvelle.estimators.plain_network import plain_all_reduce
 from volvelle.laws.collectives import ring_reduce_scatter_time
 from volvelle.reproductions.dfmodel.kernels import training_problem
-from volvelle.reproductions.dfmodel.machine import all_reduce
 from volvelle.reproductions.dfmodel.runs import (
     OVERLAPS,
     MappedRun,
@@ -95,8 +95,8 @@ def _on_switches(run: MappingRun) -> TrainingRun:
     along, passes = degrees(run), run.all_reduce_passes
     return _train(
         run,
-        lambda size, chips: all_reduce(size, chips, rate=along["TP"][1], passes=passes),
-        lambda size, chips: all_reduce(size, chips, rate=along["DP"][1], passes=passes),
+        lambda size, chips: plain_all_reduce(size, chips, rate=along["TP"][1], passes=passes),
+        lambda size, chips: plain_all_reduce(size, chips, rate=along["DP"][1], passes=passes),
     )
 
 

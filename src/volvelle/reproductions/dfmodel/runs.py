@@ -7,12 +7,12 @@ from time import perf_counter
 
 from volvelle.catalogue.published.dfmodel import MappingRun
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip, Overlap
+from volvelle.estimators.plain_network import plain_all_reduce
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
 from volvelle.laws.onchip_dataflow import array_peak
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.reproductions.dfmodel.kernels import layer_graph
-from volvelle.reproductions.dfmodel.machine import all_reduce
 from volvelle.search.fusion.solve import TileAnswer, best_tile
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.gpt_layer import GptLayer
@@ -158,7 +158,7 @@ def map_run(
         tile_weights=tile_weights,
     )
     graph = layer_graph(
-        shape, tensor, lambda _, size: all_reduce(size, tensor, rate=rate, passes=run.all_reduce_passes)
+        shape, tensor, lambda _, size: plain_all_reduce(size, tensor, rate=rate, passes=run.all_reduce_passes)
     )
     problems = {tile: graph.problem(chip, tile=tile, choices=choices, pins=pins) for tile in tiles}
     return MappedRun(
