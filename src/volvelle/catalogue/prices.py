@@ -48,7 +48,13 @@ from volvelle.system.inventory import Inventory, Reach
 
 PriceModel = Literal["market", "parts", "dfmodel"]
 
-_DFMODEL_LINKS = {"scale-up": "nvlink", "scale-out": "pcie"}
+_DFMODEL_LINKS = {
+    "scale-up": "nvlink",
+    "scale-out": "pcie",
+    "nvlink4": "nvlink",
+    **dict.fromkeys(("pcie-dfmodel", "sn-pcie", "pcie5-x16"), "pcie"),
+}
+"""Reach of a network, or a link of the catalogue → the link of DFModel that it is priced as."""
 _DFMODEL_DATE = "2024-12"
 
 

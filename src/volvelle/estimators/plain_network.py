@@ -87,7 +87,7 @@ class PlainNetwork:
     def _only(self) -> PlainDimension:
         if len(self.dimensions) != 1:
             raise MappingError(
-                f"an all-reduce or hand-over along {len(self.dimensions)} network dimensions at once has no plain law; "
+                f"an exchange along {len(self.dimensions)} network dimensions at once has no plain law; "
                 "give the group one dimension"
             )
         return self.dimensions[0]
@@ -99,9 +99,10 @@ class PlainNetwork:
         one = self._only
         return plain_all_reduce(size, one.size, rate=one.rate, connected=one.kind == "fully-connected")
 
-    def hand_over(self, size: float) -> float:
-        """Seconds to hand bytes to the next stage."""
-        return float(point_to_point_time(size, rate=self._only.rate, latency=0.0)) if self.dimensions else 0.0
+    @property
+    def rate(self) -> float:
+        """Bytes a second of a link of the one dimension of a group."""
+        return self._only.rate
 
     def all_to_all(self, pair: float) -> float:
         """Seconds until each chip has sent `pair` bytes to each: the slowest cut."""
