@@ -25,9 +25,7 @@ _SHAPES = {
 
 def compared(path: Path, workload: Study) -> list[tuple[DesignPoint, tuple[float, float, float], bool]]:
     """Every point of a study: what was logged, how far utilisation, price and power are off, and whether proven."""
-    logged = {
-        (one.accelerator, one.topology, one.memory, one.link): one for one in dfmodel().points(workload)
-    }
+    logged = {(one.accelerator, one.topology, one.memory, one.link): one for one in dfmodel().points(workload)}
     study = read_study(path)
     assert study.published is None
     found = Evaluator(study=study).rows(0, len(study.grid))
@@ -40,9 +38,7 @@ def compared(path: Path, workload: Study) -> list[tuple[DesignPoint, tuple[float
         }
         kinds = tuple(text.split()[0] for text in values["network.shape"].split(", "))
         link = values.get("scale_up.link", values["network.link"])
-        point = logged.pop(
-            (_CHIPS[values["chip"]], _SHAPES[kinds], _MEMORIES[values["chip.memory"]], _LINKS[link])
-        )
+        point = logged.pop((_CHIPS[values["chip"]], _SHAPES[kinds], _MEMORIES[values["chip.memory"]], _LINKS[link]))
         ours = [float(found.columns[name][row]) for name in ("mfu", "machine_usd", "power")]
         stated = (point.utilisation, point.cost, point.power)
         off = tuple(one / other - 1.0 for one, other in zip(ours, stated, strict=True))

@@ -184,6 +184,4 @@ def _contributions(
     }
     for name, (seconds, resource, law) in pipeline.items():
         if seconds:
-            yield Contribution(
-                name=name, part=name, time=seconds, exposed=True, resource=resource, law=law.__name__
-            )
+            yield Contribution(name=name, part=name, time=seconds, exposed=True, resource=resource, law=law.__name__)
