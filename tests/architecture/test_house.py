@@ -170,7 +170,12 @@ ADDED = {
     "applications/hpcg": 860,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
-    "interchange/workload_form.py": 170,
+    "interchange/workload_form.py": 215,
+    "estimators/plain_network.py": 165,
+    "estimators/dataflow/stated_problem.py": 230,
+    "estimators/dataflow/pipelined_batch.py": 45,
+    "economics/plain_parts.py": 45,
+    "search/stated.py": 200,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -98,8 +98,8 @@ def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, 
     if _SHAPE in values:
         cluster = replace(cluster, dimensions=_shaped(cluster, str(values[_SHAPE])))
     if _LINK in values:
-        link = catalogue.link(str(values[_LINK]))
-        cluster = replace(cluster, dimensions=tuple(replace(one, link=link) for one in cluster.dimensions))
+        every = catalogue.link(str(values[_LINK]))
+        cluster = replace(cluster, dimensions=tuple(replace(one, link=every) for one in cluster.dimensions))
     parts: dict[str, dict[int, object]] = {name: {} for name in _PARTS}
     for path, value in values.items():
         room, _, name = path.rpartition(".")

@@ -118,7 +118,7 @@ class MapQuestion:
         if len(found) > 1 or len(self.tiles) > 1:
             raise MappingError(
                 f"assumptions state a mapping, but there are {len(found)} ways to share {cluster.accelerators} chips "
-                f"and {len(self.tiles) or 'no'} tile sizes; give one of tensor, pipeline and data each, and one of tiles"
+                f"and {len(self.tiles) or 'no'} tile sizes; give one of tensor, pipeline and data, and one of tiles"
             )
         ((tensor, pipeline, data),) = found
         return map_stated(
