@@ -10,6 +10,8 @@ from math import inf
 from time import perf_counter
 
 from volvelle.errors import MappingError
+from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem, OnChip, Overlap
 from volvelle.estimators.dataflow.partition_time import FusionTime
 from volvelle.estimators.dataflow.pipelined_batch import PipelinedBatch
@@ -58,7 +60,7 @@ def map_stated(
     if stated.element is not None:
         workload = _kept_in(workload, stated.element)
     network, peak = PlainNetwork.of(cluster), float(cluster.chip.matrix_rate(element))
-    chip = _chip(cluster, stated, peak, fuse=choices.fuse)
+    chip = _chip(cluster, stated, element, fuse=choices.fuse)
     own = micro_batches / data
     problem = stated_problem(
         workload,
@@ -116,19 +118,13 @@ def map_stated(
     )
 
 
-def _chip(cluster: Cluster, stated: StatedMapping, peak: float, *, fuse: bool) -> OnChip:
+def _chip(cluster: Cluster, stated: StatedMapping, element: str, *, fuse: bool) -> OnChip:
     """A chip by its stated rates; kernels that run one by one take their data in pieces, whatever the SRAM."""
-    chip = cluster.chip
-    cores = int(chip.units or 1)
-    return OnChip(
-        cores=cores,
-        width=1,
-        height=1,
-        clock=peak / (2.0 * cores),
-        sram=float(chip.buffer) if stated.sram and fuse else inf,
-        dram_rate=float(chip.memory.rate),
-        utilisation=stated.matrix_share,
-    )
+    fitted = fitted_constants(cluster, element, software=False)
+    found = on_chip(cluster.chip, element, fitted=fitted, utilisation=stated.matrix_share)
+    sram = found.sram if stated.sram and fuse else inf
+    # What DRAM holds is looked at for all layers of a stage.
+    return replace(found, sram=sram, dram_rate=float(cluster.chip.memory.rate), dram_capacity=inf)
 
 
 def _kept_in(workload: Workload, element: str) -> Workload:
