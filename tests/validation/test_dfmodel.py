@@ -322,7 +322,7 @@ def test_the_command_prints_serving_and_speculation_as_json_and_draws_them(tmp_p
 
 
 def test_what_cannot_be_reproduced_is_refused_with_what_can() -> None:
-    done = volvelle("reproduce", "dfmodel", "--only", "fig9")
+    done = volvelle("reproduce", "dfmodel", "--only", "fig6")
     assert done.returncode == 2
     assert "fig22" in done.stderr
 
