@@ -247,7 +247,7 @@ STUDIES = {
     "memory": "validate memory --json",
 }
 """Validations, half a minute each: run beside each other."""
-DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 23)))
+DFMODEL = ("table6", "dse", "ratios", *(f"fig{number}" for number in range(7, 23)))
 """Pieces of the DFModel paper that are computed again, with pictures and tables."""
 DFMODEL_TABLES = ("table6", "dse", "ratios", "fig7", "fig18", "fig19", "fig20", "fig21", "fig22")
 """Those whose tables are shown; the others have hundreds of rows, or nothing to add to their picture."""

@@ -11,6 +11,8 @@ from in_place import figures_in
 
 from tests.conftest import ROOT
 from tests.end_to_end.test_command import volvelle
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.prices import PriceBook
 from volvelle.catalogue.published.dfmodel import DfModel, dfmodel
 from volvelle.reproductions.dfmodel.design_space import WITHIN, DesignSpace, design_document, solve_design_space
 from volvelle.reproductions.dfmodel.figures import (
@@ -23,6 +25,7 @@ from volvelle.reproductions.dfmodel.machine import machine_of
 from volvelle.reproductions.dfmodel.ratios import find_ratios
 from volvelle.reproductions.dfmodel.runs import all_tiles, map_run, powers_of_two
 from volvelle.reproductions.dfmodel.serving import layout_statements, served_pass, solve_layouts, with_text_links
+from volvelle.reproductions.dfmodel.silicon import solve_silicon
 from volvelle.reproductions.dfmodel.speculation import BRANCHES, LEVELS, solve_speculation, speculation_statements
 from volvelle.reproductions.dfmodel.table6 import Table6, solve_intensities, solve_table6
 from volvelle.reproductions.dfmodel.text import Reproduction
@@ -319,7 +322,7 @@ def test_the_command_prints_serving_and_speculation_as_json_and_draws_them(tmp_p
 
 
 def test_what_cannot_be_reproduced_is_refused_with_what_can() -> None:
-    done = volvelle("reproduce", "dfmodel", "--only", "fig9")
+    done = volvelle("reproduce", "dfmodel", "--only", "fig6")
     assert done.returncode == 2
     assert "fig22" in done.stderr
 
@@ -341,3 +344,14 @@ def test_the_page_quotes_figures_that_were_computed() -> None:
     assert all(quoted.values())
     for picture in re.findall(r"\((\.\./_generated/[\w-]+\.svg)\)", page):
         assert (ROOT / "docs" / "validation" / picture).is_file(), picture
+
+
+def test_silicon_is_priced_by_the_lines_through_the_points_of_figure_9(data: DfModel) -> None:
+    book = PriceBook(Catalogue()).figures
+    found = solve_silicon(data)
+    for law in found.laws:
+        figure = book[f"logic.{law.kind}_exponent"]
+        assert law.used == figure.value == pytest.approx(law.exponent, abs=0.005)
+        low, high = figure.bounds(1.0)
+        assert low <= law.low < law.exponent < law.high <= high
+    assert [chip.key for chip in found.chips] == ["tpu", "sn30", "h100", "wse-2"]

@@ -48,7 +48,9 @@ from volvelle.system.inventory import Inventory, Reach
 
 PriceModel = Literal["market", "parts", "dfmodel"]
 
-_DFMODEL_LINKS = {"scale-up": "nvlink", "scale-out": "pcie"}
+_DFMODEL_NETWORKS = {"scale-up": "nvlink", "scale-out": "pcie"}
+_DFMODEL_LINKS = {"nvlink4": "scale-up", **dict.fromkeys(("pcie-dfmodel", "sn-pcie", "pcie5-x16"), "scale-out")}
+"""Links that DFModel prices by what they are, wherever they are."""
 _DFMODEL_DATE = "2024-12"
 
 
@@ -217,6 +219,15 @@ class PriceBook:
             rests[what] = Figure(value=value, evidence=Evidence.ASSUMED, source="dfmodel", date=_DFMODEL_DATE)
             return value
 
+        networks = {
+            reach: NetworkPrice(
+                link_price=given(f"networks.{reach}.link_price", data.link(key).price),
+                port_price=given(f"networks.{reach}.port_price", port.price),
+                link_energy=given(f"networks.{reach}.link_energy", data.link(key).energy),
+                port_energy=given(f"networks.{reach}.port_energy", port.energy),
+            )
+            for reach, key in _DFMODEL_NETWORKS.items()
+        }
         return PartPrices(
             name="DFModel",
             chip_price=given("chip.price", chip.price),
@@ -229,15 +240,7 @@ class PriceBook:
                 )
                 for kind in ("hbm", "ddr")
             },
-            networks={
-                reach: NetworkPrice(
-                    link_price=given(f"networks.{reach}.link_price", data.link(key).price),
-                    port_price=given(f"networks.{reach}.port_price", port.price),
-                    link_energy=given(f"networks.{reach}.link_energy", data.link(key).energy),
-                    port_energy=given(f"networks.{reach}.port_energy", port.energy),
-                )
-                for reach, key in _DFMODEL_LINKS.items()
-            },
+            networks={**networks, **{link: networks[reach] for link, reach in _DFMODEL_LINKS.items()}},
             rests_on=rests,
         )
 

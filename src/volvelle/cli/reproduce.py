@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from volvelle.report.sheet import Sheet
     from volvelle.reproductions.item import Item
 
-_DFMODEL = ("table6", "dse", "ratios", "fig7", "fig8", *(f"fig{number}" for number in range(10, 23)))
+_DFMODEL = ("table6", "dse", "ratios", *(f"fig{number}" for number in range(7, 23)))
 _COMET = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
 _MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3", "figure-6", "figure-7", "readings")
 _PITFALLS = ("training", "hpcg", "hpl")

@@ -98,7 +98,7 @@ class PartPrices(AbstractPrices):
     memories: Mapping[str, MemoryPrice]
     """By kind of memory: hbm, ddr, sram."""
     networks: Mapping[str, NetworkPrice]
-    """By reach: scale-up, scale-out."""
+    """By reach: scale-up, scale-out; or by the name of a link, where that has prices of its own."""
     price_exponent: Number = 1.0
     """By which the price of a chip grows with its logic, and the next its power."""
     power_exponent: Number = 1.0
@@ -343,7 +343,7 @@ def _over_networks(
     """A quantity of links and one of switches, summed over the networks of some reach."""
     found: dict[str, Number] = {}
     for one in (one for one in inventory.networks if one.reach in reach):
-        price = _network(prices, one.reach, name)
+        price = prices.get(one.link) or _network(prices, one.reach, name)
         found["links"] = found.get("links", 0.0) + of(one.links, 0.0, one, price)
         found["switches"] = found.get("switches", 0.0) + of(0.0, one.ports, one, price)
     return found

@@ -124,6 +124,10 @@ class CostForm(Closed):
     """By which the price of a chip grows with its logic (``parts``, ``dfmodel``), the next its power; None: as the
     price book says, from the points of DFModel's figure 9."""
     power_exponent: Annotated[float, EXPONENT] | None = None
+    counts: Literal["cables", "dfmodel"] = "cables"
+    """How links and switch ports are counted: those that shapes need, or as DFModel counts them."""
+    plant: bool = True
+    """Building, power and cooling are bought with the machine."""
 
 
 class StudyForm(Closed):

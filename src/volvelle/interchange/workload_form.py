@@ -6,7 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from volvelle.domains import DEGREE, FFT_SIDE, GRAPH_SIZE, LIMIT, SEQUENCES, TOKENS, WEIGHT, WIDTH
+from volvelle.domains import (
+    BYTE_RATE,
+    DEGREE,
+    FFT_SIDE,
+    GRAPH_SIZE,
+    LIMIT,
+    SEQUENCES,
+    SHARE,
+    TOKENS,
+    WEIGHT,
+    WIDTH,
+    NumberDomain,
+)
 from volvelle.errors import DescriptionError
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.interchange.yaml_file import read_fields
@@ -29,6 +41,7 @@ MAPPED = frozenset(
         "tiles",
         "fuse",
         "partitions",
+        "forward_first",
         "overlap",
         "stream_weights",
         "tile_weights",
@@ -53,7 +66,7 @@ _LOOKED_AT = {
             "memory_limit",
         }
     ),
-    "map": MAPPED | {"forward", "gpt_layer_only"},
+    "map": MAPPED | {"forward", "gpt_layer_only", "assumptions"},
     "dlrm": frozenset({"batch", "element", "model"}),
     "fft": frozenset({"size"}),
     "hpl": frozenset[str](),
@@ -71,12 +84,45 @@ def _tokens(given: object) -> object:
         raise ValueError(str(error)) from None
 
 
+def _in(domain: NumberDomain, what: str) -> BeforeValidator:
+    """A number with its unit, as text."""
+
+    def read(given: object) -> object:
+        try:
+            return given if given is None else domain.read(given, what)
+        except DescriptionError as error:
+            raise ValueError(str(error)) from None
+
+    return BeforeValidator(read)
+
+
 def _several(given: object) -> object:
     """A single value is a list of one."""
     return given if isinstance(given, list | tuple) else (given,)
 
 
 Several = BeforeValidator(_several)
+
+
+class AssumptionsForm(Closed):
+    """A mapping that is stated rather than searched, charged by plain laws: rates as links and memories state them."""
+
+    split: Annotated[tuple[str, ...], Several] = ()
+    """Dimensions that the tensor group splits: every operation the first of them that it can."""
+    grid: bool = False
+    """Rows over all network dimensions but the last, columns over that; panels are broadcast and handed on."""
+    summed: Annotated[tuple[str, ...], Several] = ()
+    """Kernels whose results the tensor group adds up, though the graph draws no reader."""
+    tables_beside: Annotated[tuple[str, ...], Several] = ()
+    """Kernels beside which rows of tables, spread over all chips, are fetched and exchanged."""
+    gradient_rate: Annotated[float, _in(BYTE_RATE, "gradient_rate")] | None = None
+    """At which replicas exchange gradients; none: that of the network."""
+    matrix_share: Annotated[float, _in(SHARE, "matrix_share")] = 1.0
+    """Of the peak, that every kernel reaches."""
+    sram: bool = True
+    """Kernels that run together must fit the SRAM."""
+    element: str | None = None
+    """In which all data are kept; none: as the graph has them."""
 
 
 class WorkloadForm(Closed):
@@ -128,12 +174,16 @@ class WorkloadForm(Closed):
     """Of a model: a GPT layer of its width, as DFModel has it."""
     fuse: bool = True
     partitions: Annotated[int, WIDTH] | None = None
+    forward_first: bool | None = None
+    """Kernels of the backward pass run apart from forward ones; none: they do where there are any."""
     overlap: Overlap = Overlap.ALL
     stream_weights: bool = True
     tile_weights: bool = True
     objective: Literal["time", "bytes"] = "time"
     limit: Annotated[float, LIMIT] = 60.0
     """Seconds that the search may take at a point."""
+    assumptions: AssumptionsForm | None = None
+    """The mapping is stated, and charged so; none: it is searched."""
 
     @property
     def called(self) -> str:

@@ -25,6 +25,8 @@ class Network:
     ports: Count
     rate: BytesPerSecond
     """Of one link, each direction; a port has that of its link."""
+    link: str = ""
+    """What the link is called, for prices that know it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,7 @@ def _network(dimension: Dimension, size: Count, chips: Count, reach: Reach) -> N
         links=_plain(rails * links),
         ports=_plain(rails * ports),
         rate=_plain(dimension.link.rate * share),
+        link=dimension.link.name,
     )
 
 

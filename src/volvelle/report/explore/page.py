@@ -15,7 +15,14 @@ from volvelle.report.explore.pictures import (
     tornado_picture,
 )
 from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, setting, unmet_lines
-from volvelle.report.explore.words import explored_words, goal_title, kept_words, limit_words, measure_name
+from volvelle.report.explore.words import (
+    explored_words,
+    goal_title,
+    kept_words,
+    limit_words,
+    measure_name,
+    unasked_words,
+)
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.theme import WIDE
 from volvelle.report.layout_command import legend_of_letters
@@ -209,7 +216,9 @@ def _front(answers: Answers) -> Section:
 
 def _matters(answers: Answers, anew: str) -> Section:
     if answers.local is None:
-        return Section(title="", anchor="sensitivity", parts=())
+        if answers.best.design is None:
+            return Section(title="", anchor="sensitivity", parts=())
+        return Section(title="What matters", anchor="sensitivity", parts=(Words(unasked_words(answers.study)),))
     tables = Tables(answers)
     grid = replace(
         Grid.of(tables.matters(), title="What matters"),

@@ -17,6 +17,7 @@ from volvelle.report.explore.words import (
     measure_name,
     measures_words,
     policy_words,
+    unasked_words,
     work_words,
 )
 from volvelle.report.sheet import Sheet
@@ -100,6 +101,7 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     if len(answers.front.objectives) > 1:
         _print_front(tables, console)
     if answers.local is None:
+        console.print(Text(unasked_words(study), style="dim"))
         return
     matters, pays = tables.matters_lines()
     goal = answers.local.sensitivity.telling(study.objectives)

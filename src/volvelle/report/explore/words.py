@@ -78,7 +78,8 @@ def policy_words(study: DesignStudy) -> str:
     if study.form.published is not None:
         return "each mapped to a proven optimum"
     if study.maps:
-        return "the best mapping searched at each"
+        stated = all(one.assumptions is not None for one in study.form.workloads)
+        return "the mapping that is stated at each" if stated else "the best mapping searched at each"
     return "the best layout at each" if study.form.mapping.policy == "best" else "the layout as given at each"
 
 
@@ -90,7 +91,26 @@ def work_words(work: WorkloadForm, form: StudyForm) -> str:
     batch += ", counted as COMET does" if work.counting == "comet" else ""
     tokens = f", {work.tokens:.3g} tokens in all" if work.tokens else ""
     weight = f", weight {work.weight:g}" if len(form.workloads) > 1 else ""
-    return f"{work.called}{batch}{tokens}{weight}"
+    assumed = (
+        "" if work.assumptions is None else f"; assumes {_assumed(work.assumptions.model_dump(exclude_defaults=True))}"
+    )
+    return f"{work.called}{batch}{tokens}{weight}{assumed}"
+
+
+def _assumed(stated: Mapping[str, object]) -> str:
+    """What a mapping assumes."""
+    words = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in stated.items()}
+    return "; ".join(f"{name} {value}" for name, value in words.items())
+
+
+def unasked_words(study: DesignStudy) -> str:
+    """Why there is nothing about what matters and what pays."""
+    if study.published is not None:
+        return "No sensitivities: the points are those that were published, and no others."
+    return (
+        "No sensitivities: each would map every workload anew on machines a hundredth apart. Ask for some as points: "
+        "an axis like chip.memory.rate: {times: [0.9, 1, 1.1]}."
+    )
 
 
 def explored_words(answers: Answers) -> str:

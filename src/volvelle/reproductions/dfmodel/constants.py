@@ -50,6 +50,11 @@ def constants_of(data: DfModel, item: str) -> tuple[Constant, ...]:
             Constant(name="all-reduce", used="reduce-scatter and all-gather, no latency; nothing overlaps"),
             _EDGES,
         )
+    if item == "fig9":
+        return (
+            Constant(name="chips", used="those of the design space, without their memory"),
+            Constant(name="exponents", used="least squares through logarithms", origin="ours"),
+        )
     if item in ("fig19", "fig22"):
         return _sweeps(data, item)
     if item in ("fig20", "fig21"):

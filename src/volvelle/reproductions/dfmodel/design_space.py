@@ -9,12 +9,13 @@ from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DesignPoint, DfModel, Study
 from volvelle.estimators.dataflow.on_chip import FusionProblem, Overlap
+from volvelle.estimators.dataflow.pipelined_batch import PipelinedBatch
 from volvelle.laws.onchip_dataflow import array_peak
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.quantities import percent
 from volvelle.reproductions.dfmodel.kernels import design_problem, design_workload, layer_of, whole_work
 from volvelle.reproductions.dfmodel.machine import DesignMachine, machine_of
-from volvelle.reproductions.dfmodel.runs import PipelinedBatch
+from volvelle.reproductions.dfmodel.runs import handed
 from volvelle.search.fusion.solve import FusionAnswer, fuse
 
 WITHIN = 0.005
@@ -218,9 +219,8 @@ def _utilisation(point: DesignPoint, machine: DesignMachine, data: DfModel, inte
         layers, batch = found.layers or 1, found.global_batch or 1
         stages, samples = machine.degree("PP"), batch / machine.degree("DP")
         rate = machine.rate("PP") if stages > 1 else inf
-        whole = PipelinedBatch.of(
-            layer_of(found), layers=layers, stages=stages, samples=samples, micro_batch=1, rate=rate
-        )
+        each = handed(layer_of(found))
+        whole = PipelinedBatch.of(each, layers=layers, stages=stages, samples=samples, rate=rate)
         time = whole.time(interval)
         work *= layers * batch
     chip = machine.accelerator

@@ -7,16 +7,17 @@ from typing import Any
 
 from volvelle.catalogue.published.dfmodel import DfModel, MappingRun
 from volvelle.estimators.dataflow.on_chip import FusionChoices, FusionProblem
+from volvelle.estimators.dataflow.pipelined_batch import PipelinedBatch
+from volvelle.estimators.plain_network import plain_all_reduce
 from volvelle.laws.collectives import ring_reduce_scatter_time
 from volvelle.reproductions.dfmodel.kernels import training_problem
-from volvelle.reproductions.dfmodel.machine import all_reduce
 from volvelle.reproductions.dfmodel.runs import (
     OVERLAPS,
     MappedRun,
-    PipelinedBatch,
     all_tiles,
     chip_of,
     degrees,
+    handed,
     map_run,
     powers_of_two,
     shape_of,
@@ -81,7 +82,7 @@ def _train(run: MappingRun, tensor: Callable[[float, int], float], data: Callabl
         choices=FusionChoices(fuse=False, overlap=OVERLAPS[run.overlap]),
     )
     batch = PipelinedBatch.of(
-        shape, layers=run.layers, stages=pp, samples=samples, micro_batch=run.micro_batch, rate=slow
+        handed(shape), layers=run.layers, stages=pp, samples=samples, micro_batch=run.micro_batch, rate=slow
     )
     return TrainingRun(run=run, problem=problem, answer=fuse(problem), batch=batch)
 
@@ -95,8 +96,8 @@ def _on_switches(run: MappingRun) -> TrainingRun:
     along, passes = degrees(run), run.all_reduce_passes
     return _train(
         run,
-        lambda size, chips: all_reduce(size, chips, rate=along["TP"][1], passes=passes),
-        lambda size, chips: all_reduce(size, chips, rate=along["DP"][1], passes=passes),
+        lambda size, chips: plain_all_reduce(size, chips, rate=along["TP"][1], passes=passes),
+        lambda size, chips: plain_all_reduce(size, chips, rate=along["DP"][1], passes=passes),
     )
 
 

@@ -7,12 +7,10 @@ from time import perf_counter
 
 from volvelle.catalogue.published.dfmodel import MappingRun
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip, Overlap
-from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
+from volvelle.estimators.plain_network import plain_all_reduce
 from volvelle.laws.onchip_dataflow import array_peak
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.reproductions.dfmodel.kernels import layer_graph
-from volvelle.reproductions.dfmodel.machine import all_reduce
 from volvelle.search.fusion.solve import TileAnswer, best_tile
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.families.gpt_layer import GptLayer
@@ -23,38 +21,9 @@ _FFN = 4
 """Width of the feed-forward layer over that of the model, in all of the study's models."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelinedBatch:
-    """A batch of a language model through the stages of a pipeline."""
-
-    samples: float
-    """Of one replica."""
-    held: int
-    """Layers of a stage."""
-    factor: float
-    transfer: float
-
-    @classmethod
-    def of(
-        cls, shape: GptLayer, *, layers: int, stages: int, samples: float, micro_batch: int, rate: float
-    ) -> "PipelinedBatch":
-        """So many layers and samples of a replica, over links of that rate between stages."""
-        held = -(-layers // stages)
-        handed = 2.0 * shape.hidden * shape.sequence * element_bytes(shape.element) * layers
-        return cls(
-            samples=samples,
-            held=held,
-            factor=float(fill_factor(float(stages), micro_batches=samples / micro_batch, layers=float(held))),
-            transfer=float(point_to_point_time(handed, rate=rate, latency=0.0)) if stages > 1 else 0.0,
-        )
-
-    def time(self, interval: float) -> float:
-        """Seconds, where a layer and sample take `interval`."""
-        return float(
-            pipelined_batch_time(
-                interval, layers=self.held, samples=self.samples, factor=self.factor, transfer=self.transfer
-            )
-        )
+def handed(shape: GptLayer) -> float:
+    """Bytes that a layer hands on: activations one way, their gradients the other."""
+    return 2.0 * shape.hidden * shape.sequence * element_bytes(shape.element)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +127,7 @@ def map_run(
         tile_weights=tile_weights,
     )
     graph = layer_graph(
-        shape, tensor, lambda _, size: all_reduce(size, tensor, rate=rate, passes=run.all_reduce_passes)
+        shape, tensor, lambda _, size: plain_all_reduce(size, tensor, rate=rate, passes=run.all_reduce_passes)
     )
     problems = {tile: graph.problem(chip, tile=tile, choices=choices, pins=pins) for tile in tiles}
     return MappedRun(

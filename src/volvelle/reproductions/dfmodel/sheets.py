@@ -30,6 +30,16 @@ SWEEP: Columns = {
     "gap left in the log": Number("logged_gap", ".1%"),
 }
 """Figures 19 and 22."""
+SILICON: Columns = {
+    "accelerator": "accelerator",
+    "TFLOP/s": Number("rate_flops", ",.0f", per=1e12),
+    "power, W": Number("power_w", ",.0f"),
+    "by the line": Number("law_power_w", ",.0f"),
+    "by the caption's curve": Number("curve_power_w", ",.0f"),
+    "price, USD": Number("price_usd", ",.0f"),
+    "price by the line": Number("law_price_usd", ",.0f"),
+}
+"""Figure 9."""
 SERVED: Columns = {
     "TP×PP": "layout",
     "TTFT logged, ms": Number("logged_ttft_ms", ".2f"),

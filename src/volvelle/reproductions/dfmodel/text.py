@@ -21,6 +21,7 @@ from volvelle.reproductions.dfmodel.figures import (
 )
 from volvelle.reproductions.dfmodel.ratios import find_ratios, ratio_document
 from volvelle.reproductions.dfmodel.serving import layout_document, solve_layouts, with_text_links
+from volvelle.reproductions.dfmodel.silicon import silicon_document, silicon_picture, solve_silicon
 from volvelle.reproductions.dfmodel.speculation import (
     BRANCHES,
     DRAFTS,
@@ -88,6 +89,7 @@ class Reproduction:
                 "ratios": self._ratios,
                 "fig7": self._rails,
                 "fig8": self._layouts,
+                "fig9": self._silicon,
                 "fig18": self._intensities,
                 "fig19": self._sram,
                 "fig20": self._served,
@@ -253,6 +255,23 @@ class Reproduction:
                 sheet_of("Measured rates of one request", document["measured"], sheets.MEASURED, note=_CHOSEN),
                 sheet_of("What section VIII-B says", document["statements"], sheets.STATEMENTS),
             ),
+            document=document,
+        )
+
+    def _silicon(self) -> Item:
+        found = solve_silicon(self._data)
+        document = silicon_document(found)
+        lead = "; ".join(
+            f"{law.kind} grows with the power {law.exponent:.2f} of the rate ({law.low:.2f} to {law.high:.2f} between "
+            f"any two chips; studies take {law.used:g})"
+            for law in found.laws
+        )
+        return Item(
+            name="fig9",
+            title="Figure 9: silicon against what it computes",
+            lead=f"{lead[0].upper()}{lead[1:]}. The paper draws power, and says that price goes likewise.",
+            picture=lambda width: silicon_picture(found, width=width),
+            sheets=(sheet_of("Figure 9: chips without their memory", document["rows"], sheets.SILICON),),
             document=document,
         )
 

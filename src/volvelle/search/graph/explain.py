@@ -30,7 +30,7 @@ def contributions(
     found = []
     for block, place, part, copies in _parts(blocks, slowest):
         gradients = _gradient_share(block, part)
-        for resource, time, exposed in _split(part, overlap):
+        for resource, time, exposed in shown_times(part, overlap):
             whole = time * copies * micro_batches
             name = f"{block.name}, partition {place + 1}"
             if resource == "network" and gradients:
@@ -68,7 +68,7 @@ def _parts(blocks: Sequence[FusedBlock], stage: Stage) -> list[tuple[FusedBlock,
     return found
 
 
-def _split(part: PartitionTime, overlap: Overlap) -> list[tuple[str, float, bool]]:
+def shown_times(part: PartitionTime, overlap: Overlap) -> list[tuple[str, float, bool]]:
     """Compute, memory and network of a partition: seconds, and whether they show."""
     times = {"compute": part.compute, "memory": part.memory, "network": part.network}
     shown = set(times)

@@ -7,12 +7,14 @@ import numpy as np
 
 from volvelle.catalogue.prices import PriceBook
 from volvelle.economics.cost_breakdown import CostBreakdown, Terms, cost_breakdown
+from volvelle.economics.plain_parts import plainly_counted
 from volvelle.economics.price_book import AbstractPrices, End, ListPrices, MarketPrices, PartPrices
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.fields import value_of
 from volvelle.studies.design_space.measures import PRICED
+from volvelle.studies.design_space.structure import REPLACED
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
 
@@ -39,9 +41,10 @@ class Accounts:
     @cached_property
     def terms(self) -> Terms:
         """What is assumed of life, use and energy."""
-        costs = self._study.form.costs
+        costs, usual = self._study.form.costs, self._book.terms(at=self._at)
         return replace(
-            self._book.terms(at=self._at),
+            usual,
+            plant_price=usual.plant_price if costs.plant else None,
             life=parse(costs.life, SECONDS),
             use=parse(costs.use, FRACTION),
             energy_price=parse(costs.energy_price, DOLLARS_PER_JOULE),
@@ -75,10 +78,12 @@ class Accounts:
             return
         columns = {path: values for axis in study.axes for path, values in axis.columns.items()}
         named = [{path: name} for path in ("system", "chip") for name in columns.get(path, ())]
+        # A memory or a network that is an axis takes the place of the chip's own, at every point.
+        others = {path: columns[path][0] for path in REPLACED if path in columns}
         for values in named or [{}]:
-            cluster = study.machine(values)
+            cluster, anchor = study.machine({**values, **others}), study.machine(values)
             try:
-                self.cost_breakdown(cluster, cluster)
+                self.cost_breakdown(cluster, anchor)
             except OutsideDomainError as error:
                 raise OutsideDomainError(
                     f"{cluster.name}: {error}. In a study, leave it out, or set costs: {{model: list}}, chip.price"
@@ -88,7 +93,8 @@ class Accounts:
         """What a machine costs, priced as a variant of another."""
         if self._study.form.costs.model != "list":
             self._refuse_own_figures(cluster, anchor)
-        return variant_breakdown(cluster, anchor, self.prices(anchor), self.terms)
+        plain = self._study.form.costs.counts == "dfmodel"
+        return variant_breakdown(cluster, anchor, self.prices(anchor), self.terms, plain=plain)
 
     def _refuse_own_figures(self, cluster: Cluster, anchor: Cluster) -> None:
         """A chip's own price and power are not looked at where a model knows parts; so they cannot be set either."""
@@ -101,9 +107,13 @@ class Accounts:
                 )
 
 
-def variant_breakdown(cluster: Cluster, anchor: Cluster, prices: AbstractPrices, terms: Terms) -> CostBreakdown:
-    """What a machine costs by the prices of another, which it is a variant of; or the same."""
+def variant_breakdown(
+    cluster: Cluster, anchor: Cluster, prices: AbstractPrices, terms: Terms, *, plain: bool = False
+) -> CostBreakdown:
+    """What a machine costs by the prices of another, which it is a variant of; `plain`: counted as DFModel does."""
     inventory = Inventory.of(cluster)
+    if plain:
+        inventory = plainly_counted(inventory, cluster)
     if not isinstance(prices, ListPrices):
         if isinstance(prices, MarketPrices):
             _refuse_other_chips(cluster, anchor)

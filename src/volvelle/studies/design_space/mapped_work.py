@@ -10,6 +10,7 @@ import numpy as np
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.calibration import calibrations_of, fitted_constants
+from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.interchange.graph_file import GraphFile, read_graph
 from volvelle.interchange.workload_form import MAPPED, WorkloadForm
 from volvelle.search.graph.answer import MappingAnswer
@@ -89,7 +90,8 @@ class Mapper:
 
 
 def _question(form: WorkloadForm) -> MapQuestion:
-    return MapQuestion(**{name: getattr(form, name) for name in MAPPED})
+    assumed = None if form.assumptions is None else StatedMapping(**form.assumptions.model_dump())
+    return MapQuestion(**{name: getattr(form, name) for name in MAPPED}, assumptions=assumed)
 
 
 def _reason(found: MappingAnswer) -> int:

@@ -10,13 +10,17 @@ from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.interchange.workload_form import MAPPED, WorkloadForm
 from volvelle.interchange.yaml_file import checked_form
 from volvelle.studies.design_space.fields import dimension_names, dimension_place
-from volvelle.system.cluster import Cluster
+from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import OF_A_SIZE, AbstractTopology, FatTree, FullyConnected, Ring, Switch, Torus
 from volvelle.system.topologies.torus import nearly_cubic
 
 _WHOLE = ("system", "chip", "accelerators", "stack")
 _MEMORY = "chip.memory"
 """The chip of the catalogue whose memory the machine's chips have."""
+_SHAPE, _LINK = "network.shape", "network.link"
+"""All dimensions of the network in words (``ring 8, switch 128``, innermost first), and the link of all of them."""
+REPLACED = (_MEMORY, _SHAPE, _LINK)
+"""Fields that replace a part of whatever machine it is."""
 SOLD = frozenset(_WHOLE)
 """Fields that make another machine of the catalogue; the others make a variant nobody sells."""
 _PARTS = ("size", "link", "topology")
@@ -47,6 +51,8 @@ def structural_names(cluster: Cluster) -> tuple[str, ...]:
     return (
         *_WHOLE,
         _MEMORY,
+        _SHAPE,
+        _LINK,
         *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _PARTS),
         WORKLOAD,
         *(f"workload.{name}" for name in dict.fromkeys((*_WORK, *sorted(MAPPED)))),
@@ -72,10 +78,15 @@ def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, 
     if _MEMORY in values:
         memories = catalogue.chip(str(values[_MEMORY])).memories
         cluster = replace(cluster, chip=replace(cluster.chip, memories=memories))
+    if _SHAPE in values:
+        cluster = replace(cluster, dimensions=_shaped(cluster, str(values[_SHAPE])))
+    if _LINK in values:
+        every = catalogue.link(str(values[_LINK]))
+        cluster = replace(cluster, dimensions=tuple(replace(one, link=every) for one in cluster.dimensions))
     parts: dict[str, dict[int, object]] = {name: {} for name in _PARTS}
     for path, value in values.items():
         room, _, name = path.rpartition(".")
-        if name in _PARTS:
+        if name in _PARTS and path != _LINK:
             place = dimension_place(room, cluster)
             if place is None:
                 raise UnknownNameError.among(f"network dimension of {cluster.name!r}", room, dimension_names(cluster))
@@ -91,6 +102,25 @@ def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, 
         shape = topology_of(str(word), dimensions[place].size)
         dimensions[place] = replace(dimensions[place], topology=shape)
     return replace(cluster, dimensions=tuple(dimensions))
+
+
+def _shaped(cluster: Cluster, words: str) -> tuple[Dimension, ...]:
+    """Dimensions in words; the first has the innermost link of the machine, the others the outermost."""
+    found: list[Dimension] = []
+    for text in words.split(","):
+        kind, _, count = text.strip().rpartition(" ")
+        if not kind or not count.isdecimal():
+            raise DescriptionError(
+                f"{_SHAPE}: {text.strip()!r} is no dimension; write a shape and a size, such as 'ring 8, switch 128'"
+            )
+        size, link = _whole(int(count), "size"), cluster.dimensions[-1 if found else 0].link
+        found.append(Dimension(name=text.strip(), size=size, topology=topology_of(kind.strip(), size), link=link))
+    if prod(one.size for one in found) != cluster.accelerators:
+        raise DescriptionError(
+            f"{_SHAPE}: {words!r} joins {prod(one.size for one in found)} accelerators, but there are "
+            f"{cluster.accelerators}; their sizes must multiply to that"
+        )
+    return tuple(found)
 
 
 def _sizes(cluster: Cluster, wanted: Mapping[int, object]) -> tuple[int, ...]:

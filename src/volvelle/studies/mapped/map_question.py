@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.errors import MappingError
 from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
+from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.interchange.graph_file import GraphFile
 from volvelle.mapping.parallelism import Recompute, Schedule
@@ -16,6 +17,7 @@ from volvelle.search.graph.network import factorisations
 from volvelle.search.graph.sharding import Objective
 from volvelle.search.kernels.solve import map_kernels
 from volvelle.search.space import Space
+from volvelle.search.stated import map_stated
 from volvelle.system.cluster import Cluster
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
@@ -51,6 +53,10 @@ class MapQuestion:
     element: str = "bf16"
     limit: Annotated[float, LIMIT] = 60.0
     """Seconds that the search may take."""
+    forward_first: bool | None = None
+    """No kernels of the backward pass run with forward ones; None: so it is where there is a backward pass."""
+    assumptions: StatedMapping | None = None
+    """The mapping is stated so, and charged by plain laws; None: it is searched, on what the machine sustains."""
 
     def count(self, cluster: Cluster) -> int:
         """Micro-batches of a step on a machine."""
@@ -62,6 +68,8 @@ class MapQuestion:
 
     def answer(self, asked: GraphFile, cluster: Cluster) -> MappingAnswer:
         """The best mapping of a graph to a machine, with a proof or a gap."""
+        if self.assumptions is not None:
+            return self._stated(asked, cluster, self.assumptions)
         if self.runs(cluster) == "kernels":
             return self._by_kernels(asked.workload, cluster)
         return self._in_dataflow(asked, cluster)
@@ -82,20 +90,50 @@ class MapQuestion:
             micro_batches=self.count(cluster),
             degrees=factorisations(cluster.accelerators, **given) if any(given.values()) else None,
             tiles=self.tiles or None,
-            choices=FusionChoices(
-                overlap=self.overlap,
-                stream_weights=self.stream_weights,
-                tile_weights=self.tile_weights,
-                fuse=self.fuse,
-                partitions=self.partitions,
-                forward_first=trains,
-            ),
+            choices=self._choices(workload),
             objective=self.objective,
             element=self.element,
             time_limit=self.limit,
             ends=True,
             recipe=MemoryRecipe.of(TrainingStep(model=workload, batch=1, backward=trains)) if asked.is_model else None,
             zero=1 if asked.is_model else 0,
+        )
+
+    def _choices(self, workload: Workload) -> FusionChoices:
+        """How kernels may run together."""
+        first = _trains(workload) if self.forward_first is None else self.forward_first
+        return FusionChoices(
+            overlap=self.overlap,
+            stream_weights=self.stream_weights,
+            tile_weights=self.tile_weights,
+            fuse=self.fuse and self.execution != "kernels",
+            partitions=self.partitions,
+            forward_first=first,
+        )
+
+    def _stated(self, asked: GraphFile, cluster: Cluster, assumptions: StatedMapping) -> MappingAnswer:
+        """With one degree of each kind, and one tile size at most."""
+        given = {"tensor": self.tensor, "pipeline": self.pipeline, "data": self.data}
+        found = factorisations(cluster.accelerators, **given)
+        if len(found) > 1 or len(self.tiles) > 1:
+            raise MappingError(
+                f"assumptions state a mapping, but there are {len(found)} ways to share {cluster.accelerators} chips "
+                f"and {len(self.tiles) or 'no'} tile sizes; give one of tensor, pipeline and data, and one of tiles"
+            )
+        ((tensor, pipeline, data),) = found
+        return map_stated(
+            asked.workload,
+            cluster,
+            assumptions,
+            tensor=tensor,
+            pipeline=pipeline,
+            data=data,
+            micro_batches=self.count(cluster),
+            stream=asked.stream,
+            tile=next(iter(self.tiles), None),
+            choices=self._choices(asked.workload),
+            element=self.element,
+            time_limit=self.limit,
         )
 
     def _by_kernels(self, workload: Workload, cluster: Cluster) -> MappingAnswer:

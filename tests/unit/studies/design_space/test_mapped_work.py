@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("duckdb")
 
 from tests.conftest import ROOT
-from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.points import REASONS
@@ -108,3 +108,56 @@ def test_a_study_holds_the_graph_whose_file_it_names(tmp_path: Path) -> None:
 
     assert isinstance(study.form.workloads[0].map, dict)
     assert again.fingerprint == study.fingerprint
+
+
+STATED: dict[str, Any] = {
+    "workloads": [
+        {
+            "map": "gpt3-175b",
+            "gpt_layer_only": True,
+            "micro_batches": 64,
+            "tensor": 8,
+            "pipeline": 4,
+            "execution": "kernels",
+            "assumptions": {"split": ["heads", "ffn"], "summed": "q_bwd", "matrix_share": "90 %"},
+        }
+    ],
+    "system": "sn30-node/32",
+    "axes": {"network.shape": ["ring 8, switch 4", "switch 8, ring 2, ring 2"], "network.link": ["sn-pcie", "nvlink4"]},
+    "measures": ["mfu", "machine_usd"],
+    "costs": {"model": "dfmodel", "counts": "dfmodel", "plant": False},
+}
+
+
+def test_a_mapping_that_is_stated_is_charged_as_stated_on_any_shape_of_network() -> None:
+    shaped = {**STATED["axes"], "network.shape": "ring 8, switch 4"}
+    slow, fast = evaluator(**{**STATED, "axes": shaped}).rows(0, 2).columns["time"]
+    assert fast < slow
+    eased = {**STATED["workloads"][0], "assumptions": {**STATED["workloads"][0]["assumptions"], "summed": []}}
+    assert evaluator(**{**STATED, "axes": shaped, "workloads": [eased]}).rows(0, 1).columns["time"][0] < slow
+
+
+def test_a_stated_group_must_have_whole_dimensions_of_the_network() -> None:
+    for shape, says in (("ring 16, ring 2", "no whole dimension"), ("ring 8, ring 2, ring 2", "along 2 network")):
+        with pytest.raises(MappingError, match=says):
+            evaluator(**{**STATED, "axes": {"network.shape": shape}}).rows(0, 1)
+
+
+def test_a_shape_in_words_that_is_none_says_how_to_write_one() -> None:
+    for words, says in (("ring", "such as 'ring 8, switch 128'"), ("ring 8, ring 8", "joins 64 accelerators")):
+        with pytest.raises(DescriptionError, match=says):
+            evaluator(**{**STATED, "axes": {"network.shape": words}}).rows(0, 1)
+
+
+def test_links_and_ports_are_counted_as_the_study_says() -> None:
+    shaped = {**STATED["axes"], "network.shape": "ring 8, switch 4"}
+    plain = evaluator(**{**STATED, "axes": shaped}).rows(0, 1).columns["machine_usd"][0]
+    costs = {**STATED["costs"], "counts": "cables"}
+    cabled = evaluator(**{**STATED, "axes": shaped, "costs": costs}).rows(0, 1).columns["machine_usd"][0]
+    assert plain != cabled
+
+
+def test_assumptions_state_one_mapping() -> None:
+    several = {**STATED["workloads"][0], "pipeline": [2, 4]}
+    with pytest.raises(MappingError, match="ways to share 32 chips"):
+        evaluator(**{**STATED, "workloads": [several]}).rows(0, 1)
