@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from documents_page import listed_commands  # noqa: E402 - a script, not of the package
 
-EVERY = 8
+EVERY = 12
 """Of the commands, one in so many is asked each time; all of them by scripts/test long."""
 
 

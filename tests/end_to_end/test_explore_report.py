@@ -171,6 +171,7 @@ def test_a_folder_with_reports_can_be_started_afresh(answers: Answers, tmp_path:
     assert len(open_results(tmp_path / "results", answers.study, chunk=36, fresh=True).pending()) == 2
 
 
+@pytest.mark.long
 def test_layouts_found_anew_are_shown(tmp_path: Path) -> None:
     study = best_layouts()
     found = answer(finished(study, tmp_path / "results"), study)

@@ -79,7 +79,8 @@ def test_a_plan_says_in_which_ways_its_machine_is_unlike_those_fitted() -> None:
 HPCG_ROWS = "row_id,unit_type,n_units,mem_bw_gbs_per_unit,hpcg_tflops,split\nA,A100,8,1555,1.9,calibration\n"
 
 
-@pytest.mark.parametrize("word", ["hpcg", pytest.param("dlrm", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("word", ["hpcg", "dlrm"])
 def test_a_calibration_finds_the_constants_of_the_catalogue(word: str) -> None:
     done = volvelle("calibrate", word)
     assert done.returncode == 0, done.stderr

@@ -178,7 +178,16 @@ def test_every_axis_has_a_domain(catalogue: Catalogue) -> None:
             with pytest.raises(DescriptionError, match="it must be"):
                 field.domain.check(value, path)
     words = ("system", "chip", "stack", "link", "topology", "element", "workload", "execution", "sharding", "fuse")
-    words += ("memory", "overlap", "stream_weights", "tile_weights", "objective")
+    words += (
+        "memory",
+        "overlap",
+        "stream_weights",
+        "tile_weights",
+        "objective",
+        "shape",
+        "forward_first",
+        "memory_limit",
+    )
     for path in structural_names(cluster):
         assert (structural_domain(path) is None) == (path.rpartition(".")[2] in words), path
 

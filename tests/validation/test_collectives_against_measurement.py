@@ -64,6 +64,7 @@ def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: 
         assert figure.spread is not None
 
 
+@pytest.mark.long
 def test_held_out_rows_do_not_reach_the_fit(
     rows: tuple[CollectiveMeasurement, ...], fitted: tuple[FittedConstant, ...]
 ) -> None:

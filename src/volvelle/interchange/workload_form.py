@@ -115,9 +115,9 @@ class AssumptionsForm(Closed):
     """Kernels whose results the tensor group adds up, though the graph draws no reader."""
     tables_beside: Annotated[tuple[str, ...], Several] = ()
     """Kernels beside which rows of tables, spread over all chips, are fetched and exchanged."""
-    gradient_rate: Annotated[float, _in(BYTE_RATE, "gradient_rate")] | None = None
+    gradient_rate: Annotated[float, _in(BYTE_RATE, "gradient_rate"), BYTE_RATE] | None = None
     """At which replicas exchange gradients; none: that of the network."""
-    matrix_share: Annotated[float, _in(SHARE, "matrix_share")] = 1.0
+    matrix_share: Annotated[float, _in(SHARE, "matrix_share"), SHARE] = 1.0
     """Of the peak, that every kernel reaches."""
     sram: bool = True
     """Kernels that run together must fit the SRAM."""
