@@ -17,6 +17,15 @@ from volvelle.workload.serving.lengths import FixedLength, Independent, UniformB
 from volvelle.workload.serving.loads import ClosedLoop, Random
 from volvelle.workload.serving.requests import Requests
 
+EVERY = 4
+"""Of the seeds, one in so many is drawn each time; all of them by scripts/test long."""
+
+
+def some_of(seeds: range) -> list[object]:
+    return [
+        pytest.param(seed, marks=() if place % EVERY == 0 else pytest.mark.long) for place, seed in enumerate(seeds)
+    ]
+
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +126,7 @@ def assert_same(one: Served, other: Served) -> None:
     np.testing.assert_array_equal(one.preempted, other.preempted)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", some_of(range(200)))
 def test_jumping_between_events_is_stepping_token_by_token(seed: int) -> None:
     requests, costs, rules = case(seed)
     jumped, stepped = serve(requests, costs, rules), serve(requests, costs, rules, jumping=False)
@@ -127,7 +136,7 @@ def test_jumping_between_events_is_stepping_token_by_token(seed: int) -> None:
     assert one.itl.percentiles[99.0] == pytest.approx(other.itl.percentiles[99.0], rel=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", some_of(range(200)))
 def test_the_machine_is_the_engine_written_out_plainly(seed: int) -> None:
     requests, costs, rules = case(seed)
     served, plain = serve(requests, costs, rules), PlainEngine(requests, costs, rules).run()
@@ -157,7 +166,7 @@ def test_the_cases_are_not_idle_ones() -> None:
     assert min(preempted.values()) >= 5, preempted
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 4))
+@pytest.mark.parametrize("seed", some_of(range(0, 200, 4)))
 def test_tokens_blocks_and_requests_are_conserved(seed: int) -> None:
     requests, costs, rules = case(seed)
     served = serve(requests, costs, rules)
@@ -172,7 +181,7 @@ def test_tokens_blocks_and_requests_are_conserved(seed: int) -> None:
     assert decoded + len(requests) + served.resumption_gaps.size == int(requests.output_tokens.sum())
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 4))
+@pytest.mark.parametrize("seed", some_of(range(0, 200, 4)))
 def test_time_goes_on_and_nobody_is_answered_before_asking(seed: int) -> None:
     requests, costs, rules = case(seed)
     served = serve(requests, costs, rules)
@@ -184,7 +193,7 @@ def test_time_goes_on_and_nobody_is_answered_before_asking(seed: int) -> None:
     assert np.all(served.spans.end[:-1] <= served.spans.begin[1:] * (1 + 1e-12))
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 4))
+@pytest.mark.parametrize("seed", some_of(range(0, 200, 4)))
 def test_a_first_token_takes_at_least_what_its_prompt_takes_alone(seed: int) -> None:
     """Times of a step that only grow with what is in it."""
     requests, costs, rules = case(seed)
@@ -197,7 +206,7 @@ def test_a_first_token_takes_at_least_what_its_prompt_takes_alone(seed: int) -> 
     assert np.all(served.first_token - served.sent >= lone * (1 - 1e-9) - 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 4))
+@pytest.mark.parametrize("seed", some_of(range(0, 200, 4)))
 def test_little_s_law_holds(seed: int) -> None:
     """Requests in the system, averaged over time, are those that come a second times the time that each stays."""
     requests, costs, rules = case(seed)
@@ -261,7 +270,7 @@ def test_the_same_load_gives_the_same_times() -> None:
     assert_same(serve(requests, costs, rules), serve(requests, costs, rules))
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", some_of(range(100)))
 def test_shared_beginnings_are_found_and_forgotten_block_by_block(seed: int) -> None:
     generator = np.random.default_rng(seed)
     count, block = int(generator.integers(2, 50)), 8
