@@ -3,7 +3,7 @@
 A group that spans several dimensions is described by one :class:`Tier` a dimension, innermost first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +43,14 @@ class Tier:
     """Rate while the network adds up, over `rate`."""
     unhidden: Fraction = 0.0
     """Of this transfer and the longest further in, the share of the shorter that a pipeline does not hide."""
+
+
+def _left_for(size: Bytes, tiers: Sequence[Tier]) -> Iterator[tuple[Tier, Bytes]]:
+    """Each tier and the bytes a chip has left for it, after the tiers inside have shared them out."""
+    left: Number = size
+    for tier in tiers:
+        yield tier, left
+        left = left / tier.chips
 
 
 def _setup(tiers: Sequence[Tier]) -> Seconds:
@@ -136,8 +144,7 @@ def nested_all_reduce_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: boo
     longest transfer, or all but a share of the others that a tier states.
     """
     parts = []
-    left: Number = size
-    for tier in tiers:
+    for tier, left in _left_for(size, tiers):
         latency = 2.0 * tier.steps * tier.latency
         transfer = 2.0 * stepped_gather_time(left, tier.chips, rate=tier.rate, latency=0.0, steps=0.0)
         if tier.reduces:
@@ -145,7 +152,6 @@ def nested_all_reduce_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: boo
             transfer = np.minimum(transfer, in_network_all_reduce_time(left, tier.chips, rate=rate, latency=0.0))
             latency = np.minimum(latency, 2.0 * tier.latency)
         parts.append((latency, transfer))
-        left = left / tier.chips
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 
@@ -173,11 +179,9 @@ def tree_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bo
     enough to keep them full; inside a unit every chip passes all of the data up and down. The network adds nothing up.
     """
     parts = []
-    left: Number = size
-    for tier in tiers:
+    for tier, left in _left_for(size, tiers):
         latency = tree_all_reduce_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
         parts.append((latency, tree_all_reduce_time(left, tier.chips, rate=tier.rate, latency=0.0)))
-        left = left / tier.chips
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 
@@ -192,8 +196,7 @@ def in_network_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelin
     the nested all-reduce. Assumes a library that is told to use no other algorithm: also where that takes longer.
     """
     parts = []
-    left: Number = size
-    for tier in tiers:
+    for tier, left in _left_for(size, tiers):
         if tier.reduces:
             rate = tier.rate * tier.reduction_efficiency
             latency = in_network_all_reduce_time(0.0, tier.chips, rate=rate, latency=tier.latency)
@@ -202,7 +205,6 @@ def in_network_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelin
             latency = 2.0 * tier.steps * tier.latency
             transfer = 2.0 * stepped_gather_time(left, tier.chips, rate=tier.rate, latency=0.0, steps=0.0)
         parts.append((latency, transfer))
-        left = left / tier.chips
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 
@@ -216,11 +218,9 @@ def nested_broadcast_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool
     Assumes that the chips of a unit share out what leaves it, so that each sends a part through its own links.
     """
     parts = []
-    left: Number = size
-    for tier in tiers:
+    for tier, left in _left_for(size, tiers):
         latency = pipelined_broadcast_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
         parts.append((latency, pipelined_broadcast_time(left, tier.chips, rate=tier.rate, latency=0.0)))
-        left = left / tier.chips
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 
@@ -256,8 +256,6 @@ def tier_volume(size: Bytes, tiers: Sequence[Tier], *, collective: Literal["gath
     if collective == "gather":
         return _ring_volumes(size, tiers)
     volumes = []
-    left: Number = size
-    for tier in tiers:
+    for tier, left in _left_for(size, tiers):
         volumes.append(2.0 * (tier.chips - 1.0) / tier.chips * left)
-        left = left / tier.chips
     return volumes

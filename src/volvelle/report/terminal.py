@@ -58,6 +58,30 @@ def print_notes(console: Console, notes: Iterable[str], *, but: Collection[str] 
         console.print(Text(note if index else f"\n{note}", style="dim"))
 
 
+def print_answer(
+    title: str,
+    lines: Iterable[str],
+    sheets: Iterable[Sheet],
+    notes: Iterable[str],
+    *,
+    folded: Collection[str],
+    brief: bool = False,
+) -> None:
+    """A title, the figures as lines, tables and what was assumed; briefly, title and figures alone."""
+    console = wide_console(console=Console(highlight=False))
+    if brief:
+        print_lines(console, [title, *lines])
+        return
+    console.print(title, style="bold", markup=False)
+    for line in lines:
+        console.print(line, markup=False)
+    for sheet in sheets:
+        console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=folded))
+        if sheet.note:
+            console.print(sheet.note, style="dim", markup=False)
+    print_notes(console, notes)
+
+
 def print_sheet(sheet: Sheet, *, most: int = WIDTH) -> None:
     """A table and its note, at most so many columns wide."""
     console = wide_console(most)

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from rich.console import Console
-
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FRACTION, SECONDS, percent, show
 from volvelle.report.compare_text import change_text
 from volvelle.report.sheet import Sheet
-from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
+from volvelle.report.terminal import print_answer
 from volvelle.verbs.collective import CollectiveAnswer, MessagePoint
 
 _EVERY = 2
@@ -17,18 +15,14 @@ _SHARES = ("efficiency", "contention", "reduction_efficiency")
 
 def print_collective(answer: CollectiveAnswer, *, brief: bool = False) -> None:
     """Print the time of a collective; briefly, without sizes, groups and inputs."""
-    console = wide_console(console=Console(highlight=False))
-    if brief:
-        print_lines(console, [title_text(answer), *figure_lines(answer)])
-        return
-    console.print(title_text(answer), style="bold", markup=False)
-    for line in figure_lines(answer):
-        console.print(line, markup=False)
-    for sheet in (*sheets(answer), inputs_sheet(answer)):
-        console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=("source",)))
-        if sheet.note:
-            console.print(sheet.note, style="dim", markup=False)
-    print_notes(console, answer.notes)
+    print_answer(
+        title_text(answer),
+        figure_lines(answer),
+        (*sheets(answer), inputs_sheet(answer)),
+        answer.notes,
+        folded=("source",),
+        brief=brief,
+    )
 
 
 def title_text(answer: CollectiveAnswer) -> str:

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-from rich.console import Console
-
 from volvelle.quantities import SECONDS, percent, show
 from volvelle.report.compare_text import change_text
 from volvelle.report.plan_words import degrees_text
 from volvelle.report.sheet import Sheet
-from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
+from volvelle.report.terminal import print_answer
 from volvelle.verbs.scale import HALF, ScaledStep, ScalePoint, Scaling
 
 _PARTS = 3
@@ -17,19 +15,14 @@ _PARTS = 3
 
 def print_scaling(answer: Scaling, *, brief: bool = False) -> None:
     """Print all counts; briefly, without layouts and measured runs."""
-    console = wide_console(console=Console(highlight=False))
-    if brief:
-        print_lines(console, [title_text(answer), *figure_lines(answer)])
-        return
-    console.print(title_text(answer), style="bold", markup=False)
-    for line in figure_lines(answer):
-        console.print(line, markup=False)
-    for sheet in sheets(answer):
-        folded = ("layout", "where the time goes", "why", "source")
-        console.print(plain_table(sheet.title, sheet.columns, sheet.rows, numbers=sheet.numbers, folded=folded))
-        if sheet.note:
-            console.print(sheet.note, style="dim", markup=False)
-    print_notes(console, answer.notes)
+    print_answer(
+        title_text(answer),
+        figure_lines(answer),
+        sheets(answer),
+        answer.notes,
+        folded=("layout", "where the time goes", "why", "source"),
+        brief=brief,
+    )
 
 
 def title_text(answer: Scaling) -> str:
