@@ -21,6 +21,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -940,60 +941,76 @@ def errors_page() -> str:
 # -- everything -----------------------------------------------------------------------------------------------
 
 
-def pages() -> dict[Path, str]:
-    """Every file that is made, or shows something made, with its text."""
+@dataclass
+class Made:
+    """Files by name, pieces that pages show and figures that they quote."""
+
+    files: dict[str, str]
+    pieces: dict[str, str]
+    quoted: dict[str, str]
+
+    def with_those_of(self, other: "Made") -> "Made":
+        """Both together."""
+        return Made(self.files | other.files, self.pieces | other.pieces, self.quoted | other.quoted)
+
+
+def made_by_validation() -> Made:
+    """What takes a validation, a search or many loads, in processes of their own, one after the other."""
+    training = json.loads(apart(VALIDATED))
+    long = {name: question for name, question in OTHERS.items() if name.startswith(LONG)}
+    answers: Mapping[str, str] = json.loads(apart(ASKED_APART, *long.values()))
+    files: dict[str, str] = json.loads(apart(FIRST_TOKENS))
+    files["fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
+    validations = {name: json.loads(studied(question)) for name, question in STUDIES.items()}
+    pieces = {name: f"$ volvelle {question}\n{answers[question]}" for name, question in long.items()}
+    pieces["validation-training"] = tidy(training["markdown"])
+    pieces["left-out"] = left_out_table(training["document"]["left_out"]["by_source"])
+    return Made(files, pieces, of_studies(validations | {"training": training["document"]}))
+
+
+def made_at_once() -> Made:
+    """What answers by formula make, in this process."""
+    files, quoted = reproduced()
+    comet_files, comet_told = comet_again()
+    linpack, quoted_of_linpack = hpl_page()
+    files |= comet_files | linpack | mapped() | sized() | benchmark_pages() | explore_pages() | kernel_pages()
+    files |= reference_pages() | documents_pages() | speculation_pages()
+    quoted |= comet_told | quoted_of_linpack | worked()
+    quoted["pair_spread"] = f"{pair_spread():.2f}"
+    quoted["chance_of_five"] = f"{100 * float(chance_of_order(0.05, spread=pair_spread())):.0f} %"
+    for name, question in PLANS.items():
+        quoted |= of_plan(name, json.loads(asked(f"{question} --json")))
+    pieces = {}
+    for name, question in QUESTIONS.items():
+        answer = json.loads(asked(f"{question} --json"))
+        quoted |= figures(name, answer)
+        shown = SHOWN.get(name, ())
+        pieces |= {f"{name}-{part}": text for part, text in sections(asked(question)).items() if part in shown}
+        if name == "first":
+            pieces["first-json"] = shown_json(answer)
+    for name, question in OTHERS.items():
+        if not name.startswith(LONG):
+            pieces[name] = f"$ volvelle {question}\n{asked(question)}"
+    return Made(files, pieces, quoted)
+
+
+def pages(*, quick: bool) -> dict[Path, str]:
+    """Every file that is made, or shows something made, with its text; or those that formulas make at once."""
     docs = ROOT / "docs"
     made, reference = docs / "_generated", docs / "reference"
     examples = sorted((ROOT / "examples").glob("*.py"))
     with ThreadPoolExecutor(max((os.cpu_count() or 1) - 1, 1)) as pool:  # processes of their own, beside this one
-        validated = pool.submit(apart, VALIDATED)
-        long = [question for name, question in OTHERS.items() if name.startswith(LONG)]
-        asked_beside = pool.submit(apart, ASKED_APART, *long)
-        first_tokens = pool.submit(apart, FIRST_TOKENS)
-        studies = pool.map(studied, STUDIES.values())
+        validated = None if quick else pool.submit(made_by_validation)
         outputs = pool.map(run, examples)
-        files, told = reproduced()
-        comet_files, comet_told = comet_again()
-        files, told = files | comet_files, told | comet_told
-        texts = {name: asked(text) for name, text in {**QUESTIONS, **OTHERS}.items() if text not in long}
-        answers = {name: json.loads(asked(f"{question} --json")) for name, question in QUESTIONS.items()}
-        schema = asked("schema estimate")
-        linpack, quoted_of_linpack = hpl_page()
-        files |= (
-            mapped()
-            | sized()
-            | linpack
-            | benchmark_pages()
-            | explore_pages()
-            | kernel_pages()
-            | reference_pages()
-            | documents_pages()
-        )
-        beside: Mapping[str, str] = json.loads(asked_beside.result())
-        texts |= {name: beside[text] for name, text in OTHERS.items() if text in beside}
-        files |= speculation_pages() | json.loads(first_tokens.result())
-        files["fine-tuning-published.md"] = apart(TUNING_PUBLISHED)
-        training = json.loads(validated.result())
-        validations = {name: json.loads(text) for name, text in zip(STUDIES, studies, strict=True)}
+        everything = made_at_once()
+        if validated is not None:
+            everything = everything.with_those_of(validated.result())
         found = {file.with_suffix(".out"): text for file, text in zip(examples, outputs, strict=True)}
-    quoted = worked() | told | quoted_of_linpack
-    quoted["pair_spread"] = f"{pair_spread():.2f}"
-    quoted["chance_of_five"] = f"{100 * float(chance_of_order(0.05, spread=pair_spread())):.0f} %"
-    quoted |= of_studies(validations | {"training": training["document"]})
-    for name, question in PLANS.items():
-        quoted |= of_plan(name, json.loads(asked(f"{question} --json")))
-    pieces = {Path(name).stem: text for name, text in files.items() if not name.endswith(".svg")}
-    pieces["validation-training"] = tidy(training["markdown"])
-    pieces["left-out"] = left_out_table(training["document"]["left_out"]["by_source"])
-    for name in QUESTIONS:
-        quoted |= figures(name, answers[name])
-        for section, text in sections(texts[name]).items():
-            if section in SHOWN.get(name, ()):
-                pieces[f"{name}-{section}"] = text
-    pieces |= {name: f"$ volvelle {question}\n{texts[name]}" for name, question in OTHERS.items()}
-    pieces["first-json"] = shown_json(answers["first"])
+    files = everything.files
+    pieces = everything.pieces | {Path(name).stem: text for name, text in files.items() if not name.endswith(".svg")}
     found |= {made / name: text for name, text in files.items() if name.endswith(".svg")}
     catalogue = volvelle.Catalogue()
+    schema = asked("schema estimate")
     for file, text in {
         "catalogue.md": catalogue_page(catalogue),
         "equations.md": equations_page(catalogue.references),
@@ -1003,17 +1020,17 @@ def pages() -> dict[Path, str]:
     }.items():
         found[reference / file] = NOTICE + text
     found[reference / "estimate.schema.json"] = schema
-    return found | in_place(pieces, quoted, found)
+    return found | in_place(pieces, everything.quoted, found, some=quick)
 
 
 def in_place(
-    pieces: Mapping[str, str] | None, quoted: Mapping[str, str] | None, made: Mapping[Path, str]
+    pieces: Mapping[str, str], quoted: Mapping[str, str], made: Mapping[Path, str], *, some: bool
 ) -> dict[Path, str]:
-    """Pages with what they show made again; files that they show are read from what was made, if it was."""
+    """Pages with what they show made again, all or some of it; files that they show are read from what was made."""
     found = {}
     for page in pages_with_marks(ROOT):
         try:
-            found[page] = filled(page.read_text("utf-8"), pieces, quoted, made=made)
+            found[page] = filled(page.read_text("utf-8"), pieces, quoted, made=made, some=some)
         except Stale as error:
             raise SystemExit(f"{page.relative_to(ROOT)}: {error}") from None
     return found
@@ -1046,13 +1063,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is stale")
     parser.add_argument("--files", action="store_true", help="only files that pages show, which takes no time")
+    parser.add_argument("--quick", action="store_true", help="without what takes a validation, a search or many loads")
     words = parser.parse_args()
     check = words.check
     os.environ.update(PLAIN)
     os.environ.pop("FORCE_COLOR", None)
-    wanted = in_place(None, None, {}) if words.files else pages()
+    wanted = in_place({}, {}, {}, some=True) if words.files else pages(quick=words.quick)
     stale = [file for file, text in wanted.items() if not same(file, text)]
-    left = [] if words.files else sorted(set((ROOT / "docs" / "_generated").glob("*")) - set(wanted))
+    left = [] if words.files or words.quick else sorted(set((ROOT / "docs" / "_generated").glob("*")) - set(wanted))
     for file in (*stale, *left):
         print(f"{'stale' if check else 'written' if file in wanted else 'removed'}: {file.relative_to(ROOT)}")
         if not check and file in wanted:

@@ -60,15 +60,16 @@ def blocks(text: str) -> dict[str, str]:
 
 def filled(
     text: str,
-    pieces: Mapping[str, str] | None = None,
-    figures: Mapping[str, str] | None = None,
+    pieces: Mapping[str, str],
+    figures: Mapping[str, str],
     *,
     made: Mapping[Path, str] | None = None,
+    some: bool = False,
 ) -> str:
-    """A page with all that it shows made again; without pieces and figures, only its files."""
+    """A page with all that it shows made again; with ``some``, what is not given stays as it stands."""
 
     def figure(found: re.Match[str]) -> str:
-        if figures is None:
+        if some and found["name"] not in figures:
             return found.group()
         return f"<!--={found['name']}-->{_known(figures, found['name'], 'figure')}<!--/-->"
 
@@ -76,7 +77,7 @@ def filled(
         if found["kind"] == "file":
             file = ROOT / found["name"]
             shown = (made or {}).get(file) or file.read_text("utf-8")
-        elif pieces is None:
+        elif some and found["name"] not in pieces:
             return found.group()
         else:
             shown = _known(pieces, found["name"], found["kind"])

@@ -46,7 +46,14 @@ def test_figures_blocks_parts_and_tables_are_written_between_their_marks() -> No
 def test_writing_twice_changes_nothing() -> None:
     once = filled(PAGE, PIECES, FIGURES)
     assert filled(once, PIECES, FIGURES) == once
-    assert filled(once) == once
+    assert filled(once, {}, {}, some=True) == once
+
+
+def test_with_some_of_what_pages_show_the_rest_stays_as_it_stands() -> None:
+    page = filled(PAGE, {"answer": "new\ntwo\nfour\n"}, {"time": "2 s"}, some=True)
+    assert figures_in(page) == [("time", "2 s"), ("share", "50 %")]
+    assert "new" in page
+    assert "<!-- table: rows -->\n<!-- end -->" in page
 
 
 def test_a_figure_that_moved_makes_its_page_stale() -> None:
