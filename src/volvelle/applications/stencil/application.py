@@ -103,7 +103,7 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
     # -- plan ---------------------------------------------------------------------------------------------------
 
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> StencilQuestion:
-        """Every way to cut the grid."""
+        """Every way to cut the grid; with `scaling`, also what it does at other counts."""
         work = Stencil(
             grid=grid_sides(str(options["grid"])),
             points=int(options.get("points", "7")),
@@ -128,7 +128,7 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
                 "kernel": constants.kernel,
                 "overlap": constants.overlap,
             },
-            worked_out=scaled(work, local, system, constants, catalogue),
+            worked_out=scaled(work, local, system, constants, catalogue) if options.get("scaling", True) else {},
         )
 
     def described(self, work: Stencil, decision: StencilLayout) -> Mapping[str, object]:
