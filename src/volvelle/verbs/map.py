@@ -96,9 +96,9 @@ def map(  # noqa: A001 - the verb's name
     stay on the chip and stream tiles to each other, and which run together is chosen too. Where none is named, the chip
     decides. Degrees and tiles are those to consider, all where none are given; `micro_batches` are those of a step (8 a
     chip), `limit` the seconds that the search may take, `prices` the model that prices the machine. With
-    `assumptions`, the fields of a study's or a file of them, a mapping is stated in place of searched. `set` gives numbers
-    of the machine other values (``{"chip.memory.rate": "2x"}``); the answer then has that of the machine as it is
-    beside.
+    `assumptions`, the fields of a study's or a file of them, a mapping is stated in place of searched. `set` gives
+    numbers of the machine other values (``{"chip.memory.rate": "2x"}``); the answer then has that of the machine as it
+    is beside.
     """
     known = catalogue_of(catalogue)
     asked = read_graph_argument(graph, known, forward=forward, gpt_layer_only=gpt_layer_only)

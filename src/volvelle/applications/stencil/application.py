@@ -204,8 +204,8 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
             parts = {"halos": broken.exposed_exchange, "launches": broken.launch_share}
             what = max(parts, key=lambda part: parts[part])
             yield (
-                f"the same grid falls below {percent(BREAKS, 0)} of its efficiency at {broken.chips:,} chips: {what} are "
-                f"{percent(parts[what], 0)} of a step of {show(broken.time, SECONDS)}"
+                f"the same grid falls below {percent(BREAKS, 0)} of its efficiency at {broken.chips:,} chips: {what} "
+                f"are {percent(parts[what], 0)} of a step of {show(broken.time, SECONDS)}"
             )
         if steps[-1].chips > own:
             yield f"* more chips than the {own:,} of the machine: a larger one of its kind"

@@ -17,9 +17,9 @@ from volvelle.laws.stencil import (
     halo_bytes,
     interior_share,
     plane_reads,
-    step_launch_time,
     stencil_traffic,
     stencil_work,
+    step_launch_time,
 )
 from volvelle.quantities import BYTES, Bytes, Fraction, Seconds, show
 from volvelle.system.cluster import Cluster
@@ -167,8 +167,8 @@ def exchange_time(
 ) -> tuple[float, str]:
     """Seconds in which the busiest process has its halos, and the link that most of them take.
 
-    Directions go one after another, both sides of one at once, packed and unpacked by a kernel each; with corners, later
-    ones carry earlier halos along. The first direction lies within a node as far as it fits.
+    Directions go one after another, both sides of one at once, packed and unpacked by a kernel each; with corners,
+    later ones carry earlier halos along. The first direction lies within a node as far as it fits.
     """
     word = float(element_bytes(workload.element))
     local = layout.local(workload.grid)

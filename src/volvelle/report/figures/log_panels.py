@@ -85,7 +85,12 @@ def _names_below(panel: LogPanel, width: float, height: float) -> dict[str, floa
     for across, down, name in sorted(dots, reverse=True):
         for level in range(len(dots) + 1):
             below = _DOT + level * _LINE
-            box = (across + _RIGHT, down + below - _LINE / 2, across + _RIGHT + _LETTER * len(name), down + below + _LINE / 2)
+            box = (
+                across + _RIGHT,
+                down + below - _LINE / 2,
+                across + _RIGHT + _LETTER * len(name),
+                down + below + _LINE / 2,
+            )
             if level == len(dots) or not any(_touch(box, other) for other in taken):
                 break
         found[name] = below
