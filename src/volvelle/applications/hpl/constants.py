@@ -34,8 +34,6 @@ class _Family(Form):
     work_per_joule: Plain
     column: Time
     staged: Share
-    network_swap_hidden: Share | None = None
-    """Share of a row swap that hides where it leaves the node; None: as within one."""
     error: Plain
     listed_least: Share | None = None
     """Share of the peak as the TOP500 lists it that a tenth of calibration entries stay below; None: too few."""
@@ -69,17 +67,8 @@ def hpl_constants(family: str, *, date: str = "") -> HplConstants:
     if known is None:
         raise UnknownNameError.among("family with constants of HPL", family, file.families)
     early = known.early_block if date and date <= known.early_until else 0
-    own = known.model_dump(
-        exclude={"block", "early_block", "early_until", "listed_least", "listed_most", "network_swap_hidden"}
-    )
-    leaving = file.shared.swap_hidden if known.network_swap_hidden is None else known.network_swap_hidden
-    return HplConstants(
-        family=family,
-        block=early or known.block,
-        network_swap_hidden=float(leaving),
-        **own,
-        **file.shared.model_dump(),
-    )
+    own = known.model_dump(exclude={"block", "early_block", "early_until", "listed_least", "listed_most"})
+    return HplConstants(family=family, block=early or known.block, **own, **file.shared.model_dump())
 
 
 def listed_shares(family: str) -> tuple[float, float]:

@@ -55,18 +55,12 @@ class HplConstants:
     """Operations of a panel factorisation to a byte that memory could have moved."""
     swap_hidden: Fraction
     """Share of a row swap that may run behind the update."""
-    network_swap_hidden: Fraction
-    """The same, of a swap that leaves the node."""
     staged: Fraction
     """Share of the copies between chip and host that nothing hides."""
     error: float
     """How far runs were off in calibration, one standard deviation as a factor."""
     fitted: bool
     """Whether calibration runs were on this family."""
-
-    def hidden_share(self, grid: ProcessGrid) -> Fraction:
-        """Share of a row swap that may run behind the update, on a grid whose columns leave the node or do not."""
-        return self.swap_hidden if grid.rows <= grid.node_rows else self.network_swap_hidden
 
 
 MOST_PANELS = 10**7
@@ -229,7 +223,7 @@ class PanelByPanel(AbstractHplModel):
         share = (np.maximum(before - longer, 0.0) if grid.depth > 0 else before) / before
         swap_hidden: Seconds = np.zeros_like(swap)
         if grid.depth > 0:
-            swap_hidden = hidden_swap_time(swap, longer, before, share=own.hidden_share(grid))
+            swap_hidden = hidden_swap_time(swap, longer, before, share=own.swap_hidden)
         waited, kept = longer - update, own.staged
         link = cluster.dimensions[-1].link.name
         lines = (
@@ -257,7 +251,7 @@ def exposed_of(whole: Mapping[str, Column], grid: ProcessGrid, own: HplConstants
     staged = own.staged * whole["staging"]
     if not grid.depth:
         return longer + before + swap + staged
-    hidden = hidden_swap_time(swap, longer, before, share=own.hidden_share(grid))
+    hidden = hidden_swap_time(swap, longer, before, share=own.swap_hidden)
     return longer + np.maximum(before - longer, 0.0) + swap - hidden + staged
 
 
