@@ -174,10 +174,10 @@ ADDED = {
     "applications/hpcg": 860,
     "applications/hpl_mxp": 670,
     "laws/hpl/refinement.py": 45,
-    "applications/stencil": 710,
+    "applications/stencil": 790,
     "applications/grid_sides.py": 15,
     "applications/system_levels.py": 45,
-    "laws/stencil.py": 80,
+    "laws/stencil.py": 90,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
     "interchange/workload_form.py": 245,
@@ -192,7 +192,7 @@ ADDED = {
     "economics/plain_parts.py": 45,
     "search/stated.py": 200,
     "reproductions/dfmodel/silicon.py": 130,
-    "report/figures/log_panels.py": 70,
+    "report/figures/log_panels.py": 110,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

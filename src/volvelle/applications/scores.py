@@ -148,6 +148,8 @@ class PlannedCurves:
     kind: Quantity | None
     """Of the figure; None: a plain number, which `y_title` names."""
     y_title: str = ""
+    doublings: bool = False
+    """Whether places double from one to the next, and lie as far apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,11 @@ from volvelle.verbs.map import map as verb
     show_default=True,
     help="Whose prices the machine has: accelerators as offered, their parts, or DFModel's figures.",
 )
+@click.option(
+    "--assumptions",
+    type=click.Path(path_type=Path),
+    help="A YAML file that states the mapping, as assumptions of a study do. [default: it is searched]",
+)
 @click.option("--out", type=Output(folder=True), help="Folder to write pictures into.")
 @machine_options
 @BRIEF

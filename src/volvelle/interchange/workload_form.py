@@ -71,6 +71,8 @@ _LOOKED_AT = {
     "fft": frozenset({"size"}),
     "hpl": frozenset[str](),
     "hpcg": frozenset[str](),
+    "hpl-mxp": frozenset({"element"}),
+    "stencil": frozenset({"size", "points", "element"}),
 }
 """Fields that each kind of work has, besides name and weight."""
 _KINDS = ("train", "map", "run")
@@ -133,14 +135,16 @@ class WorkloadForm(Closed):
     """A model of the catalogue."""
     map: str | dict[str, Any] | None = None
     """Or a graph, mapped anew at every point: a model of the catalogue, a workload of DFModel, or a graph's file."""
-    run: Literal["hpl", "hpcg", "fft", "dlrm"] | None = None
+    run: Literal["hpl", "hpcg", "fft", "dlrm", "hpl-mxp", "stencil"] | None = None
     """Or one of these, planned anew at every point."""
     batch: Annotated[int, SEQUENCES] | None = None
     """Sequences, or samples, in the global batch."""
     batch_per_replica: Annotated[int, SEQUENCES] | None = None
     """Of training, in place of a batch: sequences of each replica, so that the batch grows with them (weak scaling)."""
     size: Annotated[int, FFT_SIDE] | None = None
-    """Of a run: edge of the cube (fft)."""
+    """Of a run: edge of the cube (fft, stencil)."""
+    points: Literal[7, 27] = 7
+    """Of a run: points of the stencil."""
     model: str | None = None
     """Of a run: the recommendation model (dlrm)."""
     sequence: Annotated[int, WIDTH] | None = None
@@ -153,6 +157,7 @@ class WorkloadForm(Closed):
     memory_limit: Literal["enforced", "ignored"] = "enforced"
     """Of training: whether a layout that holds more than a chip has counts as one that cannot run."""
     element: str = "bf16"
+    """Of products; unless it is said, fp16 of hpl-mxp, and fp64 of the cells of a stencil."""
     gradient_element: str = "fp32"
     tokens: Annotated[float, BeforeValidator(_tokens), TOKENS] | None = None
     """Tokens to train on in all; days and the price of the run need them."""
@@ -201,7 +206,9 @@ class WorkloadForm(Closed):
     @model_validator(mode="after")
     def _one_kind(self) -> "WorkloadForm":
         if sum(getattr(self, one) is not None for one in _KINDS) != 1:
-            raise ValueError("say what is done: one of train: MODEL, map: GRAPH, or run: hpl, hpcg, fft or dlrm")
+            raise ValueError(
+                "say what is done: one of train: MODEL, map: GRAPH, or run: hpl, hpl-mxp, hpcg, stencil, fft or dlrm"
+            )
         apart = self.looks_at | {"name", "weight", *_KINDS}
         known = type(self).model_fields
         idle = {name for name in known if name not in apart and getattr(self, name) != known[name].default}
@@ -213,8 +220,8 @@ class WorkloadForm(Closed):
             raise ValueError("give a batch, or a batch_per_replica that it grows with, not both")
         if self.run == "dlrm" and self.model is None:
             raise ValueError("run: dlrm needs a model: to be named")
-        if self.run == "fft" and self.size is None:
-            raise ValueError("run: fft needs a size: the edge of the cube")
+        if self.run in ("fft", "stencil") and self.size is None:
+            raise ValueError(f"run: {self.run} needs a size: the edge of the cube")
         return self
 
 

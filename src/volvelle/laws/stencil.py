@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, Count, Flop, Fraction
+from volvelle.quantities import Bytes, Count, Flop, Fraction, Seconds
 
 
 @cites("rivera2000stencils", place="section 3, planes that stay in cache between their uses")
@@ -67,3 +67,17 @@ def interior_share(sides: tuple[Count, ...], *, radius: Count = 1.0) -> Fraction
     for side in sides:
         share = share * np.maximum(0.0, 1.0 - 2.0 * radius / side)
     return share
+
+
+@cites("choi2022jacobi3d", place="abstract: fine-grained overheads bound strong scaling, and kernels are fused for it")
+def step_launch_time(kernels: Count, *, launch: Seconds) -> Seconds:
+    r"""What the kernels of a step cost whatever their work.
+
+    $$ t = k\,\lambda $$
+
+    λ is what a kernel takes beyond its work. k is one for all cells of a process by itself, two where cells that need
+    no neighbour's run apart from the shell around them, and two more in each direction that has neighbours: one packs
+    its faces and one unpacks them, and both stand in the way of the message between them. Assumes kernels follow one
+    another and the host keeps up.
+    """
+    return kernels * launch

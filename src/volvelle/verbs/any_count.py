@@ -30,43 +30,46 @@ class AnyCount:
     notes: tuple[str, ...]
 
 
-def on_any_count(
-    model: Model | Workload,
-    on: str,
-    considered: Mapping[str, Any],
-    *,
-    question: str,
-    batch: int | None,
-    sequence: int | None,
-    element: str,
-    expert_load: float,
-    offload: bool,
-    stack: str,
-    margin: str | float | None,
-    changes: Changes | None,
-    catalogue: Folder,
-    tokens: int = STEP_TOKENS,
-    apart: str = "",
-) -> AnyCount:
-    """What is asked of counts, refused where `on` has one; without a batch, as many sequences as `tokens` have.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOfCounts:
+    """What a question about counts was given: a model, a kind of machine, and what of a step and of layouts."""
 
-    `question` says, in the refusal, why to leave the count away; `apart` follows the note of the batch taken.
-    """
-    if "/" in on:
-        kind = on.partition("/")[0]
-        raise DescriptionError(f"{on!r} has a count already; leave it away {question}: {kind!r}")
-    known = catalogue_of(catalogue)
-    _, forward = forward_pass(model, known, sequence)
-    length = int(forward.sizes.get("position", 1))
-    notes: tuple[str, ...] = ()
-    if batch is None:
-        batch = max(1, tokens // length)
-        notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step{apart}",)
-    recipe, layouts = split_off_tuning(dict(considered))
-    return AnyCount(
-        step=training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe),
-        space=considered_space(layouts, length, offload=offload),
-        machine=lambda count: cluster_of(f"{on}/{count}", known, stack=stack, margin=margin, changes=changes),
-        sequence=length,
-        notes=notes,
-    )
+    model: Model | Workload
+    on: str
+    considered: Mapping[str, Any]
+    """What of layouts, and of tuning."""
+    batch: int | None
+    sequence: int | None
+    element: str
+    expert_load: float
+    offload: bool
+    stack: str
+    margin: str | float | None
+    changes: Changes | None
+    catalogue: Folder
+
+    def on_any_count(self, *, question: str, tokens: int = STEP_TOKENS, apart: str = "") -> AnyCount:
+        """What is asked of counts, refused where `on` has one; without a batch, as many sequences as `tokens` have.
+
+        `question` says, in the refusal, why to leave the count away; `apart` follows the note of the batch taken.
+        """
+        if "/" in self.on:
+            kind = self.on.partition("/")[0]
+            raise DescriptionError(f"{self.on!r} has a count already; leave it away {question}: {kind!r}")
+        known = catalogue_of(self.catalogue)
+        _, forward = forward_pass(self.model, known, self.sequence)
+        length, batch = int(forward.sizes.get("position", 1)), self.batch
+        notes: tuple[str, ...] = ()
+        if batch is None:
+            batch = max(1, tokens // length)
+            notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step{apart}",)
+        recipe, layouts = split_off_tuning(dict(self.considered))
+        return AnyCount(
+            step=training_step(forward, batch=batch, element=self.element, expert_load=self.expert_load, **recipe),
+            space=considered_space(layouts, length, offload=self.offload),
+            machine=lambda count: cluster_of(
+                f"{self.on}/{count}", known, stack=self.stack, margin=self.margin, changes=self.changes
+            ),
+            sequence=length,
+            notes=notes,
+        )

@@ -23,7 +23,7 @@ from volvelle.search.exhaustive import fastest
 from volvelle.search.least_time import product_seconds
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.any_count import on_any_count
+from volvelle.verbs.any_count import AskedOfCounts
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.named import Folder, Model
@@ -124,11 +124,10 @@ def how_many(
     """
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
-    asked = on_any_count(
-        model,
-        on,
-        considered,
-        question="to ask how many",
+    asked = AskedOfCounts(
+        model=model,
+        on=on,
+        considered=considered,
         batch=batch,
         sequence=sequence,
         element=element,
@@ -138,7 +137,7 @@ def how_many(
         margin=margin,
         changes=set,
         catalogue=catalogue,
-    )
+    ).on_any_count(question="to ask how many")
     step = asked.step
     amount = TOKENS.read(tokens, "tokens")
     counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine)

@@ -1,6 +1,6 @@
 """The best mapping of any graph of kernels to a machine, with a proof."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +8,9 @@ from typing import Annotated
 from volvelle.catalogue.prices import PriceModel
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH, within_domains
 from volvelle.estimators.dataflow.on_chip import Overlap
+from volvelle.estimators.dataflow.stated_problem import StatedMapping
+from volvelle.interchange.workload_form import AssumptionsForm
+from volvelle.interchange.yaml_file import read_form
 from volvelle.presentable import Presentable
 from volvelle.quantities import numbered
 from volvelle.search.graph.answer import MappingAnswer
@@ -82,6 +85,7 @@ def map(  # noqa: A001 - the verb's name
     element: str = "bf16",
     limit: Annotated[float, LIMIT] = 60.0,
     prices: PriceModel = "market",
+    assumptions: Path | Mapping[str, object] | None = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
 ) -> MapAnswer:
@@ -91,9 +95,10 @@ def map(  # noqa: A001 - the verb's name
     every operation are chosen; with `sharding` "megatron" operations split as Megatron's do. In ``dataflow`` kernels
     stay on the chip and stream tiles to each other, and which run together is chosen too. Where none is named, the chip
     decides. Degrees and tiles are those to consider, all where none are given; `micro_batches` are those of a step (8 a
-    chip), `limit` the seconds that the search may take, `prices` the model that prices the machine. `set` gives numbers
-    of the machine other values (``{"chip.memory.rate": "2x"}``); the answer then has that of the machine as it is
-    beside.
+    chip), `limit` the seconds that the search may take, `prices` the model that prices the machine. With
+    `assumptions`, the fields of a study's or a file of them, a mapping is stated in place of searched. `set` gives
+    numbers of the machine other values (``{"chip.memory.rate": "2x"}``); the answer then has that of the machine as it
+    is beside.
     """
     known = catalogue_of(catalogue)
     asked = read_graph_argument(graph, known, forward=forward, gpt_layer_only=gpt_layer_only)
@@ -114,6 +119,7 @@ def map(  # noqa: A001 - the verb's name
         objective=objective,
         element=element,
         limit=limit,
+        assumptions=_stated(assumptions),
     )
     mapping = question.answer(asked, cluster)
     sold = cluster_of(on, known) if set else cluster
@@ -125,3 +131,11 @@ def map(  # noqa: A001 - the verb's name
         micro_batches=question.count(cluster),
         cost=mapping_cost(mapping.plan, cluster, sold, known, prices),
     )
+
+
+def _stated(assumptions: Path | Mapping[str, object] | None) -> StatedMapping | None:
+    """Assumptions as a study writes them; None: the mapping is searched."""
+    if assumptions is None:
+        return None
+    form = read_form(assumptions, AssumptionsForm, what="stated mapping", examples="examples/studies")
+    return StatedMapping(**form.model_dump())

@@ -19,7 +19,7 @@ from volvelle.quantities import BYTES, show
 from volvelle.search.exhaustive import lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.any_count import STEP_TOKENS, on_any_count
+from volvelle.verbs.any_count import STEP_TOKENS, AskedOfCounts
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Model
 from volvelle.verbs.what_if import Changes, beside_baseline
@@ -154,11 +154,11 @@ def scale(
         raise DescriptionError(f"last is {last}, fewer than the {first} of first; give them in order")
     if growth not in ("strong", "weak"):
         raise DescriptionError(f"growth is {brief(growth)}; it must be strong (the same batch) or weak (a growing one)")
-    asked = on_any_count(
-        model,
-        on,
-        considered,
-        question="and give first and last",
+    tokens = STEP_TOKENS if growth == "strong" else _TOKENS_A_CHIP * first
+    asked = AskedOfCounts(
+        model=model,
+        on=on,
+        considered=considered,
         batch=batch,
         sequence=sequence,
         element=element,
@@ -168,9 +168,7 @@ def scale(
         margin=margin,
         changes=set,
         catalogue=catalogue,
-        tokens=STEP_TOKENS if growth == "strong" else _TOKENS_A_CHIP * first,
-        apart=f" on {first}",
-    )
+    ).on_any_count(question="and give first and last", tokens=tokens, apart=f" on {first}")
     step = asked.step
     points = []
     for count in _counts(first, last):

@@ -81,6 +81,21 @@ def test_a_file_is_mapped_like_the_workload_in_it() -> None:
     assert answer.flops == 8 * 8 * workload.flops()
 
 
+def test_a_mapping_may_be_stated_as_a_study_states_it(tmp_path: Path) -> None:
+    stated = {"grid": True, "element": "bf16", "matrix_share": "90 %", "sram": False}
+    asked = {"on": "sn30-node/8", "tensor": [8], "pipeline": [1], "data": [1], "micro_batches": 1, "tiles": [1]}
+    answer = volvelle.map("hpl-5m", assumptions=stated, **asked)
+    assert answer.mapping.plan is not None
+    assert answer.mapping.plan.utilisation <= 0.9 * (1 + 1e-9)
+    file = tmp_path / "stated.yaml"
+    file.write_text("{grid: true, element: bf16, matrix_share: 90 %, sram: false}", "utf-8")
+    written = volvelle.map("hpl-5m", assumptions=file, **asked)
+    assert written.mapping.plan is not None
+    assert written.mapping.plan.time == answer.mapping.plan.time
+    with pytest.raises(DescriptionError, match="gridd"):
+        volvelle.map("hpl-5m", assumptions={"gridd": True}, **asked)
+
+
 def test_costs_take_quantities_as_text_or_as_numbers() -> None:
     written = volvelle.cost(on="dgx-h100/8", chip_price="20 kUSD", life="3 years")
     counted = volvelle.cost(on="dgx-h100/8", chip_price=20e3, life=3 * 31_557_600.0)

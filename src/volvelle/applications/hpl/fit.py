@@ -41,6 +41,7 @@ BOUNDS: dict[str, dict[str, tuple[float, float]]] = {
     "cdna2": {"efficiency": (0.3, 0.7), "column": (1e-6, 120e-6)},
     "cdna3": {"efficiency": (0.3, 0.9), "column": (1e-6, 120e-6)},
     "ponte-vecchio": {"efficiency": (0.25, 0.6)},
+    "a64fx": {"efficiency": (0.8, 1.0)},
 }
 """What is fitted for each family that has calibration runs; what all families share is fitted with the largest."""
 _KINDS = {"column": SECONDS, "work_per_joule": None, "panel_intensity": None}

@@ -159,6 +159,8 @@ def _asked(row: HplMeasurement, name: str, catalogue: Catalogue) -> HplQuestion:
     assert row.order is not None
     if is_card_server(row.computer) and name in _AS_CARD:
         name = _AS_CARD[name]
+    if "DGX-2" in row.computer and name.startswith("v100"):
+        name = "v100-sxm3-32gb"
     name = _that_fits(row, name, catalogue)
     chip, family = catalogue.chip(name), catalogue.chip_file(name).family
     constants = hpl_constants(family, date=row.date.replace("-", ""))
@@ -273,7 +275,7 @@ def _as_described(row: HplMeasurement, chip: Chip) -> Chip:
         chip = replace(chip, memories=(replace(chip.memory, capacity=94 * 2.0**30),))
     if "without FP64 tensor cores" in row.head.notes:
         chip = replace(chip, matrix_rates={**chip.matrix_rates, "fp64": chip.vector_rates["fp64"]})
-    watts = {"500W": 500.0, "DGX-2H": 450.0, "MaxQ": 163.0}
+    watts = {"500W": 500.0, "DGX-2": 350.0, "DGX-2H": 450.0, "MaxQ": 163.0}
     for words, power in watts.items():
         if words in text:
             chip = replace(chip, power=power)

@@ -27,7 +27,7 @@ from volvelle.applications.stencil.rows import (
     stencil_measurements,
     stencil_question,
 )
-from volvelle.applications.stencil.scaling import GROWTHS, layouts_of, scaled
+from volvelle.applications.stencil.scaling import BREAKS, GROWTHS, broken_at, layouts_of, scaled
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
@@ -103,7 +103,7 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
     # -- plan ---------------------------------------------------------------------------------------------------
 
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> StencilQuestion:
-        """Every way to cut the grid."""
+        """Every way to cut the grid; with `scaling`, also what it does at other counts."""
         work = Stencil(
             grid=grid_sides(str(options["grid"])),
             points=int(options.get("points", "7")),
@@ -128,10 +128,7 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
                 "kernel": constants.kernel,
                 "overlap": constants.overlap,
             },
-            worked_out={
-                growth: [step.fields() for step in scaled(work, local, system, constants, catalogue, growth=growth)]
-                for growth in GROWTHS
-            },
+            worked_out=scaled(work, local, system, constants, catalogue) if options.get("scaling", True) else {},
         )
 
     def described(self, work: Stencil, decision: StencilLayout) -> Mapping[str, object]:
@@ -174,42 +171,67 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
             steps = planned.asked.worked_out[growth]
             yield Finding(
                 key=f"{growth}_scaling",
-                value=steps,
+                value=[step.fields() for step in steps],
                 title=f"{growth} scaling",
                 words=(),
-                numbers=("chips", "processes", "step", "cells/s", "waiting", "efficiency"),
+                numbers=("chips", "processes", "step", "cells/s", "waiting", "launches", "efficiency"),
                 cells=tuple(
                     (
-                        str(step["chips"]),
-                        " × ".join(map(str, step["processes"])),
-                        show(step["time"], SECONDS),
-                        show(step["cell_updates"], CELLS_PER_SECOND),
-                        percent(step["exposed_exchange"], 1),
-                        percent(step["scaling_efficiency"], 1),
+                        f"{step.chips}{'' if step.chips <= planned.system.accelerators else ' *'}",
+                        " × ".join(map(str, step.processes)),
+                        show(step.time, SECONDS),
+                        show(step.cell_updates, CELLS_PER_SECOND),
+                        percent(step.exposed_exchange, 1),
+                        percent(step.launch_share, 1),
+                        percent(step.scaling_efficiency, 1),
                     )
                     for step in steps
                 ),
             )
 
+        broken = broken_at(planned.asked.worked_out["strong"])
+        yield Finding(key="strong_scaling_breaks", value=None if broken is None else broken.chips)
+
+    def remarks(self, planned: StencilPlanned) -> Iterable[str]:
+        """Where the same grid scales no further and on what, and what counts with a star are."""
+        steps = planned.asked.worked_out["strong"]
+        if not steps:
+            return
+        broken, own = broken_at(steps), planned.system.accelerators
+        if broken is None:
+            yield f"the same grid keeps {percent(BREAKS, 0)} of its efficiency up to {steps[-1].chips:,} chips"
+        else:
+            parts = {"halos": broken.exposed_exchange, "launches": broken.launch_share}
+            what = max(parts, key=lambda part: parts[part])
+            yield (
+                f"the same grid falls below {percent(BREAKS, 0)} of its efficiency at {broken.chips:,} chips: {what} "
+                f"are {percent(parts[what], 0)} of a step of {show(broken.time, SECONDS)}"
+            )
+        if steps[-1].chips > own:
+            yield f"* more chips than the {own:,} of the machine: a larger one of its kind"
+
     def plan_picture(self, planned: StencilPlanned) -> PlannedCurves:
-        """Efficiency over accelerators."""
-        both = {growth: {step["chips"]: step for step in planned.asked.worked_out[growth]} for growth in GROWTHS}
+        """Efficiency over accelerators, to where the same grid scales no further."""
+        both = {growth: {step.chips: step for step in planned.asked.worked_out[growth]} for growth in GROWTHS}
         places = sorted(set.intersection(*(set(steps) for steps in both.values())))
         if not places:
             raise DescriptionError(
                 f"no count of accelerators up to {planned.system.name} holds the grid; make it smaller"
             )
+        own = planned.system.accelerators
+        beyond = f" (the machine has {own:,}; beyond: a larger one of its kind)" if places[-1] > own else ""
         return PlannedCurves(
             title=f"{planned.asked.title} on {planned.system.name.partition('/')[0]}",
             about="Cells a second and chip, over those of the fewest chips, of the same grid and of one that grows.",
-            x_title="accelerators",
+            x_title=f"accelerators{beyond}",
             places=tuple(float(count) for count in places),
             lines={
-                f"{growth} scaling": tuple(100.0 * both[growth][count]["scaling_efficiency"] for count in places)
+                f"{growth} scaling": tuple(100.0 * both[growth][count].scaling_efficiency for count in places)
                 for growth in GROWTHS
             },
             kind=None,
             y_title="efficiency, %",
+            doublings=True,
         )
 
 

@@ -3,13 +3,14 @@
 from functools import cache
 
 from volvelle.applications.stencil.estimator import Kernel, StencilConstants
-from volvelle.catalogue.sourced_file import Form, Plain, Share, benchmark_file
+from volvelle.catalogue.sourced_file import Form, Plain, Share, Time, benchmark_file
 
 
 class _File(Form):
     plain: Share
     blocked: Share
     cache_share: Share
+    launch: Time
     error: Plain
 
 

@@ -13,8 +13,15 @@ from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.overlap import hidden_time
 from volvelle.laws.roofline import kernel_time
-from volvelle.laws.stencil import halo_bytes, interior_share, plane_reads, stencil_traffic, stencil_work
-from volvelle.quantities import BYTES, Bytes, Fraction, show
+from volvelle.laws.stencil import (
+    halo_bytes,
+    interior_share,
+    plane_reads,
+    stencil_traffic,
+    stencil_work,
+    step_launch_time,
+)
+from volvelle.quantities import BYTES, Bytes, Fraction, Seconds, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 
@@ -75,6 +82,8 @@ class StencilConstants:
     """The same by one that blocks planes."""
     cache_share: Fraction
     """Of the cache that planes can count on."""
+    launch: Seconds
+    """What a kernel takes beyond its work, on chips of which nobody fitted it."""
     error: float
     """How far systems left out of the fit were off, one standard deviation as a factor."""
     kernel: Kernel = "blocked"
@@ -104,7 +113,8 @@ class StencilModel(Estimator[Stencil, StencilLayout]):
         reads = 1.0
         if own.kernel == "plain":
             reads = float(plane_reads(word * local[0] * local[1], cache=own.cache_share * chip.buffer))
-        stream = chip.memory.rate * fitted_constants(cluster, workload.element, software=False).memory_efficiency
+        fitted = fitted_constants(cluster, workload.element, software=False)
+        stream, launch = chip.memory.rate * fitted.memory_efficiency, fitted.kernel_launch_time or own.launch
         share = own.plain if own.kernel == "plain" else own.blocked
         compute = float(
             kernel_time(
@@ -114,16 +124,21 @@ class StencilModel(Estimator[Stencil, StencilLayout]):
                 memory_rate=share * stream,
             )
         )
-        exchanged, link = exchange_time(workload, cluster, layout)
+        exchanged, link = exchange_time(workload, cluster, layout, launch=launch)
         cut = tuple(float(side) for side, parts in zip(local, layout.processes, strict=True) if parts > 1)
         window = compute * float(interior_share(cut)) if own.overlap else 0.0
         hidden = float(hidden_time(exchanged, window))
+        # Cells that need no halo are a kernel of their own, where that hides more than starting it costs.
+        apart = hidden > launch
+        hidden = hidden if apart else 0.0
+        started = float(step_launch_time(2.0 if apart else 1.0, launch=launch))
         lines = (
             ("cells", "memory traffic", compute, True, chip.memory.name, "kernel_time"),
+            ("launches", "overhead", started, True, chip.name, "step_launch_time"),
             ("halo exchange", "communication", exchanged - hidden, True, link, "point_to_point_time"),
             ("halo exchange", "communication", hidden, False, link, "point_to_point_time"),
         )
-        time = compute + exchanged - hidden
+        time = compute + started + exchanged - hidden
         reach = own.error ** NormalDist().inv_cdf((1 + self.level) / 2)
         held = (
             FIELDS * word * prod(side + 2.0 * (parts > 1) for side, parts in zip(local, layout.processes, strict=True))
@@ -147,11 +162,13 @@ class StencilModel(Estimator[Stencil, StencilLayout]):
         )
 
 
-def exchange_time(workload: Stencil, cluster: Cluster, layout: StencilLayout) -> tuple[float, str]:
+def exchange_time(
+    workload: Stencil, cluster: Cluster, layout: StencilLayout, *, launch: Seconds = 0.0
+) -> tuple[float, str]:
     """Seconds in which the busiest process has its halos, and the link that most of them take.
 
-    Directions go one after another, both sides of one at once; with corners, later ones carry earlier halos along. The
-    first direction lies within a node as far as it fits.
+    Directions go one after another, both sides of one at once, packed and unpacked by a kernel each; with corners,
+    later ones carry earlier halos along. The first direction lies within a node as far as it fits.
     """
     word = float(element_bytes(workload.element))
     local = layout.local(workload.grid)
@@ -169,6 +186,7 @@ def exchange_time(workload: Stencil, cluster: Cluster, layout: StencilLayout) ->
         across = prod(side for place, side in enumerate(grown) if place != direction)
         size: Bytes = halo_bytes(across, word=word)
         seconds = float(point_to_point_time(size, rate=link.sustained, latency=link.latency))
+        seconds += float(step_launch_time(2.0, launch=launch))
         total += seconds
         if seconds > worst:
             worst, name = seconds, link.name

@@ -14,7 +14,7 @@ def plan_picture(curves: PlannedCurves) -> Chart:
         scale = curves.kind.units[unit]
     return line_chart(
         {name: [value / scale for value in line] for name, line in curves.lines.items()},
-        places=curves.places,
+        places=[f"{place:,.0f}" for place in curves.places] if curves.doublings else curves.places,
         title=curves.title,
         about=curves.about,
         x_title=curves.x_title,

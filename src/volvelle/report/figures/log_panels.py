@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import INK, PALETTE, PAPER, TELLS, WIDE, finished, haloed, legend
 
+_LETTER, _LINE, _DOT, _RIGHT = 7.0, 14.0, 8.0, 8.0
+"""Pixels of a letter and of a line of text, of half a point with air, and from a point to its name."""
 _BESIDE = 110.0
 """Pixels of what is beside a panel."""
 
@@ -49,9 +52,52 @@ def _panel(panel: LogPanel, names: Sequence[str], x_title: str, first: bool, hei
         for name, (at, value) in panel.points.items()
     ]
     point = marks_of(dots).mark_point(filled=True, size=60, opacity=1, color=INK, stroke=PAPER, aria=True)
-    named = marks_of(dots).encode(x=x, y=y, text="name:N")
+    below = _names_below(panel, width - _BESIDE, height)
+    levels = [[dot for dot in dots if below[str(dot["name"])] == level] for level in sorted(set(below.values()))]
     return alt.layer(
         marks_of(rows).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour),
         point.encode(x=x, y=y, **TELLS),
-        *haloed(named, colour=INK, align="left", dx=8, dy=8, fontSize=12),
+        *(
+            layer
+            for level in levels
+            for layer in haloed(
+                marks_of(level).encode(x=x, y=y, text="name:N"),
+                colour=INK,
+                align="left",
+                dx=_RIGHT,
+                dy=below[str(level[0]["name"])],
+                fontSize=12,
+            )
+        ),
     ).properties(width=width - _BESIDE, height=height)
+
+
+def _names_below(panel: LogPanel, width: float, height: float) -> dict[str, float]:
+    """Pixels by which each name is below its point, on the right: the fewest that keep names and points apart."""
+    drawn = [*panel.points.values(), *(place for line in panel.lines.values() for place in line)]
+    (low, high), (bottom, top) = ((log(min(ends)), log(max(ends))) for ends in zip(*drawn, strict=True))
+    dots = [
+        ((log(at) - low) / (high - low) * width, (top - log(value)) / (top - bottom) * height, name)
+        for name, (at, value) in panel.points.items()
+    ]
+    taken = [(across - _DOT, down - _DOT, across + _DOT, down + _DOT) for across, down, _ in dots]
+    found: dict[str, float] = {}
+    for across, down, name in sorted(dots, reverse=True):
+        for level in range(len(dots) + 1):
+            below = _DOT + level * _LINE
+            box = (
+                across + _RIGHT,
+                down + below - _LINE / 2,
+                across + _RIGHT + _LETTER * len(name),
+                down + below + _LINE / 2,
+            )
+            if level == len(dots) or not any(_touch(box, other) for other in taken):
+                break
+        found[name] = below
+        taken.append(box)
+    return found
+
+
+def _touch(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    """Whether two boxes, given by left, top, right and bottom, have something in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -1,4 +1,4 @@
-"""Workloads that are planned point by point: applications such as HPL, HPCG, FFT and recommendation models."""
+"""Workloads that are planned point by point: applications such as HPL, HPCG, stencils and recommendation models."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,8 +19,15 @@ _OPTIONS: Mapping[str, Callable[[WorkloadForm], dict[str, Any]]] = {
     "hpcg": lambda form: {},
     "fft": lambda form: {"grid": form.size},
     "dlrm": lambda form: {"model": form.model, "batch": form.batch, "element": form.element},
+    "hpl-mxp": lambda form: {**_element(form)},
+    "stencil": lambda form: {"grid": form.size, "points": str(form.points), "scaling": False, **_element(form)},
 }
 """What the form of a study says, as options of the application's plan."""
+
+
+def _element(form: WorkloadForm) -> dict[str, Any]:
+    """The element type where the study says one; else it is the application's own."""
+    return {"element": form.element} if "element" in form.model_fields_set else {}
 
 
 def planned_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, rows: int) -> Worked:

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from tests.sweeps import QUICK
+from volvelle.applications.hpl_mxp.application import HPL_MXP
+from volvelle.applications.stencil.application import STENCIL
+from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, UnitError
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.studies.design_space.evaluate import Evaluator
@@ -39,6 +42,9 @@ from volvelle.studies.design_space.measures import MEASURES
         ({"workloads": [{"train": "gpt3-175b"}]}, "batch"),
         ({"workloads": [{"batch": 8}]}, "one of train"),
         ({"workloads": [{"run": "fft"}]}, "size"),
+        ({"workloads": [{"run": "stencil"}]}, "run: stencil needs a size"),
+        ({"workloads": [{"run": "stencil", "size": 64, "points": 9}]}, "points"),
+        ({"workloads": [{"run": "hpl", "points": 27}]}, "means nothing to hpl"),
         ({"workloads": [{"run": "hpl", "batch": 8}]}, "means nothing to hpl"),
         ({"workloads": [{"run": "hpcg", "tokens": 1e9}]}, "means nothing to hpcg"),
         ({"workloads": [{"run": "hpl"}], "axes": {"workload.batch": [8, 16]}}, "no workload of the study has it"),
@@ -137,7 +143,9 @@ def test_training_and_linpack_share_a_machine_in_one_study() -> None:
         "workloads": [
             {"train": "llama3-8b", "batch": 256, "weight": 10},
             {"run": "hpl"},
+            {"run": "hpl-mxp"},
             {"run": "hpcg"},
+            {"run": "stencil", "size": 1024, "points": 27},
             {"run": "fft", "size": 1024},
             {"run": "dlrm", "model": "dcnv2-mlperf", "batch": 65536},
         ],
@@ -149,10 +157,21 @@ def test_training_and_linpack_share_a_machine_in_one_study() -> None:
     }
     found = Evaluator(study=read_study(form)).rows(0, 2)
     assert found.feasible.all()
-    for name in ("llama3-8b", "hpl", "hpcg", "fft", "dlrm"):
+    for name in ("llama3-8b", "hpl", "hpl-mxp", "hpcg", "stencil", "fft", "dlrm"):
         slow, fast = found.columns[f"time.{name}"]
         assert 0 < fast <= slow
     assert 0 < found.columns["mfu"][0] < 1
+
+
+def test_runs_of_a_study_are_the_plans_of_their_commands() -> None:
+    works = [{"run": "stencil", "size": 1024, "points": 27}, {"run": "hpl-mxp"}]
+    form = {"name": "runs", "workloads": works, "system": "dgx-h100/32", "axes": {"accelerators": [32]}}
+    found = Evaluator(study=read_study({**form, "objectives": ["time"]})).rows(0, 1).columns
+    machine = Catalogue().cluster("dgx-h100/32")
+    for asked, options in ((STENCIL, {"grid": 1024, "points": "27"}), (HPL_MXP, {})):
+        question = asked.space(machine, Catalogue(), **options)
+        best = asked.planner(question).rank(question.candidates, question.system, top=1).best[0]
+        assert found[f"time.{asked.word}"][0] == pytest.approx(best.time, rel=1e-12)
 
 
 def test_every_measure_can_be_asked_for() -> None:
