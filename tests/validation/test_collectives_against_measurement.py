@@ -19,8 +19,9 @@ from volvelle.applications.validation import validate as validated
 from volvelle.cli.validate import validate
 
 # The figure when held-out rows were first scored, after everything was frozen: 21.2 %. (For a while it was 19.3 %, by a
-# contention between nodes that training runs with experts among them do not bear out.) It may only be lowered.
-HELD_OUT_MEDIAN = 0.213
+# contention between nodes that training runs with experts among them do not bear out.) With NVLink 5 as NCCL's cost
+# model has it, which calibration rows asked for: 18.7 %. It may only be lowered.
+HELD_OUT_MEDIAN = 0.188
 CALIBRATION_MEDIAN = 0.103
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "collectives.md"
@@ -58,10 +59,18 @@ def test_the_fit_run_again_finds_nothing_better_than_the_catalogue(rows: tuple[C
 
 def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: tuple[FittedConstant, ...]) -> None:
     catalogue = Catalogue()
-    for constant in fitted:
+    for constant in (each for each in fitted if each.of != "NCCL"):
         figure = catalogue.link(constant.of).figures[constant.name]
         assert figure.source == "volvelle-collectives-fit"
         assert figure.spread is not None
+
+
+def test_constants_that_nccl_leaves_out_are_those_of_the_fit(fitted: tuple[FittedConstant, ...]) -> None:
+    share, fill = (constant for constant in fitted if constant.of == "NCCL")
+    assert (share.name, fill.name) == ("rate_reached", "fill")
+    for constant in (share, fill):
+        assert constant.low <= constant.catalogue <= constant.high
+        assert constant.catalogue == pytest.approx(constant.fitted, rel=0.02)
 
 
 @pytest.mark.long
