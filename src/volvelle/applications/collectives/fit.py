@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
-from volvelle.applications.collectives.nccl_fit import fit_nccl, modelled_series
+from volvelle.applications.collectives.nccl_fit import fit_nccl
 from volvelle.applications.collectives.prediction import collective_times
 from volvelle.applications.collectives.series import Series, series_of, weighed
 from volvelle.applications.fit import least_from
@@ -42,21 +42,10 @@ class Stage:
 
     groups: tuple[str, ...]
     constants: tuple[Constant, ...]
-    modelled: tuple[tuple[str, int], ...] = ()
-    """Instead of rows, of a link that nobody measured: clusters and how many chips NCCL's cost model is asked about."""
 
 
-def _node(
-    link: str,
-    *groups: str,
-    reduces: bool = False,
-    steps: bool = False,
-    modelled: tuple[tuple[str, int], ...] = (),
-) -> Stage:
-    """A link inside a node.
-
-    Nodes of one size cannot tell steps from launching, so the latency of a step stays as it is unless `steps` is said.
-    """
+def _node(link: str, *groups: str, reduces: bool = False) -> Stage:
+    """A link inside a node. One node cannot tell steps from launching, so the latency of a step stays as it is."""
     constants = [
         Constant(name="setup", links=(link,), start=30e-6),
         Constant(name="efficiency", links=(link,), start=0.8, most=1.0),
@@ -64,9 +53,7 @@ def _node(
     ]
     if reduces:
         constants.append(Constant(name="reduction_efficiency", links=(link,), start=0.85, most=1.0))
-    if steps:
-        constants.append(Constant(name="latency", links=(link,), start=2e-6))
-    return Stage(groups=groups, constants=tuple(constants), modelled=modelled)
+    return Stage(groups=groups, constants=tuple(constants))
 
 
 # The rows of vtrain-lut-* are those of peers-vtrain-* at fewer sizes. The OSU rows of JUWELS time MPI messages,
@@ -99,10 +86,6 @@ STAGES = (
         groups=("mi300x-transferbench",),
         constants=(Constant(name="efficiency", links=("infinity-fabric-mi300x",), start=0.7, most=1.0),),
     ),
-    # Nobody's calibration rows are of NVLink 5. What NCCL takes it to do tells more than the constants of NVLink 4 do:
-    # with constants of A100 nodes alone it is closer on H100 nodes, and the other way round.
-    _node("nvlink5", reduces=True, modelled=(("dgx-b200", 4), ("dgx-b200", 8))),
-    _node("nvlink5-rack", reduces=True, steps=True, modelled=tuple(("gb200-nvl72", chips) for chips in (8, 36, 72))),
     Stage(
         groups=("peers-nnscaler-mi200",),
         constants=(
@@ -136,9 +119,7 @@ def _fitted_stages(
     """Stages that rows tell of, with the links before each and what is fitted for its constants."""
     links: dict[str, Link] = {}
     for stage in stages:
-        series = modelled_series(stage.modelled, catalogue) or series_of(
-            [row for row in rows.rows if row.head.group in stage.groups], catalogue
-        )
+        series = series_of([row for row in rows.rows if row.head.group in stage.groups], catalogue)
         if series:
             for name in {link for constant in stage.constants for link in constant.links}:
                 links.setdefault(name, catalogue.link(name))

@@ -1,4 +1,4 @@
-"""NCCL's cost model held to measured nodes, and asked about those that nobody measured."""
+"""NCCL's cost model held to measured nodes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
-from volvelle.applications.collectives.prediction import Collective, CollectiveQuestion
 from volvelle.applications.collectives.series import Series, series_of, weighed
-from volvelle.applications.contract import Question
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.measured_table import CalibrationRows
@@ -22,8 +20,6 @@ from volvelle.workload.tensor_layout import Collective as Kind
 
 Column = NDArray[np.float64]
 
-_ASKED: Column = 2.0 ** np.arange(20, 34)
-"""Messages that the model is asked about: 1 MiB to 8 GiB."""
 _LONG = 1e6
 """Bytes from which on rows are fitted: below, launching decides, which the model does not know."""
 _KINDS = {kind.value.replace("-", "_"): kind for kind in (Kind.ALL_REDUCE, Kind.ALL_GATHER, Kind.REDUCE_SCATTER)}
@@ -68,19 +64,6 @@ def fit_nccl(rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue)
                 f"spread: {{interval: [{told[1]}, {told[2]}]}}}}",
             )
         )
-    return found
-
-
-def modelled_series(asked: Sequence[tuple[str, int]], catalogue: Catalogue) -> list[Series]:
-    """What the model says of nodes that nobody measured, like rows: clusters and how many chips of one node."""
-    model, found = nccl_model(), []
-    for name, chips in asked:
-        system = catalogue.cluster(f"{name}/{chips}")
-        group = nccl_group(model, system, _within_a_node(chips, len(system.dimensions)))
-        for operation, kind in _KINDS.items():
-            work = Collective(operation=operation, chips=chips, nodes=1, library="NCCL", size=float(_ASKED[0]))
-            question: CollectiveQuestion = Question(candidates=((work, ""),), system=system, calibration=None)
-            found.append(Series("NCCL's cost model", question, _ASKED, nccl_times(model, group, kind, _ASKED).time))
     return found
 
 
