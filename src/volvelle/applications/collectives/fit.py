@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
-from volvelle.applications.collectives.prediction import CollectiveQuestion, collective_question, collective_times
+from volvelle.applications.collectives.nccl_fit import fit_nccl
+from volvelle.applications.collectives.prediction import collective_times
+from volvelle.applications.collectives.series import Series, series_of, weighed
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows
@@ -22,9 +24,6 @@ from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.link import Link
 
 Column = NDArray[np.float64]
-
-_FEW = 10
-"""Rows from which on a publication has its full weight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,16 +96,6 @@ STAGES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Series:
-    """Calibration rows that differ in size only."""
-
-    group: str
-    question: CollectiveQuestion
-    sizes: Column
-    times: Column
-
-
 def fit_collectives(
     rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, *, stages: Sequence[Stage] = STAGES
 ) -> Fit:
@@ -116,6 +105,7 @@ def fit_collectives(
     for stage, series, held, values in _fitted_stages(rows, catalogue, stages):
         links = held | _with(held, stage, values)
         constants += _described(stage, series, links, values, held)
+    constants += fit_nccl(rows, catalogue)
     if not constants:
         raise DescriptionError("no calibration row is of a publication that tells the constants of a link")
     return Fit(
@@ -125,36 +115,17 @@ def fit_collectives(
 
 def _fitted_stages(
     rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, stages: Sequence[Stage]
-) -> Iterator[tuple[Stage, list[_Series], dict[str, Link], Column]]:
+) -> Iterator[tuple[Stage, list[Series], dict[str, Link], Column]]:
     """Stages that rows tell of, with the links before each and what is fitted for its constants."""
     links: dict[str, Link] = {}
     for stage in stages:
-        series = _series([row for row in rows.rows if row.head.group in stage.groups], catalogue)
+        series = series_of([row for row in rows.rows if row.head.group in stage.groups], catalogue)
         if series:
             for name in {link for constant in stage.constants for link in constant.links}:
                 links.setdefault(name, catalogue.link(name))
             values = _fitted(stage, series, links)
             yield stage, series, dict(links), values
             links = _with(links, stage, values)
-
-
-def _series(rows: Sequence[CollectiveMeasurement], catalogue: Catalogue) -> list[_Series]:
-    """Usable rows, gathered into series in the order they come."""
-    gathered: dict[tuple[object, ...], list[tuple[CollectiveMeasurement, CollectiveQuestion]]] = {}
-    for row in rows:
-        asked = collective_question(row, catalogue)
-        if not isinstance(asked, str):
-            key = (row.head.group, row.operation, row.system, row.cluster, row.chips, row.nodes, row.algorithm)
-            gathered.setdefault(key, []).append((row, asked))
-    return [
-        _Series(
-            alike[0][0].head.group,
-            alike[0][1],
-            np.array([asked.work.size for _, asked in alike]),
-            np.array([row.time for row, _ in alike], dtype=np.float64),
-        )
-        for alike in gathered.values()
-    ]
 
 
 def _yaml_line(name: str, value: float, low: float, high: float) -> str:
@@ -189,7 +160,7 @@ def stage_losses(
     return losses
 
 
-def _fitted(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link]) -> Column:
+def _fitted(stage: Stage, series: Sequence[Series], links: Mapping[str, Link]) -> Column:
     start = {f"{constant.name} of {' '.join(constant.links)}": constant.start for constant in stage.constants}
     best = least_from(
         lambda values: _loss(stage, series, links, np.array(list(values.values()))),
@@ -199,20 +170,16 @@ def _fitted(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link]) 
     return np.array(list(best.constants.values()))
 
 
-def _loss(stage: Stage, series: Sequence[_Series], links: Mapping[str, Link], values: Column) -> float:
-    rows: dict[str, int] = {}
-    for each in series:
-        rows[each.group] = rows.get(each.group, 0) + len(each.times)
-    weights = np.concatenate([np.full(len(each.times), 1.0 / max(rows[each.group], _FEW)) for each in series])
-    return float(np.average(np.abs(_residuals(series, _with(links, stage, values))), weights=weights))
+def _loss(stage: Stage, series: Sequence[Series], links: Mapping[str, Link], values: Column) -> float:
+    return weighed(series, _residuals(series, _with(links, stage, values)))
 
 
-def _residuals(series: Sequence[_Series], links: Mapping[str, Link]) -> Column:
+def _residuals(series: Sequence[Series], links: Mapping[str, Link]) -> Column:
     """ln(predicted / measured), row by row."""
     return np.concatenate([np.log(_predicted(each, links) / each.times) for each in series])
 
 
-def _predicted(series: _Series, links: Mapping[str, Link]) -> Column:
+def _predicted(series: Series, links: Mapping[str, Link]) -> Column:
     """Times of a series with other links; the rate is kept, because it holds the cluster's share of a port."""
     asked = series.question
     dimensions = tuple(
@@ -222,7 +189,7 @@ def _predicted(series: _Series, links: Mapping[str, Link]) -> Column:
 
 
 def _described(
-    stage: Stage, series: Sequence[_Series], links: Mapping[str, Link], values: Column, held: Mapping[str, Link]
+    stage: Stage, series: Sequence[Series], links: Mapping[str, Link], values: Column, held: Mapping[str, Link]
 ) -> list[FittedConstant]:
     """The constants with the range in which most rows that depend on them would have put them.
 
