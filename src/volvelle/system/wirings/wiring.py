@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.errors import DescriptionError
 from volvelle.system.routing import Numbers
 
 Shares: TypeAlias = NDArray[np.float64]
@@ -80,11 +81,11 @@ class Wiring(ABC):
 
     def upward(self, unit: int) -> tuple[int, ...]:
         """Links between ports from a unit to the top, for networks that add up what they forward."""
-        raise NotImplementedError(f"{type(self).__name__} has no top that adds up")
+        raise DescriptionError("this shape has no top that adds up what it forwards; take a switch or a fat tree")
 
     def downward(self, unit: int) -> tuple[int, ...]:
         """Links back from the top."""
-        raise NotImplementedError(f"{type(self).__name__} has no top that adds up")
+        raise DescriptionError("this shape has no top that adds up what it forwards; take a switch or a fat tree")
 
     def link_name(self, link: int) -> str:
         """What a link joins."""
