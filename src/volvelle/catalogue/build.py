@@ -178,8 +178,8 @@ def build_cluster(
             figures.known(f"size of {dimension.name}", dimension.size_source)
         if dimension.group:
             figures.known(f"group of {dimension.name}", dimension.group_source)
-        if dimension.routing:
-            figures.known(f"routing of {dimension.name}", dimension.routing.source)
+        if dimension.routing_rule:
+            figures.known(f"routing of {dimension.name}", dimension.routing_rule.source)
     sizes, notes = nested_sizes(
         count, tuple(None if d.size == "rest" else d.size for d in file.dimensions), name=file.name
     )
@@ -195,7 +195,7 @@ def build_cluster(
                 size=size,
                 topology=_topology(dimension, index, size, figures),
                 link=link,
-                routing=Routing(rule=Rule(dimension.routing.rule)) if dimension.routing else None,
+                routing=Routing(rule=Rule(dimension.routing_rule.value)) if dimension.routing_rule else None,
             )
         )
     host = links[file.host_link] if file.host_link else None

@@ -137,7 +137,7 @@ class LinkFile(_Strict):
 class RoutingFile(_Strict):
     """Which of several shortest ways a message takes."""
 
-    rule: RuleWord
+    value: RuleWord
     kind: Kind
     source: Text
     note: str = ""
@@ -168,7 +168,7 @@ class DimensionFile(_Strict):
     axes: Annotated[int, AXES] = 3
     group: Annotated[int, ROWS] = 0
     group_source: str = ""
-    routing: RoutingFile | None = None
+    routing_rule: RoutingFile | None = None
     """None: nobody says; the time of flows then needs to be told."""
 
 

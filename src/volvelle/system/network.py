@@ -111,6 +111,6 @@ def _rule(cluster: Cluster, dimension: Dimension, given: Routing | None) -> Rout
     if rule is None and dimension.topology.chooses(dimension.size):
         raise DescriptionError(
             f"network dimension {dimension.name!r} of {cluster.name} has several shortest ways between its units and "
-            "does not say which are taken; say routing: d-mod-k, random or adaptive"
+            "does not say which are taken; say routing_rule in its file, or --routing: d-mod-k, random or adaptive"
         )
     return rule or Routing(rule=Rule.DESTINATION)

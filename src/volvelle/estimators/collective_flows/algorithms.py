@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.errors import OutsideDomainError
-from volvelle.estimators.collective_flows.exchange import Exchange, Messages
+from volvelle.estimators.collective_flows.exchange import Exchange, Messages, check_count
 from volvelle.system.routing import Numbers
 from volvelle.system.wirings.wiring import NONE
 
@@ -33,6 +33,7 @@ def halving_doubling(chips: int, size: float) -> Exchange:
 
 def direct(chips: int, size: float, *, passes: int = 2) -> Exchange:
     """Every chip sends a share to every other at once; for an all-reduce again, once it has all of its own share."""
+    check_count(passes * chips * chips)
     messages = Messages()
     source, target = np.divmod(np.arange(chips * chips), chips)
     source, target = source[source != target], target[np.arange(chips).repeat(chips) != target]

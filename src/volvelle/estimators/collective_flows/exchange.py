@@ -13,8 +13,17 @@ from volvelle.system.routing import Numbers
 from volvelle.system.wirings.wiring import NONE
 
 Reals = NDArray[np.float64]
-MOST = 8_000_000
+MOST = 4_500_000
 """Messages of an exchange that are still timed: a few seconds and a gigabyte."""
+
+
+def check_count(messages: int, *, most: int = MOST) -> None:
+    """Refuse an exchange that would take too long, before its messages are made."""
+    if messages > most:
+        raise OutsideDomainError(
+            f"an exchange of {messages:,} messages is not timed as flows, {most:,} are the most; take fewer chips, "
+            "fewer jobs, or another algorithm (nested and halving-doubling send fewest)"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +52,9 @@ class Messages:
 
     def send(self, source: Numbers, target: Numbers, size: float, waits: Reals | float = 1.0) -> Numbers:
         """Add messages of one size; their numbers, in the shape of what was given."""
+        check_count(self.count + source.size)
         numbers = self.count + np.arange(source.size).reshape(source.shape)
         self.count += source.size
-        if self.count > MOST:
-            raise OutsideDomainError(
-                f"an exchange of more than {MOST:,} messages is not timed as flows; take fewer chips or another "
-                "algorithm (nested needs fewest)"
-            )
         waited = np.broadcast_to(np.asarray(waits, dtype=np.float64), source.shape)
         self._columns.append((source.ravel(), target.ravel(), np.full(source.size, size), waited.ravel()))
         return numbers
@@ -129,5 +134,8 @@ def flows_on_ports(exchange: Exchange, network: Network) -> Flows:
 
 
 def shifted(exchange: Exchange, chips: Numbers) -> Exchange:
-    """The same exchange among other chips: member r is chip `chips[r]`."""
-    return replace(exchange, source=chips[exchange.source], target=chips[exchange.target])
+    """The same exchange among other chips: member r is chip `chips[r]`; the top of a network stays what it is."""
+    source, target = (
+        np.where(ends == NONE, NONE, chips[np.maximum(ends, 0)]) for ends in (exchange.source, exchange.target)
+    )
+    return replace(exchange, source=source, target=target)

@@ -7,6 +7,7 @@ for those before it, sleeps its latency, and sends.
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import simgrid
 
@@ -22,14 +23,14 @@ def main() -> None:
     for link in links:
         link.set_latency(0.0).seal()
     ends: list[float] = [0.0] * len(question["sizes"])
-    hosts = {}
+    hosts: dict[int, Any] = {}
     for number, route in enumerate(question["routes"]):
         sender, receiver = (zone.create_host(f"{end}{number}", 1.0) for end in "ab")
         hosts[number] = sender, receiver
         on_route = [simgrid.LinkInRoute(links[link]) for link in route]
         zone.add_route(sender.netpoint, receiver.netpoint, None, None, on_route, False)
     zone.seal()
-    actors = {}
+    actors: dict[int, Any] = {}
 
     def flow(number: int) -> None:
         for ahead in question["before"][number]:

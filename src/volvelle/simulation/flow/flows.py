@@ -6,7 +6,7 @@ shrink. Between two events rates are constant.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ Numbers: TypeAlias = NDArray[np.int64]
 TOGETHER = 1e-9
 """Part of the clock within which flows end at one instant: symmetric flows differ by rounding alone."""
 _STARTS = 1e-12
-"""The same of flows that start; what starts early would be early in all that follows."""
+"""The same of flows that start, whatever is asked of ends: what starts early makes all that follows early."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ def flow_times(
     ahead, behind = (flows.before[order, side] for side in (0, 1)) if len(order) else (order, order)
 
     def column(values: ArrayLike, kind: type = np.float64) -> object:
-        made = np.array(values, dtype=kind)
+        made: NDArray[Any] = np.array(values, dtype=kind)
         return made if by_machine else made.tolist()
 
     def empty(length: int, kind: type = np.int64) -> object:
@@ -135,13 +135,12 @@ def flow_times(
         heap=empty(links),
         tally=empty(7),
     )
-    starts = _STARTS if together <= TOGETHER else together
     if by_machine:
         schedule_all(state, count)
-        run(state, together, starts)
+        run(state, together, _STARTS)
     else:
         plain(schedule_all)(state, count)
-        plain(run)(state, together, starts)
+        plain(run)(state, together, _STARTS)
     if state.tally[DONE] < count:
         raise _deadlock(flows, np.asarray(state.end))
     return FlowTimes(
@@ -158,7 +157,7 @@ def carried(flows: Flows, links: int) -> Reals:
     by_route = np.bincount(flows.route, weights=flows.size, minlength=len(flows.routes))
     lengths = np.diff(flows.routes.first)
     crossing = np.repeat(by_route, lengths) * flows.routes.shares
-    return np.bincount(flows.routes.links, weights=crossing, minlength=links)
+    return np.asarray(np.bincount(flows.routes.links, weights=crossing, minlength=links), dtype=np.float64)
 
 
 def _most_crossings(flows: Flows) -> int:

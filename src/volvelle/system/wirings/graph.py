@@ -55,7 +55,8 @@ class Graph(Wiring):
 
     def _nearer(self, here: Numbers, there: Numbers) -> NDArray[np.bool_]:
         """Routers that are next to one and a hop nearer to the other, a row a pair."""
-        return (self._numbers[here] >= 0) & (self._distance[here, there][:, None] - 1 == self._distance[:, there].T)
+        ahead = self._distance[here, there][:, None] - 1 == self._distance[:, there].T
+        return np.asarray((self._numbers[here] >= 0) & ahead, dtype=np.bool_)
 
     def _spread(self, here: Numbers, there: Numbers) -> Routes:
         known: dict[tuple[int, int], dict[int, float]] = {}

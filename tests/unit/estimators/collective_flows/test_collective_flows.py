@@ -181,7 +181,7 @@ def test_ranks_that_are_shuffled_meet_on_links_of_a_tree() -> None:
 def test_what_an_algorithm_cannot_do_is_refused() -> None:
     with pytest.raises(VolvelleError, match="power of two"):
         halving_doubling(12, SIZE)
-    with pytest.raises(VolvelleError, match="more than 8,000,000 messages"):
+    with pytest.raises(VolvelleError, match="messages is not timed as flows, 4,500,000"):
         direct(4096, SIZE)
     network = machine((Ring(), 8, RATE))
     with pytest.raises(DescriptionError, match="no top that adds up"):
