@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from volvelle.domains import SIZE
+from volvelle.domains import SEED, SIZE, check_fields, number
 from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
 from volvelle.estimators.collective_flows.contended import ContendedTime, Job, contended_time
 from volvelle.estimators.collective_flows.placement import Placement
@@ -26,7 +26,11 @@ class FlowQuestion:
     """Collectives of other jobs on as many chips each, like ``"all-to-all 1GB"``, or ``"same"``."""
     routing: str | None = None
     """A rule in place of those that the machine states."""
-    seed: int = 0
+    seed: int = number(SEED, 0)
+    """Of random routes and of shuffled ranks."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "flows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
