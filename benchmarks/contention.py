@@ -5,7 +5,7 @@ Factors are over the law of the same messages with nothing in the way. Figures a
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -138,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print the figures alone")
     asked = parser.parse_args()
-    figures = {
+    figures: dict[str, Mapping[str, object]] = {
         "two_rings": two_rings(),
         "all_to_all_on_a_torus": on_a_torus(),
         "gpt3_step": training_step(),
