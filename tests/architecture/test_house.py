@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_260
+MOST_LINES = 50_370
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -28,6 +28,7 @@ for what surfaces, validations and figures need to know of serving, by 160 for l
 names of four networks, by 160 for steps taken apart layer by layer, what they use of memory and network, and files of
 both, by 140 for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of
 one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
+by 110 for links of the older network shapes and the rule by which a machine routes,
 and by 20 for panels in fewer bytes and what is said of few held-out systems; and down by 840, by 520
 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
@@ -102,7 +103,7 @@ ADDED = {
     "workload/families/delta_net.py": 85,
     "workload/families/sparse_index.py": 50,
     "interchange/newer_families.py": 80,
-    "simulation": 3500,
+    "simulation": 4120,
     "workload/serving": 760,
     "interchange/load_words.py": 75,
     "interchange/request_trace.py": 215,
@@ -151,18 +152,18 @@ ADDED = {
     "applications/collectives/collective_error.py": 80,
     "verbs/collective.py": 300,
     "verbs/collective_group.py": 115,
-    "cli/collective.py": 65,
-    "report/collective": 260,
-    "report/documents/collective.py": 95,
+    "cli/collective.py": 105,
+    "report/collective": 270,
+    "report/documents/collective.py": 120,
     "verbs/scale.py": 265,
     "cli/scale.py": 75,
     "report/scale": 225,
     "report/documents/scale.py": 70,
-    "system/topologies/router_graph.py": 105,
-    "system/topologies/slim_fly.py": 70,
-    "system/topologies/polar_fly.py": 65,
-    "system/topologies/hyper_x.py": 65,
-    "system/topologies/rail_only.py": 70,
+    "system/topologies/router_graph.py": 115,
+    "system/topologies/slim_fly.py": 105,
+    "system/topologies/polar_fly.py": 80,
+    "system/topologies/hyper_x.py": 75,
+    "system/topologies/rail_only.py": 80,
     "applications/hpl/layers.py": 180,
     "applications/hpl/told.py": 190,
     "report/applications/plan_picture.py": 30,
@@ -193,6 +194,12 @@ ADDED = {
     "search/stated.py": 200,
     "reproductions/dfmodel/silicon.py": 130,
     "report/figures/log_panels.py": 110,
+    "system/wirings": 580,
+    "system/network.py": 125,
+    "system/routing.py": 70,
+    "estimators/collective_flows": 690,
+    "interchange/simgrid": 200,
+    "verbs/collective_flows.py": 95,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

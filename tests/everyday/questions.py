@@ -219,7 +219,12 @@ def _collective(made: Maker) -> list[str]:
     base += [f"--group={made.one_of(groups)}"] if made.chance.random() < 0.6 else []
     algorithms = ("nested", "ring", "tree", "halving-doubling", "direct", "in-network", "butterfly")
     base += [f"--algorithm={made.one_of(algorithms)}"] if made.chance.random() < 0.5 else []
-    skip = ("on", "group", "algorithm", "as_json", "plot")
+    if made.chance.random() < 0.1:  # as flows; those of large groups take long
+        base[3] = f"--on={made.one_of(('dgx-h100/64', 'frontier/64', 'tpu-v4-pod/64', 'dgx-v100/16'))}"
+        base += ["--with=flows", f"--placement={made.one_of(('in-order', 'shuffled', 'interleaved', 'upside-down'))}"]
+        base += [f"--routing={made.one_of(('random', 'd-mod-k', 'adaptive', 'valiant'))}"]
+        base += [f"--beside={made.one_of(('same', 'all-to-all 1MB', 'all-to-all', 'nothing 1GB'))}"]
+    skip = ("on", "group", "algorithm", "as_json", "plot", "estimators", "placement", "beside", "routing", "seed")
     return [*base, *made.options(command_of("collective"), share=0.12, skip=skip), *as_json(made)]
 
 

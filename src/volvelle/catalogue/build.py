@@ -25,6 +25,7 @@ from volvelle.spread import Figure
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Dimension, nested_sizes
 from volvelle.system.link import Link
+from volvelle.system.routing import Routing, Rule
 from volvelle.system.topologies import (
     OF_A_SIZE,
     AbstractTopology,
@@ -177,6 +178,8 @@ def build_cluster(
             figures.known(f"size of {dimension.name}", dimension.size_source)
         if dimension.group:
             figures.known(f"group of {dimension.name}", dimension.group_source)
+        if dimension.routing_rule:
+            figures.known(f"routing of {dimension.name}", dimension.routing_rule.source)
     sizes, notes = nested_sizes(
         count, tuple(None if d.size == "rest" else d.size for d in file.dimensions), name=file.name
     )
@@ -187,7 +190,13 @@ def build_cluster(
             share = figures.read(f"dimensions.{index}.share", dimension.share, MULTIPLE)
             link = replace(link, rate=link.rate * share)
         dimensions.append(
-            Dimension(name=dimension.name, size=size, topology=_topology(dimension, index, size, figures), link=link)
+            Dimension(
+                name=dimension.name,
+                size=size,
+                topology=_topology(dimension, index, size, figures),
+                link=link,
+                routing=Routing(rule=Rule(dimension.routing_rule.value)) if dimension.routing_rule else None,
+            )
         )
     host = links[file.host_link] if file.host_link else None
 

@@ -22,6 +22,7 @@ from volvelle.domains import (
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
+from volvelle.system.routing import RuleWord
 from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.shape import Experts, LatentAttention, Mamba, Mamba2, Transformer
 
@@ -133,6 +134,15 @@ class LinkFile(_Strict):
     notes: str = ""
 
 
+class RoutingFile(_Strict):
+    """Which of several shortest ways a message takes."""
+
+    value: RuleWord
+    kind: Kind
+    source: Text
+    note: str = ""
+
+
 class DimensionFile(_Strict):
     """One level of a cluster's network."""
 
@@ -158,6 +168,8 @@ class DimensionFile(_Strict):
     axes: Annotated[int, AXES] = 3
     group: Annotated[int, ROWS] = 0
     group_source: str = ""
+    routing_rule: RoutingFile | None = None
+    """None: nobody says; the time of flows then needs to be told."""
 
 
 class ServerFile(_Strict):

@@ -17,6 +17,7 @@ from volvelle.quantities import Bytes, BytesPerSecond, Watts
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.link import Link
+from volvelle.system.routing import Routing
 from volvelle.system.topologies import AbstractTopology
 
 
@@ -29,6 +30,8 @@ class Dimension:
     topology: AbstractTopology
     link: Link
     """As one chip sees it."""
+    routing: Routing | None = None
+    """Which of several shortest ways a message takes; None: nobody says."""
 
     def __post_init__(self) -> None:
         check_fields(self, f"network dimension {self.name!r}")

@@ -12,6 +12,7 @@ from volvelle.applications.collectives.collective_error import collective_range,
 from volvelle.catalogue.schema import Reference
 from volvelle.domains import SIZE, within_domains
 from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
+from volvelle.estimators.collective_flows.contended import Job
 from volvelle.estimators.collectives import LAWS, Algorithm, CollectiveParts, collective_parts
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Range
@@ -20,6 +21,7 @@ from volvelle.presentable import Presentable
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.base import doublings
+from volvelle.verbs.collective_flows import FlowAnswer, FlowQuestion, flow_answer
 from volvelle.verbs.collective_group import Group, groups_of, members_of
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes, beside_baseline
@@ -92,6 +94,8 @@ class CollectiveAnswer(Presentable):
     rests_on: Mapping[str, Figure]
     references: Mapping[str, Reference]
     notes: tuple[str, ...] = ()
+    flows: FlowAnswer | None = None
+    """As flows on links of the machine, where that was asked."""
     baseline: "CollectiveAnswer | None" = None
     """Of the machine as it is, where some of its numbers were set."""
 
@@ -149,6 +153,7 @@ def collective(
     on: Machine,
     group: Group = None,
     algorithm: str = Algorithm.NESTED.value,
+    flows: FlowQuestion | None = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
 ) -> CollectiveAnswer:
@@ -157,7 +162,8 @@ def collective(
     `size` is the whole tensor: what every chip holds before an all-reduce or a reduce-scatter and after an all-gather
     or a broadcast, and what every chip sends in an all-to-all. `group` are the chips that take part: a count of
     consecutive ones, or members along each network dimension, like ``"8x64"``; all where none is given. By default the
-    algorithm is the one that training uses. `set` gives numbers of the machine other values (``{"scale_out.rate":
+    algorithm is the one that training uses. `flows` asks for the time as flows too, which share links with each other
+    and with those of other jobs. `set` gives numbers of the machine other values (``{"scale_out.rate":
     "2x"}``); the answer then has that of the machine as it is beside.
     """
     kind = _named("collective", operation, {each.value: each for each in LAWS})
@@ -213,6 +219,15 @@ def collective(
         },
         references=known.references,
         notes=cluster.notes,
+        flows=None
+        if flows is None
+        else flow_answer(
+            cluster,
+            along,
+            flows,
+            job=Job(kind=kind, size=message, algorithm=wanted),
+            closed_form=parts.time,
+        ),
     )
 
 

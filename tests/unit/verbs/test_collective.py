@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import volvelle
-from volvelle import Catalogue, DescriptionError, UnknownNameError
+from volvelle import Catalogue, DescriptionError, UnknownNameError, VolvelleError
 from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.rates import SustainedRates
+from volvelle.verbs.collective_flows import FlowQuestion
 
 GROUPS = {"dgx-h100/1024": ((None, 1024, 1), ("1x64", 64, 8), ("8x64", 512, 1), ("2x64", 128, 4), (8, 8, 1))}
 
@@ -105,3 +107,36 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(question: dict[str, Any]
     asked: dict[str, Any] = {"operation": "all-reduce", "size": "1 GB", "on": "dgx-h100/64", **question}
     with pytest.raises((DescriptionError, UnknownNameError), match=says):
         volvelle.collective(**asked)
+
+
+def test_as_flows_it_says_what_routes_placement_and_others_cost() -> None:
+    asked = FlowQuestion(placement="shuffled", routing="random", beside=("same",), seed=1)
+    answer = volvelle.collective("all-reduce", "100 MB", on="dgx-h100/1024", group="1x64", flows=asked)
+    assert answer.flows is not None
+    found = answer.flows.times
+    assert found.factor > 1.5
+    assert np.prod(list(found.causes.values())) == pytest.approx(found.factor)
+    assert found.limiting.name.startswith("InfiniBand NDR rail 0: leaf")
+    alone = volvelle.collective("all-reduce", "100 MB", on="dgx-h100/1024", group="1x64", flows=FlowQuestion()).flows
+    assert alone is not None
+    assert alone.times.factor == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (FlowQuestion(placement="upside-down"), "placement"),
+        (FlowQuestion(routing="valiant"), "routing rule"),
+        (FlowQuestion(beside=("everything",)), "beside is 'everything'"),
+        (FlowQuestion(beside=("same",) * 9), "10 jobs of 64 units"),
+    ],
+)
+def test_what_flows_cannot_be_asked_is_refused_by_name(asked: FlowQuestion, said: str) -> None:
+    with pytest.raises(VolvelleError, match=said):
+        volvelle.collective("all-reduce", "100 MB", on="dgx-h100/1024", group="1x64", flows=asked)
+
+
+def test_a_network_that_adds_up_takes_its_law_as_flows() -> None:
+    answer = volvelle.collective("all-reduce", "1 GB", on="dgx-h100/8", algorithm="in-network", flows=FlowQuestion())
+    assert answer.flows is not None
+    assert answer.flows.times.factor == pytest.approx(1.0, rel=0.02)

@@ -7,6 +7,7 @@ from volvelle.report.compare_text import change_text
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import print_answer
 from volvelle.verbs.collective import CollectiveAnswer, MessagePoint
+from volvelle.verbs.collective_flows import FlowAnswer
 
 _EVERY = 2
 """Of the sizes looked at, those that a table shows."""
@@ -48,6 +49,12 @@ def figure_lines(answer: CollectiveAnswer) -> Iterator[str]:
         f"{show(answer.bus_rate, BYTES_PER_SECOND)} (as nccl-tests count)"
     )
     yield f"bound by {answer.bound}, {percent(answer.bound_share)} of the time"
+    if answer.flows is not None:
+        found = answer.flows.times
+        yield (
+            f"as flows {show(found.beside, SECONDS)}, {_times(found.factor)} the law of these messages, held up most "
+            f"by {found.limiting.name}"
+        )
     if answer.baseline is not None:
         ratio, old = answer.time / answer.baseline.time, answer.baseline
         yield (
@@ -78,6 +85,8 @@ def sheets(answer: CollectiveAnswer) -> Iterator[Sheet]:
         numbers=frozenset(numbers),
         note="Latencies and fillings add up; of transfers, which run at once, the longest counts.",
     )
+    if answer.flows is not None:
+        yield _flows_sheet(answer.flows)
     if len(answer.algorithms) + len(answer.refused) > 1:
         yield Sheet(
             title="By algorithm",
@@ -93,6 +102,40 @@ def sheets(answer: CollectiveAnswer) -> Iterator[Sheet]:
         )
     yield _points("Over sizes", "size", [(show(p.size, BYTES), p) for p in answer.by_size[::_EVERY]])
     yield _points("Over groups of consecutive chips", "chips", [(f"{p.chips:,}", p) for p in answer.by_group])
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2f} ×" if factor < 10 else f"{factor:.1f} ×"
+
+
+def _flows_sheet(flows: FlowAnswer) -> Sheet:
+    found = flows.times
+    causes = iter(found.causes.items())
+    beside = ", ".join(flows.beside) or "nobody"
+    told = (
+        ("closed form, with launching, filling and fitted contention", flows.closed_form, ""),
+        ("law of the messages that are timed", found.ideal, ""),
+        *(
+            (f"{cause}{detail}", seconds, _times(factor))
+            for (cause, factor), detail, seconds in zip(
+                causes,
+                ("", f": {flows.placement}", f": beside {beside}"),
+                (found.in_order, found.alone, found.beside),
+                strict=True,
+            )
+        ),
+        ("all of it, over the law", found.beside, _times(found.factor)),
+    )
+    routes = f"Routes: {'; '.join(flows.routing)}. " if flows.routing else ""
+    link = found.limiting
+    return Sheet(
+        title="As flows that share links",
+        columns=("cause", "time", "factor"),
+        rows=tuple((cause, show(seconds, SECONDS), factor) for cause, seconds, factor in told),
+        numbers=frozenset(("time", "factor")),
+        note=f"{routes}{found.messages:,} messages. {link.name} set rates for {show(link.limited, SECONDS)} of flows, "
+        f"and was {percent(link.used)} used.",
+    )
 
 
 def _mark(answer: CollectiveAnswer, name: str) -> str:

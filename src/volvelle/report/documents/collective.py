@@ -41,6 +41,30 @@ class MessageEntry(Document):
     algorithms: dict[str, float]
 
 
+class LimitingLinkEntry(Document):
+    """The link that held flows up longest."""
+
+    name: str
+    limited_seconds: float = at("limited")
+    used: float
+
+
+class FlowsEntry(Document):
+    """The collective as flows that share links, step by step from the law of its messages."""
+
+    seconds: float = at("time")
+    law_seconds: float = at("times.ideal")
+    in_order_seconds: float = at("times.in_order")
+    alone_seconds: float = at("times.alone")
+    factor: float = at("times.factor")
+    causes: dict[str, float] = at("times.causes")
+    messages: int = at("times.messages")
+    placement: str
+    beside: list[str]
+    routing_rules: list[str] = at("routing")
+    limiting_link: LimitingLinkEntry = at("times.limiting")
+
+
 class LinkFigureEntry(Document):
     """A number of a link, in SI units."""
 
@@ -80,6 +104,8 @@ class CollectiveDocument(Document):
     refused: dict[str, str]
     by_size: list[MessageEntry]
     by_group: list[MessageEntry]
+    flows: FlowsEntry | None = None
+    """Where it was asked for as flows too."""
     baseline_seconds: float | None = at("baseline.time", None)
     """Of the machine as it is, where some of its numbers were set."""
     rests_on: Annotated[dict[str, LinkFigureEntry], BeforeValidator(_figures)]

@@ -6,6 +6,8 @@ from typing import Self
 import numpy as np
 
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
+from volvelle.system.wirings.wiring import Wiring
 
 
 class AbstractTopology(ABC):
@@ -41,6 +43,18 @@ class AbstractTopology(ABC):
     def neighbourly(self, chips: Count) -> Fraction:
         """Fraction of the injection rate that a well-ordered ring of all chips sustains."""
         return 1.0
+
+    @abstractmethod
+    def wiring(self, units: int, rule: Rule) -> Wiring:
+        """Directed links among so many units, and the links between any two by a routing rule."""
+
+    def chooses(self, units: int) -> bool:
+        """Whether some two of so many units have several shortest ways between them, so that a rule has to choose."""
+        return True
+
+    def rings(self, units: int) -> list[list[int]]:
+        """Rings through all units that share no link, which together use as much of them as rings can."""
+        return [list(range(units))]
 
 
 class HoldingTopology(AbstractTopology):

@@ -7,7 +7,9 @@ import numpy as np
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.wirings.groups import Groups
 
 
 @final
@@ -47,3 +49,7 @@ class Dragonfly(AbstractTopology):
         """One a chip, its share of local links, and of global ones."""
         groups = np.ceil(chips / float(self.group))
         return chips + groups * self.group * self.taper * (groups > 1)
+
+    def wiring(self, units: int, rule: Rule) -> Groups:
+        """Routers in groups."""
+        return Groups(units, self.group, self.taper, rule)

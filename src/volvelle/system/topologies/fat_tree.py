@@ -7,7 +7,9 @@ import numpy as np
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction, Number
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.wirings.tree import Tree
 
 
 @final
@@ -46,3 +48,12 @@ class FatTree(AbstractTopology):
     def switch_ports(self, chips: Count) -> Count:
         """Both ends of every cable but the chips' own."""
         return chips * (1.0 + 2.0 * (self._levels(chips) - 1.0) / self.oversubscription)
+
+    def wiring(self, units: int, rule: Rule) -> Tree:
+        """Leaves of half a radix, thinned above them."""
+        levels = round(float(self._levels(float(units))))
+        return Tree(units, levels, self.radix // 2, float(self.oversubscription), rule)
+
+    def chooses(self, units: int) -> bool:
+        """Above the leaves."""
+        return units > self.radix

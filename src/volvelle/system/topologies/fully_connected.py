@@ -6,7 +6,9 @@ from typing import final
 import numpy as np
 
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import AbstractTopology
+from volvelle.system.wirings.crossbar import AllPairs
 
 
 @final
@@ -33,3 +35,31 @@ class FullyConnected(AbstractTopology):
     def switch_ports(self, chips: Count) -> Count:
         """None."""
         return 0.0 * chips
+
+    def wiring(self, units: int, rule: Rule) -> AllPairs:
+        """A link for every two, each way."""
+        return AllPairs(units)
+
+    def chooses(self, units: int) -> bool:
+        """The shortest way is the link of their own."""
+        return False
+
+    def rings(self, units: int) -> list[list[int]]:
+        """Walecki's zigzags, both ways; of an even number one link of each unit is left over."""
+        if units < 3:
+            return [list(range(units))]
+        even = units % 2 == 0
+        turning = units - 2 if even else units - 1
+        half = turning // 2
+        steps = [sign * step for step in range(1, half + 1) for sign in (1, -1)]
+        zigzag = [0, *steps[: turning - 1]]
+        found = []
+        for turn in range(half):
+            ring = [(place + turn) % turning for place in zigzag]
+            if even:
+                # The link straight across is a different one in every ring: the last unit is put between its ends.
+                across = next(at for at in range(turning - 1) if (ring[at + 1] - ring[at]) % turning == half)
+                ring.insert(across + 1, units - 1)
+            ring.append(turning)
+            found += [ring, ring[::-1]]
+        return found

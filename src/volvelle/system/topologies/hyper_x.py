@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import ClassVar, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting
 
@@ -56,3 +59,11 @@ class HyperX(RouterGraph):
     def cut(self) -> float:
         """Every row across one axis is cut: the relative bisection S/(2T) of the paper."""
         return (self.side // 2) * (-(-self.side // 2)) * self.routers / self.side
+
+    def joined(self) -> NDArray[np.float64]:
+        """Routers that differ along one axis."""
+        row = np.ones((self.side, self.side)) - np.eye(self.side)
+        whole = np.zeros((1, 1))
+        for _ in range(self.axes):
+            whole = np.kron(np.eye(self.side), whole) + np.kron(row, np.eye(len(whole)))
+        return whole

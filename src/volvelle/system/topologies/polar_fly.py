@@ -5,8 +5,12 @@ from itertools import count, takewhile
 from math import sqrt
 from typing import ClassVar, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting, is_prime_power
+from volvelle.system.wirings.finite_field import field_tables
 
 
 @final
@@ -55,3 +59,13 @@ class PolarFly(RouterGraph):
     def cut(self) -> float:
         """The degree and the second eigenvalue √q are q + 1 − √q apart, times a quarter of the routers."""
         return (self.q + 1 - sqrt(self.q)) * self.routers / 4.0
+
+    def joined(self) -> NDArray[np.float64]:
+        """Points of the projective plane over the field of q, joined where they are orthogonal."""
+        sums, products = field_tables(self.q)
+        each = range(self.q)
+        points = np.array([(1, y, z) for y in each for z in each] + [(0, 1, z) for z in each] + [(0, 0, 1)])
+        x, y, z = (products[points[:, axis][:, None], points[:, axis][None, :]] for axis in range(3))
+        whole: NDArray[np.float64] = (sums[sums[x, y], z] == 0).astype(float)
+        np.fill_diagonal(whole, 0.0)
+        return whole

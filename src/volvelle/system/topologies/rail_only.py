@@ -7,7 +7,9 @@ import numpy as np
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import HoldingTopology, doublings
+from volvelle.system.wirings.tree import Tree
 
 
 @final
@@ -59,3 +61,11 @@ class RailOnly(HoldingTopology):
     def switch_ports(self, chips: Count) -> Count:
         """One a chip, and both ends of cables between two levels."""
         return chips * (2.0 * self._levels(chips) - 1.0)
+
+    def wiring(self, units: int, rule: Rule) -> Tree:
+        """One switch, or leaves and spines."""
+        return Tree(units, 1 if units <= self.radix else 2, self.radix // 2, 1.0, rule)
+
+    def chooses(self, units: int) -> bool:
+        """Above the leaves of a rail."""
+        return units > self.radix

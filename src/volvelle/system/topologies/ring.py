@@ -6,7 +6,9 @@ from typing import final
 import numpy as np
 
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import AbstractTopology
+from volvelle.system.wirings.grid import Grid
 
 
 @final
@@ -33,3 +35,16 @@ class Ring(AbstractTopology):
     def switch_ports(self, chips: Count) -> Count:
         """None."""
         return 0.0 * chips
+
+    def wiring(self, units: int, rule: Rule) -> Grid:
+        """Links to both neighbours."""
+        return Grid((units,), rule)
+
+    def chooses(self, units: int) -> bool:
+        """The unit right across can be reached both ways."""
+        return units > 2 and units % 2 == 0
+
+    def rings(self, units: int) -> list[list[int]]:
+        """One each way; two units have but one."""
+        units_up = list(range(units))
+        return [units_up, units_up[::-1]] if units > 2 else [units_up]

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import HoldingTopology, doublings
+from volvelle.system.wirings.graph import Graph
 
 
 class RouterGraph(HoldingTopology):
@@ -38,6 +41,16 @@ class RouterGraph(HoldingTopology):
     def chips(self) -> int:
         """All of them."""
         return self.routers * self.concentration
+
+    def joined(self) -> NDArray[np.float64]:
+        """Which routers have a link between them: 1, else 0."""
+        raise NotImplementedError
+
+    def wiring(self, units: int, rule: Rule) -> Graph:
+        """Links of the rate of a chip between routers."""
+        if units > self.chips:
+            raise DescriptionError(f"a network of {self.chips:,} chips cannot join {units:,} units; take a larger one")
+        return Graph(units, self.concentration, self.joined(), rule)
 
     def steps(self, chips: Count) -> Count:
         """Recursive halving or doubling, over at most a few hops."""

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import final
 
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.wirings.crossbar import Crossbar
 
 
 @final
@@ -31,3 +33,11 @@ class Switch(AbstractTopology):
     def switch_ports(self, chips: Count) -> Count:
         """One a chip."""
         return 1.0 * chips
+
+    def wiring(self, units: int, rule: Rule) -> Crossbar:
+        """Ports alone."""
+        return Crossbar(units)
+
+    def chooses(self, units: int) -> bool:
+        """There is one way."""
+        return False

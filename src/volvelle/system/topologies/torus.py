@@ -9,7 +9,9 @@ import numpy as np
 
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
+from volvelle.system.routing import Rule
 from volvelle.system.topologies.base import AbstractTopology
+from volvelle.system.wirings.grid import Grid
 
 
 def nearly_cubic(chips: int, axes: int) -> tuple[int, ...]:
@@ -72,7 +74,7 @@ class Torus(AbstractTopology):
 
     def diameter(self, chips: Count) -> Count:
         """Half around every axis."""
-        return np.asarray(sum((np.floor(side / 2.0) for side in self._sides(chips)), start=np.zeros(())))
+        return np.asarray(sum((np.floor(side / 2.0 + 1e-9) for side in self._sides(chips)), start=np.zeros(())))
 
     def links(self, chips: Count) -> Count:
         """One a chip and axis."""
@@ -81,3 +83,7 @@ class Torus(AbstractTopology):
     def switch_ports(self, chips: Count) -> Count:
         """None."""
         return 0.0 * chips
+
+    def wiring(self, units: int, rule: Rule) -> Grid:
+        """Links to both neighbours along each axis of all of it, or of a box of sides as equal as can be."""
+        return Grid(self.shape if units == self.chips else nearly_cubic(units, len(self.shape)), rule)

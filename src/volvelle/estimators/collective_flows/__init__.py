@@ -1,0 +1,1 @@
+"""Collectives as messages, algorithm by algorithm, and how long they take when they share links."""

@@ -1,0 +1,1 @@
+"""SimGrid, an engine that we did not write, in a process of its own."""
