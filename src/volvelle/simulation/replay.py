@@ -1,0 +1,92 @@
+"""When tasks of fixed length end on streams in order: the longest path through their graph.
+
+No queue of events is needed: a stream runs until a predecessor has not ended, hangs itself on that task, and is woken
+when it ends. The additions are those of the event queue (`events`), in the same order, so ends are equal to the last
+bit.
+"""
+
+import numpy as np
+
+from volvelle.errors import GraphError
+from volvelle.simulation.compiler import entry, plain, ready
+from volvelle.simulation.tasks import Real, TaskGraph, Whole
+
+WORTH_COMPILING = 2_000_000
+"""Tasks from which on it pays to compile first, where that was not done before."""
+
+
+def replay(graph: TaskGraph) -> Real:
+    """When every task ends, the first starting at zero."""
+    ends = np.full(len(graph), -1.0)
+    streams = len(graph.names)
+    hung = np.full(len(graph), -1, dtype=np.int32)
+    state = (np.zeros(streams), graph.first.copy(), np.full(streams, -1, dtype=np.int32))
+    arrays = (graph.durations, graph.pointers, graph.predecessors, graph.following, ends, hung, *state)
+    stack = np.zeros(streams, dtype=np.int32)
+    if len(graph) >= WORTH_COMPILING or ready(longest_path):
+        done = longest_path(*arrays, stack)
+    else:
+        lists = [array.tolist() for array in (*arrays, stack)]
+        done = plain(longest_path)(*lists)
+        ends = np.array(lists[4])
+    if done < len(graph):
+        raise GraphError(f"a deadlock: {graph.blocked(ends)}; check the order of its tasks")
+    return ends
+
+
+@entry
+def longest_path(
+    durations: Real,
+    pointers: Whole,
+    predecessors: Whole,
+    following: Whole,
+    ends: Real,
+    hung: Whole,
+    free: Real,
+    current: Whole,
+    beside: Whole,
+    stack: Whole,
+) -> int:
+    """Fill in `ends`, in which -1 is what has not ended; how many tasks ended.
+
+    `hung` is the first stream that waits for a task and `beside` the next that waits for the same; `free` is when
+    a stream has ended what it ran, `current` its next task.
+    """
+    streams = len(current)
+    top = 0
+    for stream in range(streams - 1, -1, -1):
+        stack[top] = stream
+        top += 1
+    done = 0
+    while top > 0:
+        top -= 1
+        stream = stack[top]
+        task = current[stream]
+        time = free[stream]
+        while task >= 0:
+            start = time
+            waited = -1
+            for edge in range(pointers[task], pointers[task + 1]):
+                before = predecessors[edge]
+                end = ends[before]
+                if end < 0.0:
+                    waited = before
+                    break
+                if end > start:
+                    start = end
+            if waited >= 0:
+                beside[stream] = hung[waited]
+                hung[waited] = stream
+                break
+            time = start + durations[task]
+            ends[task] = time
+            done += 1
+            woken = hung[task]
+            while woken >= 0:
+                stack[top] = woken
+                top += 1
+                woken = beside[woken]
+            task = following[task]
+        current[stream] = task
+        free[stream] = time
+    return done
