@@ -141,7 +141,7 @@ def _one_forward_one_backward(stage: int, stages: int, micro_batches: int, piece
     count = micro_batches * pieces
     ahead = stages - stage - 1
     if pieces > 1:
-        ahead = count if micro_batches == stages else 2 * ahead + (pieces - 1) * stages
+        ahead = 2 * ahead + (pieces - 1) * stages
 
     def slot(work: Work, place: int) -> Slot:
         turn, within = divmod(place, stages * pieces)

@@ -9,6 +9,7 @@ shared, ends are equal to those of `replay`, to the last bit.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def event_queue(graph: TaskGraph, shared: Shared | None = None) -> Real:
     def none(size: int) -> Whole:
         return np.full(size, -1, dtype=np.int32)
 
-    arrays = (
+    arrays: tuple[Any, ...] = (
         *(graph.durations, graph.pointers, graph.predecessors, graph.following, ends),
         *(used.resources, used.shares),
         *(np.array([change[place] for change in changes], dtype=np.float64) for place in range(3)),
@@ -75,14 +76,13 @@ def event_queue(graph: TaskGraph, shared: Shared | None = None) -> Real:
         done = plain(run)(shared is not None, *lists)
         ends = np.array(lists[4])
     if done < count:
-        stuck = graph.blocked(ends) if not np.any(np.isinf(ends)) else "a resource that its task needs is gone for good"
-        raise GraphError(f"a deadlock: {stuck}; check the order of its tasks")
+        raise GraphError(f"a deadlock: {graph.blocked(ends)}; check the order of its tasks")
     return ends
 
 
 @compiled
 def _sooner(one: int, other: int, due: Real, running: Whole) -> bool:
-    return due[one] < due[other] or (due[one] == due[other] and running[one] < running[other])
+    return bool(due[one] < due[other] or (due[one] == due[other] and running[one] < running[other]))
 
 
 @compiled
@@ -150,8 +150,17 @@ def _paced(
         _sink(places[stream], size, heap, places, due, running)
 
 
+@compiled
+def _use(resource: int, share: float, sign: int, taken: Real, others: Whole) -> None:
+    """A task begins to use a resource, or ends."""
+    if share > 0.0:
+        taken[resource] += sign * share
+    else:
+        others[resource] += sign
+
+
 @entry
-def run(
+def run(  # noqa: PLR0915 - one loop, whose parts are too small to be worth their arguments
     sharing: bool,
     durations: Real,
     pointers: Whole,
@@ -211,10 +220,7 @@ def run(
             if sharing and resources[task] >= 0:
                 resource = resources[task]
                 left[stream], since[stream], speeds[stream] = durations[task], now, 1.0
-                if shares[task] > 0.0:
-                    taken[resource] += shares[task]
-                else:
-                    others[resource] += 1
+                _use(resource, shares[task], 1, taken, others)
                 _paced(
                     resource, now, size, resources, shares, running, heap, places, due, left, since, speeds, whole,
                     taken, others,
@@ -247,10 +253,7 @@ def run(
         current[stream] = following[task]
         if sharing and resources[task] >= 0:
             resource = resources[task]
-            if shares[task] > 0.0:
-                taken[resource] -= shares[task]
-            else:
-                others[resource] -= 1
+            _use(resource, shares[task], -1, taken, others)
             _paced(
                 resource, now, size, resources, shares, running, heap, places, due, left, since, speeds, whole, taken,
                 others,

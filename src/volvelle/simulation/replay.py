@@ -5,6 +5,8 @@ when it ends. The additions are those of the event queue (`events`), in the same
 bit.
 """
 
+from typing import Any
+
 import numpy as np
 
 from volvelle.errors import GraphError
@@ -26,7 +28,7 @@ def replay(graph: TaskGraph) -> Real:
     if len(graph) >= WORTH_COMPILING or ready(longest_path):
         done = longest_path(*arrays, stack)
     else:
-        lists = [array.tolist() for array in (*arrays, stack)]
+        lists: list[Any] = [array.tolist() for array in (*arrays, stack)]
         done = plain(longest_path)(*lists)
         ends = np.array(lists[4])
     if done < len(graph):
@@ -72,8 +74,7 @@ def longest_path(
                 if end < 0.0:
                     waited = before
                     break
-                if end > start:
-                    start = end
+                start = max(start, end)
             if waited >= 0:
                 beside[stream] = hung[waited]
                 hung[waited] = stream

@@ -125,6 +125,8 @@ class TaskGraph:
             if tasks.size:
                 task = int(tasks[0])
                 before = self.predecessors[self.pointers[task] : self.pointers[task + 1]]
+                if not undone[before].any():
+                    return f"stream {name!r} is blocked: what its task {task} runs on is gone for good"
                 waited = int(before[undone[before]][0])
                 where = self.names[self.streams[waited]]
                 return f"stream {name!r} is blocked: its task {task} waits for task {waited} of stream {where!r}"

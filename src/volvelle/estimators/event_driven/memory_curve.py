@@ -25,12 +25,14 @@ class MemoryCurve:
         return float(self.bytes.max(initial=0.0))
 
 
-def memory_curves(step: StepTasks, starts: Real, ends: Real, basis: StepBasis, table: MappingTable) -> list[MemoryCurve]:
+def memory_curves(
+    step: StepTasks, starts: Real, ends: Real, basis: StepBasis, table: MappingTable
+) -> list[MemoryCurve]:
     """Of every stage: what a forward leaves is held from its start to the end of the last gradients made of it.
 
     While a backward runs, what one layer recomputes is held besides. What is off-loaded is not followed.
     """
-    slots, order = step.slots, step.order
+    order = step.order
     saved = {name: one(size) for name, size in basis.saved.items()}
     working = {name: one(size) for name, size in basis.working.items()}
     every = int(table.recompute_every[0])

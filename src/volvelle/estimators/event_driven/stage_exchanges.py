@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
@@ -35,7 +34,7 @@ def stage_exchanges(
 ) -> StageExchanges:
     """Of a stage that holds so many of each block."""
     zero = int(table.zero[0])
-    at_end, every, gathered = ({name: 0.0 for name in counts} for _ in range(3))
+    at_end, every, gathered = (dict.fromkeys(counts, 0.0) for _ in range(3))
     after, stepped = 0.0, 0.0
     for kind in basis.kinds:
         shares, parameters = _shares(counts, kind, is_last=is_last)
@@ -47,10 +46,10 @@ def stage_exchanges(
         stepped += parameters / (one(kind.replicas.sharing) if zero >= 1 else 1.0)
         summed, scattered, collected = (one(seconds) for seconds in (times.summed, times.scattered, times.gathered))
         for name, share in shares.items():
-            at_end[name] += share * (summed + (scattered if zero < 2 else 0.0))  # noqa: PLR2004 - a stage of ZeRO
-            every[name] += share * (scattered if zero >= 2 else 0.0)  # noqa: PLR2004
-            gathered[name] += share * (collected if zero == 3 else 0.0)  # noqa: PLR2004
-        after += collected if zero < 3 else 0.0  # noqa: PLR2004
+            at_end[name] += share * (summed + (scattered if zero < 2 else 0.0))
+            every[name] += share * (scattered if zero >= 2 else 0.0)
+            gathered[name] += share * (collected if zero == 3 else 0.0)
+        after += collected if zero < 3 else 0.0
     # What hides of it is known to the closed form: behind the backward of one micro-batch, or of all.
     exchanged = sum(counts[name] * at_end[name] for name in counts)
     window = sum(
@@ -79,9 +78,7 @@ def _shares(counts: Mapping[str, float], kind: Held, *, is_last: bool) -> tuple[
     return {name: each / total if total else 0.0 for name, each in own.items()}, total
 
 
-def _all_bytes(
-    counts: Mapping[str, float], kind: Held, workload: TrainingStep, *, is_last: bool
-) -> float | None:
+def _all_bytes(counts: Mapping[str, float], kind: Held, workload: TrainingStep, *, is_last: bool) -> float | None:
     """Bytes of a stage's weights, those that are frozen among them; None: none are."""
     if kind.frozen is None:
         return None
@@ -91,5 +88,3 @@ def _all_bytes(
         for name, count in counts.items()
     )
     return found + (one(kind.tied) * each + one(kind.frozen.tied) if is_last else 0.0)
-
-

@@ -4,42 +4,21 @@ Ranks that differ only in their tensor, context, data or expert index do the sam
 for all of a stage. What a slot does is worked out once for each piece of a stage and repeated for its micro-batches.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.event_driven.block_steps import BlockSteps, one
-from volvelle.estimators.event_driven.slot_tasks import (
-    ARRIVAL,
-    BEGIN,
-    GATHERED,
-    JOIN,
-    REDUCED,
-    SENT,
-    STREAMED,
-    STREAMS,
-    Label,
-    SlotTasks,
-    Stream,
-    beside,
-    of_axis,
-)
-from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
-from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
+from volvelle.estimators.event_driven.block_steps import one
+from volvelle.estimators.event_driven.slot_tasks import ARRIVAL, STREAMS, Label, SlotTasks
+from volvelle.estimators.event_driven.slot_templates import Kind, Runs, Template, Templates
 from volvelle.estimators.training.step_time import StepBasis
-from volvelle.mapping.axes import TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.schedule import PipelineOrder, Slot, Work, pipeline_order
-from volvelle.mapping.stages import layers_of_positions
 from volvelle.simulation.tasks import TaskGraph
-from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
-
-Runs = tuple[tuple[str, int], ...]
-"""Blocks and how many of each in a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,26 +57,6 @@ class StepTasks:
         return stage * len(STREAMS) + number
 
 
-def model_parts(model: LoweredModel, positions: int, pipeline: int, interleave: int) -> tuple[Runs, ...]:
-    """Blocks that every part of a model runs, first to last."""
-    names = list(model.order)
-    found: list[list[tuple[str, int]]] = []
-    start = 0
-    for count in layers_of_positions(len(names), pipeline, interleave):
-        runs: list[tuple[str, int]] = []
-        for name in names[start : start + count]:
-            if runs and runs[-1][0] == name:
-                runs[-1] = (name, runs[-1][1] + 1)
-            else:
-                runs.append((name, 1))
-        found.append(runs)
-        start += count
-    found[0] = [*((block.name, block.repeat) for block in model.before), *found[0]]
-    found[-1] = [*found[-1], *((block.name, block.repeat) for block in model.after)]
-    assert len(found) == positions, "parts are places of the pipeline"
-    return tuple(tuple(runs) for runs in found)
-
-
 def step_tasks(model: LoweredModel, workload: TrainingStep, basis: StepBasis, table: MappingTable) -> StepTasks:
     """Of one mapping, which has an order."""
     pipeline, interleave = int(table.pipeline[0]), int(table.interleave[0])
@@ -108,178 +67,40 @@ def step_tasks(model: LoweredModel, workload: TrainingStep, basis: StepBasis, ta
         interleave=interleave,
         backward=model.trains,
     )
-    return _Expansion(_Templates(model, workload, basis, table, order), order).tasks()
+    return _Expansion(Templates(model, workload, basis, table, order), order).tasks()
 
 
-@dataclass(slots=True)
-class _Template:
-    """Tasks of a slot or a pair, and where in them it meets others."""
-
-    tasks: SlotTasks
-    firsts: list[int] = field(default_factory=list)
-    lasts: list[int] = field(default_factory=list)
-    sends: list[int] = field(default_factory=list)
+_MAKES_WEIGHTS = (Work.BACKWARD, Work.WEIGHT_GRADIENTS)
 
 
-class _Templates:
-    """What slots do, each kind worked out once."""
-
-    def __init__(
-        self,
-        model: LoweredModel,
-        workload: TrainingStep,
-        basis: StepBasis,
-        table: MappingTable,
-        order: PipelineOrder,
-    ) -> None:
-        self.order = order
-        self.basis = basis
-        self.overlaps = bool(table.overlap[0])
-        self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
-        self.hand_over = one(basis.hand_over) if order.stages > 1 else 0.0
-        together = order.schedule is Schedule.DUAL_PIPE or bool(table.expert_overlap[0])
-        share = one(basis.machine.communication_sm_share)
-        axes = tuple(basis.blocks.axes)
-        self.steps = {
-            name: BlockSteps(time, axes, beside=together, sm_share=share) for name, time in basis.blocks.times.items()
-        }
-        self.labels = {
-            (name, work): [Label(f"{name}: {step.name}" if step.axis is None else step.name, step.line) for step in steps]
-            for name, block in self.steps.items()
-            for work, steps in block.works.items()
-        }
-        self.host = _host_seconds(basis, workload, table)
-        self.exchanges = {
-            place: stage_exchanges(counts, basis, workload, table, is_last=last)
-            for place, (counts, last) in self._held().items()
-        }
-
-    def _held(self) -> dict[tuple[int, int], tuple[dict[str, float], bool]]:
-        """Stage and piece → blocks whose weights are exchanged together, and whether they end the model."""
-        order, found = self.order, {}
-        dual = order.schedule is Schedule.DUAL_PIPE
-        for stage in range(order.stages):
-            for piece in range(order.pieces):
-                counts: dict[str, float] = {}
-                for other in [piece] if dual else range(order.pieces):
-                    for name, count in self.runs[order.position(stage, other)]:
-                        counts[name] = counts.get(name, 0.0) + count
-                end = order.position(stage, piece if dual else order.pieces - 1) == order.positions - 1
-                found[stage, piece] = counts, end and order.stages > 1
-        return found
-
-    def slot(self, stage: int, works: Sequence[tuple[Work, int, bool]]) -> _Template:
-        """Of a slot, or of the slots of a pair: what is done, on which piece, and whether for the last time."""
-        found = _Template(SlotTasks())
-        tasks, order = found.tasks, self.order
-        for work, piece, _ in works:
-            place = order.position(stage, piece)
-            handed = (work is Work.FORWARD and place > 0) or (
-                work in (Work.BACKWARD, Work.INPUT_GRADIENTS) and place < order.positions - 1
-            )
-            found.firsts.append(tasks.compute(ARRIVAL if handed else BEGIN, 0.0))
-        for work, piece, is_last in works:
-            self._run(tasks, work, self.runs[order.position(stage, piece)], self.exchanges[stage, piece], is_last)
-        end = tasks.joined()
-        for work, piece, _ in works:
-            place = order.position(stage, piece)
-            sends = (work is Work.FORWARD and place < order.positions - 1) or (
-                work in (Work.BACKWARD, Work.INPUT_GRADIENTS) and place > 0
-            )
-            found.sends.append(tasks.add(SENT, beside(Stream.SEND), self.hand_over, [end]) if sends else -1)
-            found.lasts.append(end)
-        return found
-
-    def _run(self, tasks: SlotTasks, work: Work, runs: Runs, exchanges: StageExchanges, is_last: bool) -> None:
-        replicas, began = beside(Stream.REPLICAS), tasks.last
-        names = [name for name, count in runs for _ in range(count)]
-        if work is not Work.FORWARD:
-            names.reverse()
-        host = sum(self.host[work].get(name, 0.0) for name in names)
-        held: list[int] = []
-        if host > 0.0:
-            held.append(tasks.add(STREAMED, beside(Stream.HOST), host, [began]))
-        makes_weights = work in (Work.BACKWARD, Work.WEIGHT_GRADIENTS)
-        before = began
-        for name in names:
-            gathered = exchanges.gathered[name] if work is not Work.WEIGHT_GRADIENTS else 0.0
-            if gathered > 0.0:
-                after = before if self.overlaps else tasks.last
-                tasks.waits.append(tasks.add(GATHERED, replicas, gathered, [after]))
-            before = tasks.last
-            tasks.block(self.steps[name].works[work], self.labels[name, work])
-            if makes_weights and exchanges.every[name] > 0.0:
-                tasks.add(REDUCED, replicas, exchanges.every[name], [tasks.last])
-            if is_last and self.overlaps and exchanges.at_end[name] > 0.0:
-                tasks.add(REDUCED, replicas, exchanges.at_end[name], [tasks.last])
-        tasks.block_waits += held
-        if is_last and not self.overlaps:
-            waiting = sum(exchanges.at_end[name] for name in names)
-            if waiting > 0.0:
-                tasks.add(REDUCED, replicas, waiting, [tasks.joined()])
-
-    def end(self, stage: int) -> SlotTasks:
-        """What a stage does after its last slot: weights shared along the tensor axis, optimiser, new weights."""
-        tasks, replicas = SlotTasks(), beside(Stream.REPLICAS)
-        tasks.compute(JOIN, 0.0)
-        own = [self.exchanges[stage, piece] for piece in range(self.order.pieces)]
-        own = own if self.order.schedule is Schedule.DUAL_PIPE else own[:1]
-        held = [
-            run for piece in range(self.order.pieces) for run in self.runs[self.order.position(stage, piece)]
-        ]
-        shared = sum(count * self.steps[name].per_step for name, count in held)
-        if shared > 0.0:
-            tasks.waits.append(tasks.add(Label(ONCE.name, ONCE), of_axis(TENSOR), shared, [tasks.last]))
-        slowed = sum(some.slowed for some in own)
-        if slowed > 0.0:
-            tasks.compute(Label(SLOWED.name, SLOWED), slowed)
-        # All that replicas exchange is queued before this, so it ends when they have ended.
-        tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
-        tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)
-        after = sum(some.after_optimiser for some in own)
-        if after > 0.0:
-            tasks.waits.append(tasks.add(GATHERED, replicas, after, [tasks.last]))
-        tasks.joined()
-        return tasks
-
-
-def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable) -> dict[Work, Mapping[str, float]]:
-    """Block → seconds of what streams to and from host memory while a micro-batch is worked on."""
-    found: dict[Work, dict[str, float]] = {work: {} for work in Work}
-    activations, weights = bool(table.offload_activations[0]), bool(table.offload_weights[0])
-    rate = basis.machine.host_rate
-    if rate is None or not (activations or weights):
-        return {work: {} for work in Work}
-    weight, gradient = element_bytes(workload.weight_element), element_bytes(workload.gradient_element)
-    common = basis.kinds[0] if basis.kinds else None
-    for name, saved in basis.saved.items():
-        parameters = one(common.each.get(name, 0.0)) if common is not None else 0.0
-        kept = weight * parameters
-        if common is not None and common.frozen is not None:
-            kept += one(common.frozen.each.get(name, 0.0))
-        moved = one(saved) * activations + kept * weights
-        found[Work.FORWARD][name] = moved / one(rate)
-        for work in (Work.BACKWARD, Work.INPUT_GRADIENTS):
-            found[work][name] = (moved + gradient * parameters * weights) / one(rate)
-    return {work: seconds for work, seconds in found.items()}
+def _groups(slots: tuple[Slot, ...]) -> Iterator[list[tuple[int, Slot]]]:
+    """Slots that run as one, with their places: one by one, but for pairs."""
+    group: list[tuple[int, Slot]] = []
+    for place, slot in enumerate(slots):
+        if group and not slot.paired:
+            yield group
+            group = []
+        group.append((place, slot))
+    if group:
+        yield group
 
 
 class _Expansion:
     """Repeats templates for all slots of all stages."""
 
-    def __init__(self, templates: _Templates, order: PipelineOrder) -> None:
+    def __init__(self, templates: Templates, order: PipelineOrder) -> None:
         self.templates = templates
         self.order = order
         self.known: dict[Label, int] = {}
         self.columns: list[tuple[int, Work, int, int, int, int, int]] = []
-        self.uses: dict[int, tuple[SlotTasks, int, list[int]]] = {}
-        """Template → its tasks, its stage, and where it begins each time."""
+        self.uses: list[tuple[SlotTasks, int, list[int]]] = []
+        """Tasks of templates, their stage, and where they begin each time."""
         self.count = 0
 
     def tasks(self) -> StepTasks:
         order = self.order
-        for stage in range(order.stages):
-            self._stage(stage)
+        for number in range(order.stages):
+            self._stage(number)
         columns = np.array(self.columns, dtype=np.int32).reshape(-1, 7)
         sent = np.full((2, order.positions, order.micro_batches), -1, dtype=np.int32)
         stage, work, piece, batch, _, _, send = columns.T
@@ -314,60 +135,46 @@ class _Expansion:
         )
 
     def _stage(self, stage: int) -> None:
-        order = self.order
-        last = {}
-        for place, slot in enumerate(order.slots[stage]):
-            if slot.work in (Work.BACKWARD, Work.WEIGHT_GRADIENTS):
-                last[slot.piece] = place
-        finals = set(last.values())
-        made: dict[tuple[tuple[Work, int, bool], ...], tuple[_Template, list[int]]] = {}
-        group: list[tuple[int, Slot]] = []
-        every = [*enumerate(order.slots[stage]), (-1, None)]
-        for place, slot in every:
-            if group and (slot is None or not slot.paired):
-                key = tuple((one_of.work, one_of.piece, at in finals) for at, one_of in group)
-                if key not in made:
-                    template = self.templates.slot(stage, key)
-                    made[key] = template, []
-                    self.uses[len(self.uses)] = template.tasks, stage, made[key][1]
-                template, bases = made[key]
-                base = self.count
-                bases.append(base)
-                self.count += len(template.tasks)
-                for (_, member), first, end, send in zip(
-                    group, template.firsts, template.lasts, template.sends, strict=True
-                ):
-                    ends = (first + base, end + base, send + base if send >= 0 else -1)
-                    self.columns.append((stage, member.work, member.piece, member.micro_batch, *ends))
-                group = []
-            if slot is not None:
-                group.append((place, slot))
-        end_tasks = self.templates.end(stage)
-        self.uses[len(self.uses)] = end_tasks, stage, [self.count]
-        self.count += len(end_tasks)
+        slots = self.order.slots[stage]
+        finals = set({slot.piece: place for place, slot in enumerate(slots) if slot.work in _MAKES_WEIGHTS}.values())
+        made: dict[tuple[Kind, ...], tuple[Template, list[int]]] = {}
+        for group in _groups(slots):
+            kinds = tuple((slot.work, slot.piece, place in finals) for place, slot in group)
+            if kinds not in made:
+                made[kinds] = self.templates.slot(stage, kinds), []
+                self.uses.append((made[kinds][0].tasks, stage, made[kinds][1]))
+            template, bases = made[kinds]
+            base = self.count
+            bases.append(base)
+            self.count += len(template.tasks)
+            places = zip(template.firsts, template.lasts, template.sends, strict=True)
+            for (_, slot), (first, last, send) in zip(group, places, strict=True):
+                ends = (first + base, last + base, send + base if send >= 0 else -1)
+                self.columns.append((stage, slot.work, slot.piece, slot.micro_batch, *ends))
+        after = self.templates.end(stage)
+        self.uses.append((after, stage, [self.count]))
+        self.count += len(after)
 
     def _arrays(self, first: NDArray[np.int32], received: NDArray[np.int32]) -> tuple[TaskGraph, NDArray[np.int16]]:
         """All templates, as often as they are used; each slot's first task waits for what handed it over."""
         durations, streams = np.empty(self.count), np.empty(self.count, dtype=np.int32)
         label, counts = np.empty(self.count, dtype=np.int16), np.zeros(self.count + 1, dtype=np.int32)
         filled = []
-        for tasks, stage, bases in self.uses.values():
+        for tasks, stage, bases in self.uses:
             rows = np.array(bases)[:, None] + np.arange(len(tasks))
             durations[rows] = tasks.seconds
             streams[rows] = np.array(tasks.streams) + stage * len(STREAMS)
             label[rows] = [self.known.setdefault(found, len(self.known)) for found in tasks.labels]
             # What is handed over is one more to wait for, whose number is not known yet.
-            after = [
-                (-1,) if found is ARRIVAL else some for found, some in zip(tasks.labels, tasks.after, strict=True)
-            ]
+            after = [(-1,) if found is ARRIVAL else some for found, some in zip(tasks.labels, tasks.after, strict=True)]
             counts[rows + 1] = [len(some) for some in after]
             filled.append((np.array(bases), np.array([task for some in after for task in some], dtype=np.int64)))
         pointers = np.cumsum(counts, dtype=np.int32)
         predecessors = np.empty(int(pointers[-1]), dtype=np.int32)
-        for bases, before in filled:
+        for begins, before in filled:
             if len(before):
-                edges = pointers[bases][:, None] + np.arange(len(before))
-                predecessors[edges] = np.where(before >= 0, bases[:, None] + before, -1)
+                edges = pointers[begins][:, None] + np.arange(len(before))
+                predecessors[edges] = np.where(before >= 0, begins[:, None] + before, -1)
         waits = received >= 0
         predecessors[pointers[first[waits]]] = received[waits]
         graph = TaskGraph(

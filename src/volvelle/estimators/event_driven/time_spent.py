@@ -96,7 +96,6 @@ def time_spent(step: StepTasks, ends: Real, stage: int) -> dict[Line, float]:
     first = step.stream(stage)
     streams = graph.streams - first
     own = (streams >= 0) & (streams < len(STREAMS))
-    found: dict[Line, float] = {}
 
     def by_line(chosen: NDArray[np.bool_]) -> dict[Line, float]:
         spent = np.bincount(step.label[chosen], weights=graph.durations[chosen], minlength=len(step.labels))
@@ -106,8 +105,7 @@ def time_spent(step: StepTasks, ends: Real, stage: int) -> dict[Line, float]:
                 sums[label.line] = sums.get(label.line, 0.0) + float(seconds)
         return sums
 
-    for line, seconds in by_line(own & (streams == 0)).items():
-        found[line] = seconds
+    found = by_line(own & (streams == 0))
     waited = idle_time(step, ends, stage).time()
     for line, seconds in waited.items():
         found[line] = found.get(line, 0.0) + seconds

@@ -87,7 +87,7 @@ class Replicas:
             summed=0.0 if between is None else nested_all_reduce_time(gradients / self.sharing, between),
             scattered=nested_reduce_scatter_time(gradients, self.sharing_tiers),
             gathered=nested_all_gather_time(
-                weights if gathered_bytes is None or zero < 3 else gathered_bytes,  # noqa: PLR2004 - a stage of ZeRO
+                weights if gathered_bytes is None or zero < 3 else gathered_bytes,
                 self.sharing_tiers,
             ),
         )
