@@ -203,12 +203,11 @@ def run(  # noqa: PLR0915 - one loop, whose parts are too small to be worth thei
             task = current[stream]
             if task < 0:
                 continue
-            waited = -1
-            for edge in range(pointers[task], pointers[task + 1]):
-                if ends[predecessors[edge]] < 0.0:
-                    waited = predecessors[edge]
-                    break
-            if waited >= 0:
+            edge, last = pointers[task], pointers[task + 1]
+            while edge < last and ends[predecessors[edge]] >= 0.0:
+                edge += 1
+            if edge < last:
+                waited = predecessors[edge]
                 beside[stream] = hung[waited]
                 hung[waited] = stream
                 continue

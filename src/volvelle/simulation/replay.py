@@ -5,9 +5,11 @@ when it ends. The additions are those of the event queue (`events`), in the same
 bit.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.errors import GraphError
 from volvelle.simulation.compiler import entry, plain, ready
@@ -19,21 +21,25 @@ WORTH_COMPILING = 2_000_000
 
 def replay(graph: TaskGraph) -> Real:
     """When every task ends, the first starting at zero."""
-    ends = np.full(len(graph), -1.0)
-    streams = len(graph.names)
-    hung = np.full(len(graph), -1, dtype=np.int32)
-    state = (np.zeros(streams), graph.first.copy(), np.full(streams, -1, dtype=np.int32))
-    arrays = (graph.durations, graph.pointers, graph.predecessors, graph.following, ends, hung, *state)
-    stack = np.zeros(streams, dtype=np.int32)
-    if len(graph) >= WORTH_COMPILING or ready(longest_path):
-        done = longest_path(*arrays, stack)
+    count, streams = len(graph), len(graph.names)
+    given = (graph.durations, graph.pointers, graph.predecessors, graph.following)
+    state = (np.zeros(streams), graph.first.copy(), np.full(streams, -1, np.int32), np.zeros(streams, np.int32))
+    if count >= WORTH_COMPILING or ready(longest_path):
+        ends = np.full(count, -1.0)
+        done = longest_path(*given, ends, np.full(count, -1, np.int32), *state)
     else:
-        lists: list[Any] = [array.tolist() for array in (*arrays, stack)]
-        done = plain(longest_path)(*lists)
-        ends = np.array(lists[4])
-    if done < len(graph):
+        made: Any = [-1.0] * count
+        hung: Any = [-1] * count
+        done = plain(longest_path)(*_lists(given), made, hung, *_lists(state))
+        ends = np.array(made)
+    if done < count:
         raise GraphError(f"a deadlock: {graph.blocked(ends)}; check the order of its tasks")
     return ends
+
+
+def _lists(arrays: Iterable[NDArray[Any]]) -> list[Any]:
+    """Python reads lists five times as fast as arrays, one number at a time."""
+    return [array.tolist() for array in arrays]
 
 
 @entry
@@ -67,15 +73,16 @@ def longest_path(
         time = free[stream]
         while task >= 0:
             start = time
-            waited = -1
-            for edge in range(pointers[task], pointers[task + 1]):
-                before = predecessors[edge]
-                end = ends[before]
-                if end < 0.0:
-                    waited = before
+            edge, last = pointers[task], pointers[task + 1]
+            while edge < last:  # half the time of a range, where Python itself runs it
+                end = ends[predecessors[edge]]
+                if end > start:
+                    start = end
+                elif end < 0.0:
                     break
-                start = max(start, end)
-            if waited >= 0:
+                edge += 1
+            if edge < last:
+                waited = predecessors[edge]
                 beside[stream] = hung[waited]
                 hung[waited] = stream
                 break
