@@ -165,7 +165,7 @@ def _flows(replayed: ReplayedStep) -> Iterator[str]:
 
 
 def _waiting(replayed: ReplayedStep, stage: int) -> Iterator[str]:
-    """Intervals in which a stage computes nothing, by what it waits for; exchanges inside blocks are seen as they are."""
+    """When a stage computes nothing, by what it waits for; exchanges inside blocks are on streams of their own."""
     idle = replayed.idle(stage)
     inside = {axis.communication for axis in CUTTING}
     starts, ends = _micros(idle.start), _micros(idle.end)

@@ -213,7 +213,8 @@ class Answer(Presentable):
             name: replace(calibrations_of(self.cluster), stack=name, software=software_stack(name)) for name in others
         }
         asked = (self.step, self.cluster, self.estimate.mapping)
-        return {name: ClosedForm(one).estimate(*asked).time for name, one in ours.items()}
+        timed_by = EventDriven if self.estimator == EVENT else ClosedForm
+        return {name: timed_by(one).estimate(*asked).time for name, one in ours.items()}
 
     @property
     def nearest_runs(self) -> Sequence[Residual]:

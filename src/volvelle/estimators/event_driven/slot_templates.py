@@ -146,16 +146,18 @@ class Templates:
         if host > 0.0:
             held.append(tasks.add(STREAMED, beside(Stream.HOST), host, [began]))
         makes_weights = work in (Work.BACKWARD, Work.WEIGHT_GRADIENTS)
-        before = began
-        for name in names:
-            gathered = exchanges.gathered[name] if work is not Work.WEIGHT_GRADIENTS else 0.0
-            if gathered > 0.0:
-                after = before if self.overlaps else tasks.last
-                tasks.waits.append(tasks.add(GATHERED, replicas, gathered, [after]))
-            before = tasks.last
+        gathers = {} if work is Work.WEIGHT_GRADIENTS else exchanges.gathered
+        ahead = self._gather(tasks, gathers, names[:1])
+        for place, name in enumerate(names):
+            tasks.waits += ahead
+            # The next block's weights come while this one runs: before its gradients leave on the same stream.
+            ahead = self._gather(tasks, gathers, names[place + 1 : place + 2]) if self.overlaps else []
             tasks.block(self.steps[name].works[work], self.labels[name, work])
+            if not self.overlaps:
+                ahead = self._gather(tasks, gathers, names[place + 1 : place + 2])
             if makes_weights and exchanges.every[name] > 0.0:
-                tasks.add(REDUCED, replicas, exchanges.every[name], [tasks.last])
+                reduced = tasks.add(REDUCED, replicas, exchanges.every[name], [tasks.last])
+                tasks.waits += [] if self.overlaps else [reduced]
             if is_last and self.overlaps and exchanges.at_end[name] > 0.0:
                 tasks.add(REDUCED, replicas, exchanges.at_end[name], [tasks.last])
         tasks.block_waits += held
@@ -163,6 +165,15 @@ class Templates:
             waiting = sum(exchanges.at_end[name] for name in names)
             if waiting > 0.0:
                 tasks.add(REDUCED, replicas, waiting, [tasks.joined()])
+
+    @staticmethod
+    def _gather(tasks: SlotTasks, seconds: Mapping[str, float], names: Sequence[str]) -> list[int]:
+        """Weights of a block, gathered from now on; nothing where they are there, or there is none."""
+        return [
+            tasks.add(GATHERED, beside(Stream.REPLICAS), seconds[name], [tasks.last])
+            for name in names
+            if seconds.get(name, 0.0) > 0.0
+        ]
 
     def end(self, stage: int) -> SlotTasks:
         """What a stage does after its last slot: weights shared along the tensor axis, optimiser, new weights."""

@@ -51,11 +51,15 @@ def stage_exchanges(
             gathered[name] += share * (collected if zero == 3 else 0.0)
         after += collected if zero < 3 else 0.0
     # What hides of it is known to the closed form: behind the backward of one micro-batch, or of all.
-    exchanged = sum(counts[name] * at_end[name] for name in counts)
+    turns = one(basis.micro_batches)
+    exchanged = sum(
+        count * (at_end[name] + turns * (every[name] + 2.0 * gathered[name])) for name, count in counts.items()
+    )
     window = sum(
         count * (one(basis.blocks.times[name].backward_work) - one(basis.blocks.times[name].repeated_hidden))
         for name, count in counts.items()
     )
+    window *= turns if zero >= 2 else 1.0
     hidden = hidden_time(exchanged, window, overlap=float(table.overlap[0]))
     return StageExchanges(
         at_end=at_end,
