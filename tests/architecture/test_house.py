@@ -107,6 +107,7 @@ ADDED = {
     "estimators/event_driven": 1200,
     "mapping/schedule.py": 250,
     "interchange/perfetto.py": 200,
+    "report/schedule_picture.py": 105,
     "workload/serving": 760,
     "interchange/load_words.py": 75,
     "interchange/request_trace.py": 215,
