@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from volvelle import Catalogue, Cluster, ParallelMapping, TrainingStep, transformer
 from volvelle.estimators.event_driven.estimator import EventDriven
-from volvelle.simulation import events, replay
 from volvelle.simulation.compiler import INSTALLED, ready
+from volvelle.simulation.events import event_queue
+from volvelle.simulation.replay import longest_path, replay
 from volvelle.simulation.tasks import TaskGraph
 
 LIMITS = {
@@ -49,32 +50,21 @@ def large(catalogue: Catalogue, chips: int) -> tuple[TrainingStep, Cluster, Para
     return step, catalogue.cluster(f"dgx-h100/{chips}"), mapping
 
 
-def plainly(graph: TaskGraph) -> None:
-    """Without machine code, whether it is there or not."""
-    kept = replay.WORTH_COMPILING, replay.ready
-    replay.WORTH_COMPILING, replay.ready = 10**12, lambda _: False
-    try:
-        replay.replay(graph)
-    finally:
-        replay.WORTH_COMPILING, replay.ready = kept
-
-
 def main() -> None:
     """Measure, print, and end with a line of JSON."""
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--repeats", type=int, default=20)
     asked = reader.parse_args()
     catalogue = Catalogue()
-    replay.WORTH_COMPILING = events.WORTH_COMPILING = 0
-    before = ready(replay.longest_path)
-    cold = seconds(lambda: (replay.replay(_SMALL), events.event_queue(_SMALL)), 1)
+    before = ready(longest_path)
+    cold = seconds(lambda: (replay(_SMALL, compiled=True), event_queue(_SMALL, compiled=True)), 1)
     graph = gpt3(catalogue)
     count = len(graph)
     question = large(catalogue, 16_384)
     found: dict[str, float] = {
-        "longest path, tasks/s": count / seconds(lambda: replay.replay(graph), asked.repeats),
-        "event queue, tasks/s": count / seconds(lambda: events.event_queue(graph), asked.repeats),
-        "plain Python, tasks/s": count / seconds(lambda: plainly(graph), 3),
+        "longest path, tasks/s": count / seconds(lambda: replay(graph, compiled=True), asked.repeats),
+        "event queue, tasks/s": count / seconds(lambda: event_queue(graph, compiled=True), asked.repeats),
+        "plain Python, tasks/s": count / seconds(lambda: replay(graph, compiled=False), 3),
         "bytes a task": graph.bytes_per_task,
         "405B on 16,384 chips, s": seconds(lambda: EventDriven().estimate(*question), 3),
         "405B on 1,048,576 chips, s": seconds(lambda: EventDriven().estimate(*large(catalogue, 1_048_576)), 3),

@@ -1,14 +1,12 @@
 """Random graphs of tasks: two engines, compiled and plain, and laws that every replay obeys."""
 
 import random
-from collections.abc import Callable
 
 import numpy as np
-import pytest
 
-from volvelle.simulation import events, replay
 from volvelle.simulation.compiler import INSTALLED
 from volvelle.simulation.events import Shared, event_queue
+from volvelle.simulation.replay import replay
 from volvelle.simulation.tasks import Real, TaskGraph
 
 _CASES = 10_000
@@ -33,58 +31,39 @@ def _drawn(draw: random.Random) -> TaskGraph:
     )
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Choose between machine code and plain Python."""
-
-    def choose(compiled: bool) -> None:
-        for module in (replay, events):
-            monkeypatch.setattr(module, "WORTH_COMPILING", 0 if compiled else 10**12)
-            monkeypatch.setattr(module, "ready", lambda _: compiled)
-
-    return choose
-
-
-def _agree(graph: TaskGraph, other: Real | None = None) -> Real:
-    ends = replay.replay(graph)
-    assert np.array_equal(ends, event_queue(graph))
+def _agree(graph: TaskGraph, other: Real | None = None, *, compiled: bool = INSTALLED) -> Real:
+    ends = replay(graph, compiled=compiled)
+    assert np.array_equal(ends, event_queue(graph, compiled=compiled))
     if other is not None:
         assert np.array_equal(ends, other)
     return ends
 
 
-def test_the_event_queue_and_the_longest_path_end_every_task_at_the_same_time(
-    at_once: Callable[[bool], None],
-) -> None:
+def test_the_event_queue_and_the_longest_path_end_every_task_at_the_same_time() -> None:
     """To the last bit, in ten thousand graphs."""
-    at_once(INSTALLED)
     draw = random.Random(20261117)
     for _ in range(_CASES):
         _agree(_drawn(draw))
 
 
-def test_plain_python_gives_the_same_ends_as_machine_code(at_once: Callable[[bool], None]) -> None:
+def test_plain_python_gives_the_same_ends_as_machine_code() -> None:
     graphs = [_drawn(random.Random(seed)) for seed in range(300)]
-    at_once(INSTALLED)
     compiled = [_agree(graph) for graph in graphs]
-    at_once(False)
     for graph, ends in zip(graphs, compiled, strict=True):
-        _agree(graph, ends)
+        _agree(graph, ends, compiled=False)
 
 
-def test_tasks_that_share_nothing_end_as_if_alone(at_once: Callable[[bool], None]) -> None:
+def test_tasks_that_share_nothing_end_as_if_alone() -> None:
     """Each stream has a resource of its own, or all take a stated share of one."""
-    at_once(INSTALLED)
     for seed in range(300):
         graph = _drawn(random.Random(seed))
         zero, tenth = np.zeros(len(graph)), np.full(len(graph), 0.1)
-        ends = replay.replay(graph)
+        ends = replay(graph)
         assert np.array_equal(event_queue(graph, Shared(resources=graph.streams, shares=zero)), ends)
         assert np.array_equal(event_queue(graph, Shared(resources=graph.streams * 0, shares=tenth)), ends)
 
 
-def test_a_shorter_task_never_makes_another_end_later(at_once: Callable[[bool], None]) -> None:
-    at_once(INSTALLED)
+def test_a_shorter_task_never_makes_another_end_later() -> None:
     for seed in range(300):
         draw = random.Random(seed)
         graph = _drawn(draw)
@@ -97,11 +76,10 @@ def test_a_shorter_task_never_makes_another_end_later(at_once: Callable[[bool], 
             predecessors=graph.predecessors,
             names=graph.names,
         )
-        assert np.all(replay.replay(faster) <= replay.replay(graph))
+        assert np.all(replay(faster) <= replay(graph))
 
 
-def test_other_numbers_of_streams_change_no_end(at_once: Callable[[bool], None]) -> None:
-    at_once(INSTALLED)
+def test_other_numbers_of_streams_change_no_end() -> None:
     for seed in range(300):
         graph = _drawn(random.Random(seed))
         turned = TaskGraph(
@@ -111,14 +89,13 @@ def test_other_numbers_of_streams_change_no_end(at_once: Callable[[bool], None])
             predecessors=graph.predecessors,
             names=graph.names[::-1],
         )
-        assert np.array_equal(replay.replay(turned), replay.replay(graph))
+        assert np.array_equal(replay(turned), replay(graph))
 
 
-def test_what_is_shared_is_never_faster_and_does_all_the_work(at_once: Callable[[bool], None]) -> None:
+def test_what_is_shared_is_never_faster_and_does_all_the_work() -> None:
     """One resource: no task ends before it would alone, and all of them not before the sum of their work."""
-    at_once(INSTALLED)
     for seed in range(300):
         graph = _drawn(random.Random(seed))
         ends = event_queue(graph, Shared(resources=graph.streams * 0, shares=np.zeros(len(graph))))
-        assert np.all(ends >= replay.replay(graph) * (1.0 - 1e-12))
+        assert np.all(ends >= replay(graph) * (1.0 - 1e-12))
         assert ends.max() >= graph.durations.sum() * (1.0 - 1e-9)

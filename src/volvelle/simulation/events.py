@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from volvelle.errors import GraphError
-from volvelle.simulation.compiler import compiled, entry, plain, ready
-from volvelle.simulation.replay import WORTH_COMPILING
+from volvelle.simulation.compiler import compiled as machine_code
+from volvelle.simulation.compiler import entry, plain
+from volvelle.simulation.replay import pays
 from volvelle.simulation.tasks import Real, TaskGraph, Whole
 
 
@@ -48,8 +49,11 @@ class Shared:
         return self
 
 
-def event_queue(graph: TaskGraph, shared: Shared | None = None) -> Real:
-    """When every task ends, the first starting at zero; ties are broken by the numbers of tasks."""
+def event_queue(graph: TaskGraph, shared: Shared | None = None, *, compiled: bool | None = None) -> Real:
+    """When every task ends, the first starting at zero; ties are broken by the numbers of tasks.
+
+    By machine code or plain Python (None: as it pays).
+    """
     count, streams = len(graph), len(graph.names)
     used = shared.checked(graph) if shared else Shared(resources=np.full(1, -1, dtype=np.int32), shares=np.zeros(1))
     changes = sorted(used.changes)
@@ -69,7 +73,7 @@ def event_queue(graph: TaskGraph, shared: Shared | None = None) -> Real:
         *(np.ones(resources), np.zeros(resources), np.zeros(resources, dtype=np.int32)),
         np.zeros(streams, dtype=np.int32),
     )
-    if count >= WORTH_COMPILING or ready(run):
+    if pays(run, graph) if compiled is None else compiled:
         done = run(shared is not None, *arrays)
     else:
         lists = [array.tolist() for array in arrays]
@@ -80,12 +84,12 @@ def event_queue(graph: TaskGraph, shared: Shared | None = None) -> Real:
     return ends
 
 
-@compiled
+@machine_code
 def _sooner(one: int, other: int, due: Real, running: Whole) -> bool:
     return bool(due[one] < due[other] or (due[one] == due[other] and running[one] < running[other]))
 
 
-@compiled
+@machine_code
 def _rise(place: int, heap: Whole, places: Whole, due: Real, running: Whole) -> None:
     stream = heap[place]
     while place > 0:
@@ -99,7 +103,7 @@ def _rise(place: int, heap: Whole, places: Whole, due: Real, running: Whole) -> 
     places[stream] = place
 
 
-@compiled
+@machine_code
 def _sink(place: int, size: int, heap: Whole, places: Whole, due: Real, running: Whole) -> None:
     stream = heap[place]
     while True:
@@ -117,7 +121,7 @@ def _sink(place: int, size: int, heap: Whole, places: Whole, due: Real, running:
     places[stream] = place
 
 
-@compiled
+@machine_code
 def _paced(
     resource: int,
     now: float,
@@ -150,7 +154,7 @@ def _paced(
         _sink(places[stream], size, heap, places, due, running)
 
 
-@compiled
+@machine_code
 def _use(resource: int, share: float, sign: int, taken: Real, others: Whole) -> None:
     """A task begins to use a resource, or ends."""
     if share > 0.0:

@@ -5,7 +5,7 @@ when it ends. The additions are those of the event queue (`events`), in the same
 bit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,19 +19,23 @@ WORTH_COMPILING = 2_000_000
 """Tasks from which on it pays to compile first, where that was not done before."""
 
 
-def replay(graph: TaskGraph) -> Real:
-    """When every task ends, the first starting at zero."""
+def pays(function: Callable[..., object], graph: TaskGraph) -> bool:
+    """Whether machine code is worth waiting for: it is there, or so many tasks would take longer without."""
+    return len(graph) >= WORTH_COMPILING or ready(function)
+
+
+def replay(graph: TaskGraph, *, compiled: bool | None = None) -> Real:
+    """When every task ends, the first starting at zero; by machine code or plain Python (None: as it pays)."""
     count, streams = len(graph), len(graph.names)
     given = (graph.durations, graph.pointers, graph.predecessors, graph.following)
     state = (np.zeros(streams), graph.first.copy(), np.full(streams, -1, np.int32), np.zeros(streams, np.int32))
-    if count >= WORTH_COMPILING or ready(longest_path):
+    if pays(longest_path, graph) if compiled is None else compiled:
         ends = np.full(count, -1.0)
         done = longest_path(*given, ends, np.full(count, -1, np.int32), *state)
     else:
-        made: Any = [-1.0] * count
-        hung: Any = [-1] * count
-        done = plain(longest_path)(*_lists(given), made, hung, *_lists(state))
-        ends = np.array(made)
+        lists: list[Any] = [*_lists(given), [-1.0] * count, [-1] * count, *_lists(state)]
+        done = plain(longest_path)(*lists)
+        ends = np.array(lists[len(given)])
     if done < count:
         raise GraphError(f"a deadlock: {graph.blocked(ends)}; check the order of its tasks")
     return ends
