@@ -5,9 +5,11 @@ from typing import final
 
 import numpy as np
 
+from volvelle.errors import MappingError
 from volvelle.estimators.calibration import Calibrations
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.event_driven.memory_curve import MemoryCurve, memory_curves
+from volvelle.estimators.event_driven.slot_tasks import COMPUTE, STREAMS
 from volvelle.estimators.event_driven.step_tasks import StepTasks, step_tasks
 from volvelle.estimators.event_driven.time_spent import Idle, busiest_stage, idle_time, time_spent
 from volvelle.estimators.rates import SustainedRates
@@ -18,6 +20,7 @@ from volvelle.estimators.training.two_tier_time import two_tier_time
 from volvelle.mapping.lowered_model import lowered_model
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.schedule import order_problem
+from volvelle.simulation.events import Shared, event_queue
 from volvelle.simulation.replay import replay
 from volvelle.simulation.tasks import Real
 from volvelle.system.cluster import Cluster
@@ -62,6 +65,8 @@ class EventDriven(TrainingEstimator):
 
     calibration: Calibrations | None = None
     """Constants fitted to runs; None: those that the machine comes with."""
+    stragglers: tuple[tuple[int, float], ...] = ()
+    """Pipeline stages that have a chip which is slower, and the share of its speed that it has."""
 
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does, explained; of one that cannot exist what the closed form says of it."""
@@ -72,7 +77,7 @@ class EventDriven(TrainingEstimator):
         if not closed.could_exist:
             return closed
         replayed = self.replayed(workload, system, mapping)
-        lines = time_spent(replayed.step, replayed.ends, replayed.stage)
+        lines = time_spent(replayed.step, replayed.starts, replayed.ends, replayed.stage)
         resources = replayed.closed.resources
         return replace(
             closed,
@@ -97,7 +102,7 @@ class EventDriven(TrainingEstimator):
         closed = two_tier_time(model, workload, machine, table, breakdown=True)
         assert closed.basis is not None, "a breakdown was asked for"
         step = step_tasks(model, workload, closed.basis, table)
-        ends = replay(step.graph)
+        ends = replay(step.graph) if not self.stragglers else event_queue(step.graph, self._slowed(step))
         starts = step.graph.starts(ends)
         return ReplayedStep(
             step=step,
@@ -105,6 +110,22 @@ class EventDriven(TrainingEstimator):
             ends=ends,
             memory=tuple(memory_curves(step, starts, ends, closed.basis, table)),
             closed=closed,
+        )
+
+    def _slowed(self, step: StepTasks) -> Shared:
+        """Every stage computes on a resource of its own, of which stragglers have less."""
+        stages = step.order.stages
+        for stage, share in self.stragglers:
+            if not (0 <= stage < stages and 0.0 < share <= 1.0):
+                raise MappingError(
+                    f"a straggler at stage {stage} with {share:g} of its speed; stages are 0 to {stages - 1}, and a "
+                    "share is above 0 and at most 1"
+                )
+        streams = step.graph.streams
+        return Shared(
+            resources=np.where(streams % len(STREAMS) == COMPUTE, streams // len(STREAMS), -1).astype(np.int32),
+            shares=np.zeros(len(step.graph)),
+            changes=tuple((0.0, stage, share) for stage, share in self.stragglers),
         )
 
     def _problem(self, workload: TrainingStep, mapping: ParallelMapping) -> Violation | None:

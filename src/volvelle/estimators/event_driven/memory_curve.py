@@ -51,7 +51,7 @@ def _curve(step: StepTasks, starts: Real, ends: Real, kept: Real, again: Real, s
     slots, order = step.slots, step.order
     own = slots.stage == stage
     work, first, last = slots.work[own], slots.first[own], slots.last[own]
-    place = np.array([order.position(stage, int(piece)) for piece in slots.piece[own]])
+    place = np.array([order.position(stage, piece) for piece in range(order.pieces)])[slots.piece[own]]
     forward = work == Work.FORWARD
     frees = (work == Work.BACKWARD) | (work == Work.WEIGHT_GRADIENTS)
     backward = (work == Work.BACKWARD) | (work == Work.INPUT_GRADIENTS)

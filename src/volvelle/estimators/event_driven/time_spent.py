@@ -90,15 +90,15 @@ def _reasons(step: StepTasks, ends: Real, tasks: NDArray[np.intp]) -> NDArray[np
     return found
 
 
-def time_spent(step: StepTasks, ends: Real, stage: int) -> dict[Line, float]:
+def time_spent(step: StepTasks, starts: Real, ends: Real, stage: int) -> dict[Line, float]:
     """Seconds of a step by contribution: exposed on the compute stream of a stage, and hidden behind it."""
-    graph = step.graph
     first = step.stream(stage)
-    streams = graph.streams - first
+    streams = step.graph.streams - first
     own = (streams >= 0) & (streams < len(STREAMS))
 
     def by_line(chosen: NDArray[np.bool_]) -> dict[Line, float]:
-        spent = np.bincount(step.label[chosen], weights=graph.durations[chosen], minlength=len(step.labels))
+        ran = ends[chosen] - starts[chosen]
+        spent = np.bincount(step.label[chosen], weights=ran, minlength=len(step.labels))
         sums: dict[Line, float] = {}
         for label, seconds in zip(step.labels, spent, strict=True):
             if seconds > 0.0:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import small_cluster, small_gpt
 from volvelle import ClosedForm, ParallelMapping, TrainingStep, transformer
+from volvelle.errors import MappingError
 from volvelle.estimators.event_driven.estimator import EventDriven
 from volvelle.estimators.event_driven.slot_tasks import STREAMS
 from volvelle.estimators.training.lines import BUBBLE, HAND_OVER
@@ -95,3 +96,26 @@ def test_streams_are_those_of_one_rank_a_stage() -> None:
     step = EventDriven().replayed(_STEP, small_cluster(), _MAPPINGS[2]).step
     assert len(step.graph.names) == 4 * len(STREAMS)
     assert step.graph.bytes_per_task <= 48.0
+
+
+def test_a_stage_at_half_its_speed_holds_all_others_up() -> None:
+    """By what more its own work takes, as far as nothing hid behind it; contributions still are the step's length."""
+    mapping = _MAPPINGS[0]
+    plain = EventDriven().replayed(_STEP, small_cluster(), mapping)
+    slow = EventDriven(stragglers=((1, 0.5),))
+    found = slow.estimate(_STEP, small_cluster(), mapping)
+    own = plain.step.graph.streams == plain.step.stream(1)
+    more = float(plain.step.graph.durations[own].sum())
+    assert plain.time + 0.5 * more <= found.time <= plain.time + 1.01 * more
+    assert found.time == pytest.approx(slow.replayed(_STEP, small_cluster(), mapping).time, rel=1e-12)
+
+
+def test_stragglers_at_full_speed_change_nothing() -> None:
+    whole = EventDriven(stragglers=((0, 1.0),)).replayed(_STEP, small_cluster(), _MAPPINGS[1])
+    assert np.array_equal(whole.ends, EventDriven().replayed(_STEP, small_cluster(), _MAPPINGS[1]).ends)
+
+
+@pytest.mark.parametrize("straggler", [(7, 0.5), (0, 0.0), (0, 1.5)])
+def test_a_straggler_that_cannot_be_is_refused(straggler: tuple[int, float]) -> None:
+    with pytest.raises(MappingError, match="a straggler at stage"):
+        EventDriven(stragglers=(straggler,)).replayed(_STEP, small_cluster(), _MAPPINGS[0])
