@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import GraphError
-from volvelle.simulation.compiler import entry, plain, ready
+from volvelle.simulation.compiler import INSTALLED, entry, plain, ready
 from volvelle.simulation.tasks import Real, TaskGraph, Whole
 
 WORTH_COMPILING = 2_000_000
@@ -20,8 +20,8 @@ WORTH_COMPILING = 2_000_000
 
 
 def pays(function: Callable[..., object], graph: TaskGraph) -> bool:
-    """Whether machine code is worth waiting for: it is there, or so many tasks would take longer without."""
-    return len(graph) >= WORTH_COMPILING or ready(function)
+    """Whether machine code can be had and is worth it: it is there, or so many tasks would take longer without."""
+    return INSTALLED and (len(graph) >= WORTH_COMPILING or ready(function))
 
 
 def replay(graph: TaskGraph, *, compiled: bool | None = None) -> Real:

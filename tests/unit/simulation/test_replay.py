@@ -3,6 +3,7 @@
 import pytest
 
 from volvelle.errors import GraphError
+from volvelle.simulation import replay as module
 from volvelle.simulation.events import event_queue
 from volvelle.simulation.replay import replay
 from volvelle.simulation.tasks import TaskGraph
@@ -30,3 +31,12 @@ def test_a_deadlock_names_the_first_stream_that_is_blocked_and_what_it_waits_for
 def test_a_task_that_waits_for_itself_is_a_deadlock(run) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(GraphError, match="task 0 waits for task 0"):
         run(TaskGraph.of([1.0], [0], [[0]]))
+
+
+def test_without_a_compiler_plain_python_runs_on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays are read four times as slowly, one number at a time."""
+    monkeypatch.setattr(module, "INSTALLED", False)
+    graph = TaskGraph.of([1.0, 2.0], [0, 1], [[], [0]])
+    assert not module.pays(module.longest_path, graph)
+    assert replay(graph).tolist() == [1.0, 3.0]
+    assert event_queue(graph).tolist() == [1.0, 3.0]
