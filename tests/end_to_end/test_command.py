@@ -1,5 +1,6 @@
 """The command, run as a person runs it."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -98,3 +99,22 @@ def test_help_names_every_verb() -> None:
     done = volvelle("--help")
     for verb in ("estimate", "catalogue", "schema", "validate", "calibrate"):
         assert verb in done.stdout
+
+
+def test_a_step_is_replayed_and_its_timeline_written(tmp_path: Path) -> None:
+    question = ("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "32", "--pp", "4", "--tp", "2")
+    file = tmp_path / "step.json.gz"
+    done = volvelle(*question, "--estimator", "event", "--timeline", str(file), "--json")
+    assert done.returncode == 0, done.stderr
+    assert "written:" in done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["estimator"] == "event"
+    written = json.loads(gzip.decompress(file.read_bytes()))
+    assert written["otherData"]["step_seconds"] == pytest.approx(answer["seconds"])
+
+
+def test_a_timeline_of_another_kind_is_refused_before_anything_is_printed(tmp_path: Path) -> None:
+    done = volvelle("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "32", "--timeline", str(tmp_path / "step.png"))
+    assert done.returncode == 2
+    assert ".json or .json.gz" in done.stderr
+    assert not done.stdout

@@ -33,6 +33,19 @@ from volvelle.errors import MappingError
     metavar="FILE",
     help="Write FLOP, bytes and collectives of every layer and phase: .csv, or .txt as ASTRA-sim 1 reads it.",
 )
+@click.option(
+    "--estimator",
+    type=click.Choice(["closed", "event"]),
+    default="closed",
+    show_default=True,
+    help="How the step is timed: by formulas, or by a replay of every kernel and transfer.",
+)
+@click.option(
+    "--timeline",
+    type=Output(),
+    metavar="FILE",
+    help="Write the replayed step for Perfetto (ui.perfetto.dev): .json, or .json.gz.",
+)
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
@@ -44,6 +57,7 @@ def estimate(
     model: str,
     detail: bool,
     workload: Path | None,
+    timeline: Path | None,
     brief: bool,
     html: Path | None,
     as_json: bool,
@@ -63,6 +77,11 @@ def estimate(
             raise MappingError("there is no such layout, so no layers to write; --workload needs one that can exist")
         write_layer_workload(answer.layer_phases, answer.estimate.mapping, workload)
         click.echo(f"written: {workload}", err=True)
+    if timeline is not None:
+        from volvelle.interchange.perfetto import write_timeline  # noqa: PLC0415 - keeps start-up short
+
+        left_out = write_timeline(answer.replayed, timeline)
+        click.echo(f"written: {timeline}" + (f", {left_out:,} tasks left out" if left_out else ""), err=True)
     if html is not None:
         from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
 

@@ -29,6 +29,8 @@ class Kernel:
     depth: Term = ONE
     of_weight: bool = False
     """Makes a weight's gradient, which nothing waits for before the step's end."""
+    only_weights: bool = False
+    """Makes nothing else, so that nothing of the backward pass waits for it; a norm's makes its input's beside."""
     attention_core: bool = False
     """Belongs to a region between projections, behind which context exchanges hide."""
     keep_16bit: bool = False

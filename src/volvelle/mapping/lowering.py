@@ -291,6 +291,7 @@ class BlockLowering:
             matrix_work=self._work(op, Unit.MATRIX),
             vector_work=self._work(op, Unit.VECTOR),
             of_weight=bool(self.weight_gradients & set(op.outputs)),
+            only_weights=self.weight_gradients.issuperset(op.outputs),
             attention_core=bool(op.region),
             keep_16bit=bool(op.region) or self.block.repeat == 1,
         )

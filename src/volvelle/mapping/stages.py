@@ -33,6 +33,27 @@ def dealt(layers: float, pipeline: Count, interleave: Count) -> Dealt:
     )
 
 
+def layers_of_positions(layers: int, pipeline: int, interleave: int) -> tuple[int, ...]:
+    """How many layers every part of a model holds, first to last, when a pipeline of so many pieces is cut.
+
+    Stages have as many as `dealt` says; what is missing to an even deal, the first stage goes without in its first
+    pieces and all others in their last. A piece may have no layers: an embedding or a head alone, or nothing.
+    """
+    depth = -(-layers // (pipeline * interleave))
+    missing = depth * pipeline * interleave - layers
+    lost = [missing]
+    if pipeline > 1:
+        first, last, between = (missing + pipeline - 2) // pipeline, -(-missing // pipeline), pipeline - 2
+        rest = missing - first - last
+        lost = [first, *(rest * (i + 1) // between - rest * i // between for i in range(between)), last]
+    found = [depth] * (pipeline * interleave)
+    for stage, count in enumerate(lost):
+        pieces = range(interleave) if stage == 0 and pipeline > 1 else range(interleave - 1, -1, -1)
+        for turn in range(count):
+            found[pieces[turn % interleave] * pipeline + stage] -= 1
+    return tuple(found)
+
+
 @lru_cache(maxsize=4096)
 def middle_stages(order: tuple[int, ...], pipeline: int, interleave: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Stages between the first and the last that differ: (number of the first like it, layers of each kind).

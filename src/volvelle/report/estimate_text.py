@@ -15,7 +15,7 @@ from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
 from volvelle.report.violations_text import violations_panel
-from volvelle.verbs.estimate import Answer
+from volvelle.verbs.estimate import CLOSED, Answer
 
 _BAR = 8
 _BARRED = 80
@@ -68,7 +68,11 @@ def _headline(answer: Answer) -> Panel:
                 f"note: {answer.stack} was not timed on {family} chips; what is known of both counts\n", "yellow"
             )
     text.append("layout", style="bold")
-    text.append(f"  {layout_text(mapping)}\n\n")
+    text.append(f"  {layout_text(mapping)}\n")
+    if answer.estimator != CLOSED:
+        text.append("estimator", style="bold")
+        text.append("  a replay of every kernel and transfer of every stage; its range is the closed form's\n")
+    text.append("\n")
     if answer.speed is not None:
         _speed(text, answer.speed)
         text.append(use_text(answer) + "\n")

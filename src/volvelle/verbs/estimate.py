@@ -1,6 +1,6 @@
 """How long one training step takes, what fits, and where the time goes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Annotated, Any
@@ -17,12 +17,14 @@ from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_cos
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
+from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
+from volvelle.estimators.event_driven.under_uncertainty import replayed_under_uncertainty
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
-from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.estimators.uncertainty import Samples, UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.axis_shardings import EXPERT_DIM
@@ -41,6 +43,25 @@ from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
+
+Sampled = tuple[TrainingEstimate, Samples]
+
+CLOSED, EVENT = "closed", "event"
+
+
+def _closed(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, seed: int) -> Sampled:
+    return UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(step, cluster, mapping)
+
+
+def _event(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, seed: int) -> Sampled:
+    return replayed_under_uncertainty(step, cluster, mapping, seed=seed)
+
+
+ESTIMATORS: Mapping[str, Callable[[TrainingStep, Cluster, ParallelMapping, int], Sampled]] = {
+    CLOSED: _closed,
+    EVENT: _event,
+}
+"""Word → how a step is timed: by formulas, or kernel by kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +109,8 @@ class Answer(Presentable):
     references: Mapping[str, Reference]
     run: TrainingRun | None = None
     """Of all tokens, where they were given."""
+    estimator: str = CLOSED
+    """Which of `ESTIMATORS` gave the time."""
     samples: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     """Seconds of the step on sampled machines."""
     baseline: "Answer | None" = None
@@ -114,6 +137,16 @@ class Answer(Presentable):
     def layer_phases(self) -> tuple[LayerPhase, ...]:
         """Every operation of every block in every phase; nothing where no such layout exists."""
         return () if self.speed is None else layer_phases(self.step, self.cluster, self.estimate.mapping)
+
+    @cached_property
+    def replayed(self) -> ReplayedStep:
+        """The same step task by task, whichever estimator gave the time; refused where no such layout exists."""
+        if self.speed is None:
+            raise MappingError("there is no such layout, so no step to replay; give one that can exist")
+        found = EventDriven().estimate(self.step, self.cluster, self.estimate.mapping)
+        if not found.could_exist:
+            raise MappingError(f"{found.violations[-1].problem}; {' or '.join(found.violations[-1].cures)}")
+        return EventDriven().replayed(self.step, self.cluster, self.estimate.mapping)
 
     @cached_property
     def resource_use(self) -> tuple[ResourceUse, ...]:
@@ -180,7 +213,8 @@ class Answer(Presentable):
             name: replace(calibrations_of(self.cluster), stack=name, software=software_stack(name)) for name in others
         }
         asked = (self.step, self.cluster, self.estimate.mapping)
-        return {name: ClosedForm(one).estimate(*asked).time for name, one in ours.items()}
+        timed_by = EventDriven if self.estimator == EVENT else ClosedForm
+        return {name: timed_by(one).estimate(*asked).time for name, one in ours.items()}
 
     @property
     def nearest_runs(self) -> Sequence[Residual]:
@@ -281,6 +315,7 @@ def estimate(
     element: str = "bf16",
     expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
     seed: Annotated[int, SEED] = 0,
+    estimator: str = CLOSED,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
@@ -292,7 +327,8 @@ def estimate(
 
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
-    range. `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
+    range. `estimator` is ``closed`` for formulas, ``event`` for a replay of every kernel and transfer of every stage.
+    `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
     that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too. What
     is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
 
@@ -308,7 +344,9 @@ def estimate(
         mapping = _layout(cluster, choices)
     elif choices:
         raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
-    timed, samples = UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(step, cluster, mapping)
+    if estimator not in ESTIMATORS:
+        raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
+    timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
     costs = (
         step_costs(timed, cluster, samples=samples)
         if timed.could_exist
@@ -322,6 +360,7 @@ def estimate(
         costs=costs,
         references=known.references,
         samples=samples.time,
+        estimator=estimator,
         run=None if tokens is None or not timed.could_exist else run_of(tokens, timed, costs, cluster),
     )
 

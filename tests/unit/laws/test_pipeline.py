@@ -28,8 +28,10 @@ def test_the_first_stage_keeps_as_many_micro_batches_as_korthikanti_says() -> No
 
 def test_weight_gradients_fill_a_bubble_of_1f1b_to_a_third() -> None:
     """Qi 2024, table 2: with forward, backward and weight gradients alike, (p − 1)(1 + 2 − 2) of (p − 1)(1 + 2)."""
-    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, 1.0, stages=8.0) == pytest.approx(7.0)
-    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, 0.0, stages=8.0) == bubble_time(8 * 3.0, 3.0, interleave=1.0)
+    alike = zero_bubble_time(8 * 3.0, 3.0, forward=1.0, input_gradients=1.0, weight_gradients=1.0, stages=8.0)
+    assert alike == pytest.approx(7.0)
+    none = zero_bubble_time(8 * 3.0, 3.0, forward=1.0, input_gradients=2.0, weight_gradients=0.0, stages=8.0)
+    assert none == bubble_time(8 * 3.0, 3.0, interleave=1.0)
 
 
 def test_dual_pipe_has_the_bubble_of_its_table() -> None:
@@ -40,7 +42,14 @@ def test_dual_pipe_has_the_bubble_of_its_table() -> None:
 
 def test_weight_gradients_do_not_fill_the_wait_for_the_first_forward() -> None:
     """Forward 1, backward 0.5 for inputs and 1.5 for weights: seven forwards are waited for whatever fills the rest."""
-    assert zero_bubble_time(8 * 3.0, 3.0, 1.0, 1.5, stages=8.0) == pytest.approx(7.0)
+    found = zero_bubble_time(8 * 3.0, 3.0, forward=1.0, input_gradients=0.5, weight_gradients=1.5, stages=8.0)
+    assert found == pytest.approx(7.0)
+
+
+def test_weight_gradients_do_not_fill_the_wait_for_the_last_backward() -> None:
+    """Forward 0.5, backward 2 for inputs and 1 for weights: the last gradients of inputs go through seven stages."""
+    found = zero_bubble_time(8 * 3.5, 3.5, forward=0.5, input_gradients=2.0, weight_gradients=1.0, stages=8.0)
+    assert found == pytest.approx(14.0)
 
 
 def test_every_stage_of_a_zero_bubble_pipeline_holds_what_the_first_of_another_does() -> None:

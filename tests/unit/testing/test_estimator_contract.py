@@ -18,6 +18,7 @@ from volvelle import (
     UnderUncertainty,
 )
 from volvelle.estimators.contract import TrainingEstimator
+from volvelle.estimators.event_driven.estimator import EventDriven
 from volvelle.system.topologies import AbstractTopology
 from volvelle.testing import EstimatorContract, TopologyContract
 
@@ -28,6 +29,10 @@ class TestClosedForm(EstimatorContract):
 
 class TestCompiledClosedForm(EstimatorContract):
     estimator: ClassVar[TrainingEstimator] = CompiledClosedForm()
+
+
+class TestEventDriven(EstimatorContract):
+    estimator = EventDriven()
 
 
 class TestUnderUncertainty(EstimatorContract):

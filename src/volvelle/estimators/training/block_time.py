@@ -7,7 +7,7 @@ import numpy as np
 from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.host_time import HostTimes
-from volvelle.estimators.training.lines import DISPATCH, REPEATED, REPEATED_HIDDEN, SLOWED, Line
+from volvelle.estimators.training.lines import DISPATCH, ONCE, REPEATED, REPEATED_HIDDEN, SLOWED, Line
 from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
 from volvelle.laws.dequantisation import dequantisation_traffic
 from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
@@ -48,7 +48,8 @@ class BlockTime:
         self.kernels = list(zip(plan.kernels, kernels, strict=True))
         self.exchanges = _timed_exchanges(plan, sizes, tiers, plain_dispatch)
         work = {phase: self._work(phase) for phase in Phase}
-        self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.of_weight)
+        self.weight_gradients = counted(timing.time for kernel, timing in self.kernels if kernel.only_weights)
+        """Of kernels that nothing of the backward pass waits for."""
         self.per_step = counted(time for exchange, time in self.exchanges if exchange.per_step)
         blocking = {phase: self._exchanged(phase, TENSOR, repeated=False) for phase in Phase}
         self.exposure = tensor_exposure
@@ -74,12 +75,15 @@ class BlockTime:
                 self.exposed[axis] = self.exposed[axis] + moved - hidden
                 self.behind[axis] = self.behind[axis] + hidden
         self.waiting: Number = 0.0
+        self.idle: dict[Phase, Number] = {}
+        """Of `waiting`, what each phase waits."""
         if host is not None:
             # While the host is behind, exchanges that the chip waits for run in its gaps.
             for phase in Phase:
                 device = work[phase] + blocking[phase] + later[phase]
                 idle = host_bound_time(device, host.prepares(plan, phase))
                 work[phase] = work[phase] + idle
+                self.idle[phase] = idle
                 self.waiting = self.waiting + idle
         repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
         self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
@@ -138,6 +142,17 @@ class BlockTime:
         law = nested_all_to_all_time if swapped else NESTED[axis.by]
         return Line(name, axis.communication, exposed, law.__name__)
 
+    def exchange_line(self, exchange: Exchange, *, exposed: bool = True) -> Line:
+        """The contribution that an exchange's time is part of, as far as it is exposed or not."""
+        if exchange.per_step:
+            return ONCE
+        if exchange.axis is not TENSOR:
+            return self._axis_line(exchange.axis, exposed=exposed)
+        if exchange.repeated_in_backward:
+            return REPEATED if exposed else REPEATED_HIDDEN
+        law = NESTED[exchange.collective].__name__
+        return Line(f"{exchange.collective.value} of activations", TENSOR.communication, exposed, law)
+
     def lines(self) -> dict[Line, Number]:
         """The same time, by contribution."""
         found: dict[Line, Number] = {}
@@ -146,13 +161,12 @@ class BlockTime:
             found[line] = found.get(line, 0.0) + time
 
         for kernel, timing in self.kernels:
-            add(_kernel_line(self.plan, kernel), timing.time)
+            add(kernel_line(self.plan, kernel), timing.time)
         for exchange, time in self.exchanges:
             if exchange.axis is TENSOR and not exchange.repeated_in_backward and not exchange.per_step:
-                name, law = f"{exchange.collective.value} of activations", NESTED[exchange.collective].__name__
-                add(Line(name, TENSOR.communication, True, law), time * self.exposure)
+                add(self.exchange_line(exchange), time * self.exposure)
                 if not is_plainly(self.exposure, 1.0):
-                    add(Line(name, TENSOR.communication, False, law), time * (1.0 - self.exposure))
+                    add(self.exchange_line(exchange, exposed=False), time * (1.0 - self.exposure))
         add(DISPATCH, self.waiting)
         add(SLOWED, self.slowed)
         add(REPEATED, self.repeated_exposed)
@@ -173,7 +187,7 @@ class BlockTime:
             computes, time = most[id(timing)]
             unit = "vector units" if kernel.matrix_work is None else "matrix units"
             resource = unit if computes else "memory"
-            times = found.setdefault(_kernel_line(self.plan, kernel), {})
+            times = found.setdefault(kernel_line(self.plan, kernel), {})
             times[resource] = times.get(resource, 0.0) + time
         return {line: " and ".join(sorted(times, key=lambda name: -times[name])) for line, times in found.items()}
 
@@ -195,7 +209,8 @@ def _timed_exchanges(
     return found
 
 
-def _kernel_line(plan: LoweredBlock, kernel: Kernel) -> Line:
+def kernel_line(plan: LoweredBlock, kernel: Kernel) -> Line:
+    """The contribution that a kernel's time is part of."""
     if kernel.phase is Phase.RECOMPUTE:
         return Line("recomputation", "recomputation", True, kernel_time.__name__)
     if kernel.unpacks:

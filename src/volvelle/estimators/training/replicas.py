@@ -18,6 +18,18 @@ from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaTimes:
+    """Seconds of every collective by which replicas exchange a set of weights and its gradients, each run once."""
+
+    summed: Seconds
+    """Gradients summed at the step's end: all of them, or between groups that share them out."""
+    scattered: Seconds
+    """Gradients summed and shared out; nothing without ZeRO."""
+    gathered: Seconds
+    """Weights; nothing without ZeRO."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Replicas:
     """Copies of a set of weights."""
 
@@ -59,6 +71,26 @@ class Replicas:
                     gathered = nested_all_gather_time(gathered_bytes, self.sharing_tiers)
                 time = np.where(table.zero == 3, micro_batches * (scattered + 2.0 * gathered) + rest, time)
         return np.where(self.count > 1.0, time, 0.0)
+
+    def times(
+        self, parameters: float, workload: TrainingStep, zero: int, *, gathered_bytes: float | None = None
+    ) -> ReplicaTimes:
+        """What `exchange_time` adds up, collective by collective, for one mapping."""
+        if float(np.max(self.count)) <= 1.0:
+            return ReplicaTimes(summed=0.0, scattered=0.0, gathered=0.0)
+        gradients = parameters * element_bytes(workload.gradient_element)
+        weights = parameters * element_bytes(workload.weight_element)
+        if zero < 1:
+            return ReplicaTimes(summed=nested_all_reduce_time(gradients, self.tiers), scattered=0.0, gathered=0.0)
+        between = self.between_tiers
+        return ReplicaTimes(
+            summed=0.0 if between is None else nested_all_reduce_time(gradients / self.sharing, between),
+            scattered=nested_reduce_scatter_time(gradients, self.sharing_tiers),
+            gathered=nested_all_gather_time(
+                weights if gathered_bytes is None or zero < 3 else gathered_bytes,
+                self.sharing_tiers,
+            ),
+        )
 
 
 def replicas(

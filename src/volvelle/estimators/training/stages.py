@@ -147,8 +147,14 @@ class Stages:
         whole = _total(self.all_layers, time, self.all_layers) + rest + ends
         found: Number = bubble_time(whole, slowest, interleave=table.interleave)
         if np.any(table.schedule == Schedule.ZERO_BUBBLE):
+            of_weights = self.last.of_layers(weights)
             filled = zero_bubble_time(
-                whole, slowest, self.last.of_layers(forward), self.last.of_layers(weights), stages=table.pipeline
+                whole,
+                slowest,
+                forward=self.last.of_layers(forward),
+                input_gradients=self.last.of_layers(backward) - of_weights,
+                weight_gradients=of_weights,
+                stages=table.pipeline,
             )
             found = np.where(table.schedule == Schedule.ZERO_BUBBLE, filled, found)
         if np.any(table.schedule == Schedule.DUAL_PIPE):

@@ -56,6 +56,15 @@ class StepBasis:
     """Trainable ones of each block on a chip, experts among them."""
     optimiser_traffic: Bytes
     """Bytes that the optimiser's step moves in the chip's memory."""
+    machine: SustainedRates
+    kinds: Sequence[Held]
+    """Trainable parameters: those that all replicas hold, and experts."""
+    hand_over: Seconds
+    """Of what one micro-batch hands from a stage to the next, once."""
+    saved: OfBlocks
+    """Bytes that one micro-batch leaves for the backward pass, of each block."""
+    working: OfBlocks
+    """Bytes that live again while one repetition is recomputed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,12 +147,13 @@ def step_time(
         weights=blocks.of(lambda block: block.weight_gradients),
     )
     stage_tiers = machine.tiers(table.pipeline, stride(table, PIPELINE), uniform=False)
+    once = _hand_over_once(blocks, machine, stage_tiers)
     totals: dict[Line, Number] = {
         ONCE: total(count * per_step[name] for name, count in slowest.counts.items()),
         BUBBLE: bubble,
-        HAND_OVER: _hand_over(blocks, machine, stage_tiers, table, micro_batches),
+        HAND_OVER: _hand_over(once, machine, table, micro_batches),
         GRADIENTS: exchanged - hidden,
-        OPTIMISER: _optimiser(stepped, workload, machine, table),
+        OPTIMISER: optimiser_time(stepped, workload, machine, table),
     }
     if not is_plainly(machine.communication_sm_share, 0.0):
         totals[SLOWED] = overlap_slowdown_time(hidden, share=machine.communication_sm_share)
@@ -180,6 +190,11 @@ def step_time(
             micro_batches=micro_batches,
             parameters=blocks.size(lambda block: (*block.weights, *block.expert_weights)),
             optimiser_traffic=here * optimiser_step_time(stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
+            machine=machine,
+            kinds=kinds,
+            hand_over=once,
+            saved=saved,
+            working=working,
         )
     return found
 
@@ -230,16 +245,18 @@ def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     return replicas(np.maximum(holders / table.expert, 1.0), between, table, _tiers(machine))
 
 
-def _hand_over(
-    blocks: Blocks, machine: SustainedRates, tiers: Sequence[Tier], table: MappingTable, micro_batches: Number
-) -> Seconds:
-    """Activations forward and gradients backward, over the outermost dimension that neighbours span, if waited for."""
+def _hand_over_once(blocks: Blocks, machine: SustainedRates, tiers: Sequence[Tier]) -> Seconds:
+    """Seconds from stage to stage of one micro-batch, by the outermost dimension that the neighbours span."""
     part, gathered = blocks.handed_over()
     once: Number = 0.0
     for level, tier in zip(machine.levels, tiers, strict=True):
         found = level.setup + point_to_point_time(part, rate=level.rate, latency=level.latency)
         once = np.where(tier.chips > 1.0, found, once)
-    once = once + gathered
+    return once + gathered
+
+
+def _hand_over(once: Seconds, machine: SustainedRates, table: MappingTable, micro_batches: Number) -> Seconds:
+    """Activations forward and gradients backward, if waited for."""
     transfers = 2.0 * (micro_batches * table.interleave + table.pipeline - 1.0) * machine.hand_over_exposure
     return np.where(table.pipeline > 1.0, transfers * once, 0.0)
 
@@ -253,7 +270,7 @@ def _optimiser_sizes(workload: TrainingStep) -> dict[str, Bytes]:
     }
 
 
-def _optimiser(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
+def optimiser_time(stepped: Number, workload: TrainingStep, machine: SustainedRates, table: MappingTable) -> Seconds:
     """The step itself, where the states are: in the chip's memory, or streamed from the host's."""
     sizes = _optimiser_sizes(workload)
     here = optimiser_step_time(stepped, memory_rate=machine.memory_rate, **sizes)

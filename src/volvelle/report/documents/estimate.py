@@ -119,6 +119,8 @@ class EstimateDocument(Document):
     sequence: int
     system: str = at("cluster.name")
     accelerators: int = at("cluster.accelerators")
+    estimator: str
+    """Who gave the time: closed (formulas), or event (a replay of every kernel and transfer)."""
     stack: str
     """The software it is about; empty: as the chip's constants say."""
     stack_timed: bool

@@ -22,13 +22,15 @@ from volvelle.report.page.parts import (
     Headline,
     More,
     Part,
+    Picture,
     Row,
     Section,
     Warned,
     Words,
 )
 from volvelle.report.run_text import run_figures
-from volvelle.verbs.estimate import Answer, Input
+from volvelle.report.schedule_picture import schedule_picture
+from volvelle.verbs.estimate import EVENT, Answer, Input
 
 _KINDS: Mapping[str, Quantity] = {
     "time": SECONDS,
@@ -50,6 +52,7 @@ def estimate_page(answer: Answer, *, command: str = "") -> str:
         Section(title="", anchor="answer", parts=(_headline(answer),)),
         Section(title="Why it cannot run", anchor="cannot-run", parts=violation_parts(answer.estimate.violations)),
         *((time_section(answer.estimate),) if answer.speed is not None else ()),
+        *((_schedule(answer),) if answer.speed is not None and answer.estimator == EVENT else ()),
         memory_section(answer.estimate, rank=answer.estimate.worst_rank, host=answer.cluster.host_memory),
         _runs_like_it(answer),
         _how_sure(answer),
@@ -67,6 +70,11 @@ def estimate_page(answer: Answer, *, command: str = "") -> str:
         sections=sections,
         command=command,
     )
+
+
+def _schedule(answer: Answer) -> Section:
+    drawn = Picture(draw=lambda width: schedule_picture(answer.replayed, width=width))
+    return Section(title="When stages work and wait", anchor="schedule", parts=(drawn,))
 
 
 def _headline(answer: Answer) -> Headline:

@@ -1,0 +1,138 @@
+"""What a block does one thing after another, each with the seconds that the closed form gives it.
+
+The order is the program's. How an exchange runs beside computation follows what the closed form says of its axis.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from volvelle.estimators.training.block_time import BlockTime, kernel_line
+from volvelle.estimators.training.lines import DISPATCH, SLOWED, Line
+from volvelle.laws.overlap import overlap_slowdown_time
+from volvelle.mapping.actions import Exchange, Kernel
+from volvelle.mapping.axes import CONTEXT, TENSOR, Axis
+from volvelle.mapping.program import Task
+from volvelle.mapping.schedule import Work
+from volvelle.quantities import Number
+from volvelle.workload.operations import Phase
+from volvelle.workload.tensor_layout import Collective
+
+
+class How(Enum):
+    """How a step stands to those around it."""
+
+    KERNEL = auto()
+    CORE_KERNEL = auto()
+    """Of the attention core, behind which exchanges of keys and values run."""
+    BLOCKING = auto()
+    """An exchange that waits for all before it, and is waited for by all after it."""
+    BEHIND_KERNEL = auto()
+    """An exchange that may start with the kernel before it, and is waited for by the one after it."""
+    BEHIND_CORE = auto()
+    """An exchange that runs beside the attention core."""
+    BEHIND_BLOCK = auto()
+    """An exchange that runs beside all that the block does in a phase, while another micro-batch is worked on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that a block does."""
+
+    name: str
+    line: Line
+    how: How
+    axis: Axis | None
+    """Of an exchange."""
+    seconds: float
+
+
+WORKS: dict[Work, tuple[Phase, ...]] = {
+    Work.FORWARD: (Phase.FORWARD,),
+    Work.BACKWARD: (Phase.RECOMPUTE, Phase.BACKWARD),
+    Work.INPUT_GRADIENTS: (Phase.RECOMPUTE, Phase.BACKWARD),
+    Work.WEIGHT_GRADIENTS: (Phase.BACKWARD,),
+}
+
+
+def one(value: Number) -> float:
+    """The value of a single row."""
+    return float(np.max(value))
+
+
+class BlockSteps:
+    """Steps of one repetition of a block under one mapping, by what is done with a micro-batch."""
+
+    def __init__(self, time: BlockTime, axes: Sequence[Axis], *, beside: bool, sm_share: float) -> None:
+        self.time = time
+        self._axes = axes
+        self._beside = beside
+        self._sm_share = sm_share
+        swaps = (
+            exchange.axis is CONTEXT and exchange.collective is Collective.ALL_TO_ALL for exchange, _ in time.exchanges
+        )
+        self._swapped = any(swaps)
+        self._timed = self._with_times()
+        self.works = {work: tuple(self._of(work)) for work in Work}
+        self.per_step = one(time.per_step)
+        """Seconds of exchanges once a step, after the last backward."""
+
+    def _with_times(self) -> list[tuple[Task, float, bool]]:
+        """Tasks that take time, with their seconds and whether only weight gradients come of them."""
+        kernels = iter(timing for _, timing in self.time.kernels)
+        exchanges = iter(seconds for _, seconds in self.time.exchanges)
+        tasks = self.time.plan.tasks
+        readers: dict[int, list[Task]] = {}
+        for task in tasks:
+            for before in task.after:
+                readers.setdefault(before, []).append(task)
+
+        def only_weights(task: Task) -> bool:
+            return isinstance(task.action, Kernel) and task.action.only_weights
+
+        found: list[tuple[Task, float, bool]] = []
+        for place, task in enumerate(tasks):
+            action = task.action
+            if isinstance(action, Kernel):
+                found.append((task, one(next(kernels).time), action.only_weights))
+            elif isinstance(action, Exchange) and action.axis in self._axes:
+                seconds = one(next(exchanges))
+                if not action.per_step:
+                    waiting = readers.get(place, [])
+                    found.append((task, seconds, bool(waiting) and all(map(only_weights, waiting))))
+        return found
+
+    def _of(self, work: Work) -> Iterator[Step]:
+        slowed = 0.0
+        for task, seconds, only_weights in self._timed:
+            action = task.action
+            if task.phase not in WORKS[work]:
+                continue
+            if work in (Work.INPUT_GRADIENTS, Work.WEIGHT_GRADIENTS) and only_weights is (work is Work.INPUT_GRADIENTS):
+                continue
+            if isinstance(action, Kernel):
+                how = How.CORE_KERNEL if action.attention_core else How.KERNEL
+                yield Step(action.name, kernel_line(self.time.plan, action), how, None, seconds)
+            elif isinstance(action, Exchange):
+                exposed = one(self.time.exposed_time(action, seconds))
+                slowed += float(overlap_slowdown_time(seconds - exposed, share=self._sm_share))
+                how = self._how(action)
+                waited = exposed if how is How.BLOCKING else seconds
+                if waited > 0.0:
+                    name = f"{action.collective.value} over {action.axis.name}"
+                    yield Step(name, self.time.exchange_line(action), how, action.axis, waited)
+        if slowed > 0.0:
+            yield Step(SLOWED.name, SLOWED, How.KERNEL, None, slowed)
+        idle = sum(one(self.time.idle.get(phase, 0.0)) for phase in WORKS[work])
+        if idle > 0.0 and work is not Work.WEIGHT_GRADIENTS:
+            yield Step(DISPATCH.name, DISPATCH, How.KERNEL, None, idle)
+
+    def _how(self, exchange: Exchange) -> How:
+        if exchange.axis is TENSOR:
+            return How.BEHIND_KERNEL if exchange.repeated_in_backward else How.BLOCKING
+        if exchange.axis.hides_behind == "attention core" and not self._swapped:
+            return How.BEHIND_CORE
+        behind = exchange.axis.hides_behind == "another micro-batch" and self._beside
+        return How.BEHIND_BLOCK if behind else How.BLOCKING

@@ -1,0 +1,219 @@
+"""What every piece of every stage does with a micro-batch, worked out once: blocks, replicas, host, hand-over."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from volvelle.estimators.event_driven.block_steps import BlockSteps, one
+from volvelle.estimators.event_driven.slot_tasks import (
+    ARRIVAL,
+    BEGIN,
+    GATHERED,
+    JOIN,
+    REDUCED,
+    SENT,
+    STREAMED,
+    Label,
+    SlotTasks,
+    Stream,
+    beside,
+    of_axis,
+)
+from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
+from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
+from volvelle.estimators.training.step_time import StepBasis
+from volvelle.mapping.axes import TENSOR
+from volvelle.mapping.lowered_model import LoweredModel
+from volvelle.mapping.parallelism import MappingTable, Schedule
+from volvelle.mapping.schedule import PipelineOrder, Work
+from volvelle.mapping.stages import layers_of_positions
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.training import TrainingStep
+
+Runs = tuple[tuple[str, int], ...]
+"""Blocks and how many of each in a row."""
+Kind = tuple[Work, int, bool]
+"""What is done, on which piece, and whether it is the last of the step there that makes weight gradients."""
+
+
+def model_parts(model: LoweredModel, positions: int, pipeline: int, interleave: int) -> tuple[Runs, ...]:
+    """Blocks that every part of a model runs, first to last."""
+    names = list(model.order)
+    found: list[list[tuple[str, int]]] = []
+    start = 0
+    for count in layers_of_positions(len(names), pipeline, interleave):
+        runs: list[tuple[str, int]] = []
+        for name in names[start : start + count]:
+            if runs and runs[-1][0] == name:
+                runs[-1] = (name, runs[-1][1] + 1)
+            else:
+                runs.append((name, 1))
+        found.append(runs)
+        start += count
+    found[0] = [*((block.name, block.repeat) for block in model.before), *found[0]]
+    found[-1] = [*found[-1], *((block.name, block.repeat) for block in model.after)]
+    assert len(found) == positions, "parts are places of the pipeline"
+    return tuple(tuple(runs) for runs in found)
+
+
+@dataclass(slots=True)
+class Template:
+    """Tasks of a slot or a pair, and where in them it meets others."""
+
+    tasks: SlotTasks
+    firsts: list[int] = field(default_factory=list)
+    lasts: list[int] = field(default_factory=list)
+    sends: list[int] = field(default_factory=list)
+
+
+class Templates:
+    """What slots do, each kind worked out once."""
+
+    def __init__(
+        self,
+        model: LoweredModel,
+        workload: TrainingStep,
+        basis: StepBasis,
+        table: MappingTable,
+        order: PipelineOrder,
+    ) -> None:
+        self.order = order
+        self.basis = basis
+        self.overlaps = bool(table.overlap[0])
+        self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
+        self.hand_over = one(basis.hand_over) if order.stages > 1 else 0.0
+        together = order.schedule is Schedule.DUAL_PIPE or bool(table.expert_overlap[0])
+        share = one(basis.machine.communication_sm_share)
+        axes = tuple(basis.blocks.axes)
+        self.steps = {
+            name: BlockSteps(time, axes, beside=together, sm_share=share) for name, time in basis.blocks.times.items()
+        }
+        self.labels = {
+            (name, work): [
+                Label(f"{name}: {step.name}" if step.axis is None else step.name, step.line) for step in steps
+            ]
+            for name, block in self.steps.items()
+            for work, steps in block.works.items()
+        }
+        self.host = _host_seconds(basis, workload, table)
+        self.exchanges = {
+            place: stage_exchanges(counts, basis, workload, table, is_last=last)
+            for place, (counts, last) in self._held().items()
+        }
+
+    def _held(self) -> dict[tuple[int, int], tuple[dict[str, float], bool]]:
+        """Stage and piece → blocks whose weights are exchanged together, and whether they end the model."""
+        order, found = self.order, {}
+        dual = order.schedule is Schedule.DUAL_PIPE
+        for stage in range(order.stages):
+            for piece in range(order.pieces):
+                counts: dict[str, float] = {}
+                for other in [piece] if dual else range(order.pieces):
+                    for name, count in self.runs[order.position(stage, other)]:
+                        counts[name] = counts.get(name, 0.0) + count
+                end = order.position(stage, piece if dual else order.pieces - 1) == order.positions - 1
+                found[stage, piece] = counts, end and order.stages > 1
+        return found
+
+    def slot(self, stage: int, works: Sequence[Kind]) -> Template:
+        """Of a slot, or of the slots of a pair: what is done, on which piece, and whether for the last time."""
+        found = Template(SlotTasks())
+        tasks, order = found.tasks, self.order
+        for work, piece, _ in works:
+            place = order.position(stage, piece)
+            handed = (work is Work.FORWARD and place > 0) or (
+                work in (Work.BACKWARD, Work.INPUT_GRADIENTS) and place < order.positions - 1
+            )
+            found.firsts.append(tasks.compute(ARRIVAL if handed else BEGIN, 0.0))
+        for work, piece, is_last in works:
+            self._run(tasks, work, self.runs[order.position(stage, piece)], self.exchanges[stage, piece], is_last)
+        end = tasks.joined()
+        for work, piece, _ in works:
+            place = order.position(stage, piece)
+            sends = (work is Work.FORWARD and place < order.positions - 1) or (
+                work in (Work.BACKWARD, Work.INPUT_GRADIENTS) and place > 0
+            )
+            found.sends.append(tasks.add(SENT, beside(Stream.SEND), self.hand_over, [end]) if sends else -1)
+            found.lasts.append(end)
+        return found
+
+    def _run(self, tasks: SlotTasks, work: Work, runs: Runs, exchanges: StageExchanges, is_last: bool) -> None:
+        replicas, began = beside(Stream.REPLICAS), tasks.last
+        names = [name for name, count in runs for _ in range(count)]
+        if work is not Work.FORWARD:
+            names.reverse()
+        host = sum(self.host[work].get(name, 0.0) for name in names)
+        held: list[int] = []
+        if host > 0.0:
+            held.append(tasks.add(STREAMED, beside(Stream.HOST), host, [began]))
+        makes_weights = work in (Work.BACKWARD, Work.WEIGHT_GRADIENTS)
+        gathers = {} if work is Work.WEIGHT_GRADIENTS else exchanges.gathered
+        ahead = self._gather(tasks, gathers, names[:1])
+        for place, name in enumerate(names):
+            tasks.waits += ahead
+            # The next block's weights come while this one runs: before its gradients leave on the same stream.
+            ahead = self._gather(tasks, gathers, names[place + 1 : place + 2]) if self.overlaps else []
+            tasks.block(self.steps[name].works[work], self.labels[name, work])
+            if not self.overlaps:
+                ahead = self._gather(tasks, gathers, names[place + 1 : place + 2])
+            if makes_weights and exchanges.every[name] > 0.0:
+                reduced = tasks.add(REDUCED, replicas, exchanges.every[name], [tasks.last])
+                tasks.waits += [] if self.overlaps else [reduced]
+            if is_last and self.overlaps and exchanges.at_end[name] > 0.0:
+                tasks.add(REDUCED, replicas, exchanges.at_end[name], [tasks.last])
+        tasks.block_waits += held
+        if is_last and not self.overlaps:
+            waiting = sum(exchanges.at_end[name] for name in names)
+            if waiting > 0.0:
+                tasks.add(REDUCED, replicas, waiting, [tasks.joined()])
+
+    @staticmethod
+    def _gather(tasks: SlotTasks, seconds: Mapping[str, float], names: Sequence[str]) -> list[int]:
+        """Weights of a block, gathered from now on; nothing where they are there, or there is none."""
+        return [
+            tasks.add(GATHERED, beside(Stream.REPLICAS), seconds[name], [tasks.last])
+            for name in names
+            if seconds.get(name, 0.0) > 0.0
+        ]
+
+    def end(self, stage: int) -> SlotTasks:
+        """What a stage does after its last slot: weights shared along the tensor axis, optimiser, new weights."""
+        tasks, replicas = SlotTasks(), beside(Stream.REPLICAS)
+        tasks.compute(JOIN, 0.0)
+        own = [self.exchanges[stage, piece] for piece in range(self.order.pieces)]
+        own = own if self.order.schedule is Schedule.DUAL_PIPE else own[:1]
+        held = [run for piece in range(self.order.pieces) for run in self.runs[self.order.position(stage, piece)]]
+        shared = sum(count * self.steps[name].per_step for name, count in held)
+        if shared > 0.0:
+            tasks.waits.append(tasks.add(Label(ONCE.name, ONCE), of_axis(TENSOR), shared, [tasks.last]))
+        slowed = sum(some.slowed for some in own)
+        if slowed > 0.0:
+            tasks.compute(Label(SLOWED.name, SLOWED), slowed)
+        # All that replicas exchange is queued before this, so it ends when they have ended.
+        tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
+        tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)
+        after = sum(some.after_optimiser for some in own)
+        if after > 0.0:
+            tasks.waits.append(tasks.add(GATHERED, replicas, after, [tasks.last]))
+        tasks.joined()
+        return tasks
+
+
+def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable) -> dict[Work, Mapping[str, float]]:
+    """Block → seconds of what streams to and from host memory while a micro-batch is worked on."""
+    found: dict[Work, dict[str, float]] = {work: {} for work in Work}
+    activations, weights = bool(table.offload_activations[0]), bool(table.offload_weights[0])
+    rate = basis.machine.host_rate
+    if rate is None or not (activations or weights):
+        return dict(found)
+    weight, gradient = element_bytes(workload.weight_element), element_bytes(workload.gradient_element)
+    common = basis.kinds[0] if basis.kinds else None
+    for name, saved in basis.saved.items():
+        parameters = one(common.each.get(name, 0.0)) if common is not None else 0.0
+        kept = weight * parameters
+        if common is not None and common.frozen is not None:
+            kept += one(common.frozen.each.get(name, 0.0))
+        moved = one(saved) * activations + kept * weights
+        found[Work.FORWARD][name] = moved / one(rate)
+        for work in (Work.BACKWARD, Work.INPUT_GRADIENTS):
+            found[work][name] = (moved + gradient * parameters * weights) / one(rate)
+    return dict(found)

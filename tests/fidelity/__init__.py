@@ -1,0 +1,1 @@
+"""Estimators against each other, where theory says that they agree."""
