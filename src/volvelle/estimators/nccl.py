@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError
 from volvelle.laws.collectives import pipeline_fill_time
-from volvelle.laws.nccl import (
+from volvelle.laws.network.nccl import (
     nccl_ring_latency,
     nccl_ring_rate,
     nccl_switch_rate,

@@ -10,7 +10,6 @@ from math import prod
 from typing import Literal, TypeAlias
 
 from volvelle.errors import MappingError
-from volvelle.laws.bisection import connected_cut, cut_time, torus_cut
 from volvelle.laws.collectives import (
     direct_all_reduce_time,
     pipelined_broadcast_time,
@@ -18,6 +17,7 @@ from volvelle.laws.collectives import (
     ring_all_reduce_time,
     ring_reduce_scatter_time,
 )
+from volvelle.laws.network.bisection import connected_cut, cut_time, torus_cut
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import FullyConnected, Ring, Switch
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.calibration import Calibrations, fitted_constants
-from volvelle.laws.contention import contended_rate
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import Tier
+from volvelle.laws.network.contention import contended_rate
 from volvelle.mapping.placement import members
 from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number, Seconds, is_plainly
 from volvelle.system.cluster import Cluster

@@ -18,9 +18,9 @@ from volvelle.estimators.dataflow.pipelined_batch import PipelinedBatch
 from volvelle.estimators.dataflow.stated_problem import StatedMapping, stated_problem, without_tables
 from volvelle.estimators.plain_network import PlainNetwork
 from volvelle.estimators.result import Contribution, MemoryPart, Violation
-from volvelle.laws.bisection import cut_time
 from volvelle.laws.collectives import pipelined_broadcast_time, ring_all_reduce_time
 from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
+from volvelle.laws.network.bisection import cut_time
 from volvelle.laws.onchip_dataflow import balanced_compute_time, dram_demand, traffic_time
 from volvelle.mapping.sharding import ShardedBlock, by_dimension, shard
 from volvelle.quantities import BYTES, Seconds, show

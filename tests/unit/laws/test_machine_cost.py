@@ -6,7 +6,6 @@ import pytest
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.prices import PriceBook
 from volvelle.catalogue.published.dfmodel import dfmodel
-from volvelle.laws.bisection import connected_cut, cut_time, torus_cut
 from volvelle.laws.dataflow_pipeline import fill_factor, pipelined_batch_time
 from volvelle.laws.machine_cost import (
     connected_links,
@@ -20,6 +19,7 @@ from volvelle.laws.machine_cost import (
     ring_ports,
     silicon_power,
 )
+from volvelle.laws.network.bisection import connected_cut, cut_time, torus_cut
 
 
 def test_an_all_to_all_sends_a_quarter_of_all_pairs_across_a_cut_each_way() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.nccl import (
+from volvelle.laws.network.nccl import (
     nccl_ring_latency,
     nccl_ring_rate,
     nccl_switch_rate,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from volvelle.laws.contention import contended_rate
+from volvelle.laws.network.contention import contended_rate
 
 
 def test_each_doubling_beyond_two_units_costs_the_same_share_more() -> None:
