@@ -980,7 +980,7 @@ def made_at_once() -> Made:
     quoted["chance_of_five"] = f"{100 * float(chance_of_order(0.05, spread=pair_spread())):.0f} %"
     for name, question in PLANS.items():
         quoted |= of_plan(name, json.loads(asked(f"{question} --json")))
-    pieces = {}
+    pieces: dict[str, str] = {}
     for name, question in QUESTIONS.items():
         answer = json.loads(asked(f"{question} --json"))
         quoted |= figures(name, answer)

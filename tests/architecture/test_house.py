@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_530
+MOST_LINES = 50_560
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -29,7 +29,7 @@ names of four networks, by 160 for steps taken apart layer by layer, what they u
 both, by 140 for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of
 one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
-what is said of few held-out systems, and by 150 for what a replay needs to know of the closed form and how it is asked
+what is said of few held-out systems, by 30 for what NCCL would choose, and by 150 for what a replay needs to know of the closed form and how it is asked
 for; and down by 840, by 520
 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
@@ -210,6 +210,7 @@ ADDED = {
     "estimators/collective_flows": 690,
     "interchange/simgrid": 200,
     "verbs/collective_flows.py": 95,
+    "verbs/library_choice.py": 45,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

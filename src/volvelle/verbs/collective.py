@@ -23,6 +23,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.base import doublings
 from volvelle.verbs.collective_flows import FlowAnswer, FlowQuestion, flow_answer
 from volvelle.verbs.collective_group import Group, groups_of, members_of
+from volvelle.verbs.library_choice import LibraryChoice, library_choices
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.tensor_layout import Collective
@@ -61,6 +62,8 @@ class MessagePoint:
     bus_rate: float
     algorithms: Mapping[str, float]
     """Seconds by every algorithm that the network can do."""
+    library: LibraryChoice | None = None
+    """What NCCL would choose, where its cost model knows the machine."""
 
     @property
     def fastest(self) -> str:
@@ -94,6 +97,8 @@ class CollectiveAnswer(Presentable):
     rests_on: Mapping[str, Figure]
     references: Mapping[str, Reference]
     notes: tuple[str, ...] = ()
+    library: LibraryChoice | None = None
+    """What NCCL would choose, where its cost model knows the machine."""
     flows: FlowAnswer | None = None
     """As flows on links of the machine, where that was asked."""
     baseline: "CollectiveAnswer | None" = None
@@ -184,6 +189,7 @@ def collective(
     tiers = asked.rates.tiers_of([float(count) for count in along])
     parts = collective_parts(LAWS[kind][wanted], message, tiers)
     spanned = links_of(cluster, along)
+    library = library_choices(kind, np.array([message]), cluster, along)
     return CollectiveAnswer(
         operation=kind.value,
         size=message,
@@ -219,6 +225,7 @@ def collective(
         },
         references=known.references,
         notes=cluster.notes,
+        library=None if library is None else library[0],
         flows=None
         if flows is None
         else flow_answer(
@@ -282,6 +289,7 @@ class _Asked:
         times = self.times(sizes, along)
         own = times.get(wanted.value, times[Algorithm.NESTED.value])
         chips = prod(along)
+        library = library_choices(self.kind, sizes, self.cluster, along) or (None,) * len(sizes)
         return tuple(
             MessagePoint(
                 size=float(size),
@@ -289,6 +297,7 @@ class _Asked:
                 time=float(own[place]),
                 bus_rate=_bus_rate(self.kind, float(size), chips, float(own[place])),
                 algorithms={name: float(each[place]) for name, each in times.items()},
+                library=library[place],
             )
             for place, size in enumerate(sizes)
         )

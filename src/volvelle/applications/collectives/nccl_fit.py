@@ -1,6 +1,6 @@
 """NCCL's cost model held to measured nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -77,11 +77,15 @@ def _of_a_node(series: Series, model: NcclModel) -> bool:
 
 def _least(series: Sequence[Series], model: NcclModel) -> tuple[float, float]:
     found = least_from(
-        lambda values: weighed(_long(series), _residuals(series, replace(model, **values))),
+        lambda values: weighed(_long(series), _residuals(series, _with(model, values))),
         {"rate_reached": model.rate_reached, "fill": model.fill},
         most=[1.0, np.inf],
     )
     return found.constants["rate_reached"], found.constants["fill"]
+
+
+def _with(model: NcclModel, values: Mapping[str, float]) -> NcclModel:
+    return replace(model, rate_reached=values["rate_reached"], fill=values["fill"])
 
 
 def _long(series: Sequence[Series]) -> list[Series]:

@@ -49,6 +49,9 @@ def figure_lines(answer: CollectiveAnswer) -> Iterator[str]:
         f"{show(answer.bus_rate, BYTES_PER_SECOND)} (as nccl-tests count)"
     )
     yield f"bound by {answer.bound}, {percent(answer.bound_share)} of the time"
+    if answer.library is not None:
+        told = answer.library
+        yield f"NCCL would choose {told.chosen}: {show(told.time, SECONDS)} by its own cost model"
     if answer.flows is not None:
         found = answer.flows.times
         yield (
@@ -146,20 +149,27 @@ def _mark(answer: CollectiveAnswer, name: str) -> str:
 def _points(title: str, what: str, points: list[tuple[str, MessagePoint]]) -> Sheet:
     numbers = (what, "time", "bus rate")
     several = any(len(point.algorithms) > 1 for _, point in points)
+    known = any(point.library is not None for _, point in points)
     return Sheet(
         title=title,
-        columns=(*numbers, *(("fastest",) if several else ())),
+        columns=(*numbers, *(("fastest",) if several else ()), *(("NCCL would choose",) if known else ())),
         rows=tuple(
             (
                 name,
                 show(point.time, SECONDS),
                 show(point.bus_rate, BYTES_PER_SECOND),
                 *((point.fastest,) if several else ()),
+                *((_chosen(point),) if known else ()),
             )
             for name, point in points
         ),
         numbers=frozenset(numbers),
     )
+
+
+def _chosen(point: MessagePoint) -> str:
+    told = point.library
+    return "–" if told is None else f"{told.chosen}, {show(told.time, SECONDS)}"
 
 
 def inputs_sheet(answer: CollectiveAnswer) -> Sheet:

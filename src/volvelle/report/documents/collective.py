@@ -30,6 +30,13 @@ class CollectiveDimensionEntry(Document):
     transfer_seconds: float = at("transfer")
 
 
+class LibraryChoiceEntry(Document):
+    """What NCCL would choose, by its own cost model."""
+
+    chosen: str
+    seconds: float = at("time")
+
+
 class MessageEntry(Document):
     """A message of another size, or over another group."""
 
@@ -39,6 +46,8 @@ class MessageEntry(Document):
     bus_bytes_per_second: float = at("bus_rate")
     fastest: str
     algorithms: dict[str, float]
+    library: LibraryChoiceEntry | None = None
+    """Where the cost model knows the machine."""
 
 
 class LimitingLinkEntry(Document):
@@ -104,6 +113,8 @@ class CollectiveDocument(Document):
     refused: dict[str, str]
     by_size: list[MessageEntry]
     by_group: list[MessageEntry]
+    library: LibraryChoiceEntry | None = None
+    """Where the cost model knows the machine."""
     flows: FlowsEntry | None = None
     """Where it was asked for as flows too."""
     baseline_seconds: float | None = at("baseline.time", None)
