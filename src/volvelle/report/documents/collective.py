@@ -33,7 +33,7 @@ class CollectiveDimensionEntry(Document):
 class LibraryChoiceEntry(Document):
     """What NCCL would choose, by its own cost model."""
 
-    chosen: str
+    algorithm_and_protocol: str = at("chosen")
     seconds: float = at("time")
 
 
