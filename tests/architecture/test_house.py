@@ -102,7 +102,7 @@ ADDED = {
     "workload/families/delta_net.py": 85,
     "workload/families/sparse_index.py": 50,
     "interchange/newer_families.py": 80,
-    "simulation": 3500,
+    "simulation": 3540,
     "workload/serving": 760,
     "interchange/load_words.py": 75,
     "interchange/request_trace.py": 215,
