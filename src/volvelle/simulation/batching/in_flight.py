@@ -247,5 +247,9 @@ def _fill(state: State) -> None:
 def fill_in_flight(state: State) -> int:
     """Choose what this step computes; how many sequences decode in it."""
     _fill(state)
+    count = state.tally
+    held = count[QUEUED] > 0 and count[PICKED] == 0 and count[RUNNING] < count[MOST] and count[PAUSE] == UNTIL_END
+    if count[BALANCE_STEPS] > 0 and held:  # steps that prompts wait for ranks are counted while blocks lack, too
+        count[PAUSE] = UNTIL_NEXT_STEP
     decoding: int = state.tally[DECODING]
     return decoding
