@@ -75,7 +75,7 @@ class PlainEngine:
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
         self.ended = 0
-        self.waited = 0
+        self.waited = self.steps = 0
         self.full = False
         self.partial: Sequence | None = None
         self.first_ratio = self.ratio = min(1.0, 0.7 * rules.conservativeness)
@@ -162,6 +162,7 @@ class PlainEngine:
         self.now += seconds(self.costs, chunks, contexts, len(decoding) + len(complete), admitted)
         self.since += 1000 if chosen else 1
         self.decayed += 0 if chosen else 1
+        self.steps += 1 if decoding else 0
         for sequence, tokens in chosen.items():
             sequence.computed += tokens
         for sequence in decoding:
@@ -250,7 +251,19 @@ class PlainEngine:
                 break
         return chosen, decoding, admitted
 
+    def waits_for_ranks(self) -> bool:
+        rules = self.rules
+        if not self.waiting or len(self.running) >= rules.max_sequences:
+            return False
+        if len(self.waiting) < rules.balance_queue:
+            self.waited = 0
+            return self.steps % rules.balance_steps > 0
+        self.waited = self.waited + 1 if self.waited < rules.balance_wait_steps else 0
+        return self.waited > 0
+
     def waits(self, budget: int, decoding: int) -> bool:
+        if self.rules.balance_steps:
+            return self.waits_for_ranks()
         if not self.rules.batch_wait_steps:
             return False
         ahead: list[Sequence] = []

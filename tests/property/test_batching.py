@@ -95,6 +95,9 @@ def some_rules(generator: np.random.Generator) -> Rules:
             eviction=Eviction(int(generator.integers(2))),
             batch_wait_steps=int(generator.choice([0, 5])),
             batch_wait_ratio=0.7,
+            balance_steps=int(generator.choice([0, 0, 7])),
+            balance_wait_steps=int(generator.choice([0, 3])),
+            balance_queue=int(generator.choice([1, 3])),
             reserve_whole_prompt=True,
         )
     return rules

@@ -53,7 +53,9 @@ def _glm_moe_dsa(c: ConfigFields) -> Transformer:
 
 def _minimax_m2(c: ConfigFields) -> Transformer:
     shape = llama_like(c, kv_default=8, head_default=128, experts=mixtral_experts(c))
-    return replace(shape, qk_norm=c.truth("use_qk_norm", default=True))
+    norms = c.truth("use_qk_norm", default=True)
+    over_heads = norms and c.fields.get("qk_norm_type", "per_layer") == "per_layer"
+    return replace(shape, qk_norm=norms, qk_norm_over_heads=over_heads)
 
 
 def _text_of(reader: Callable[[ConfigFields], Transformer]) -> Callable[[ConfigFields], Transformer]:

@@ -207,6 +207,12 @@ def test_linear_attention_stands_where_the_file_or_its_interval_says() -> None:
     assert whole.delta_net is None
 
 
+def test_norms_of_minimax_go_over_all_heads_unless_its_file_says_otherwise() -> None:
+    assert read_config(fields("minimax-m2.5"), name="x").qk_norm_over_heads
+    assert not read_config(fields("minimax-m2.5", qk_norm_type="per_head"), name="x").qk_norm_over_heads
+    assert not read_config(fields("minimax-m2.5", use_qk_norm=False), name="x").qk_norm_over_heads
+
+
 def test_models_of_the_catalogue_agree_with_their_files(catalogue: Catalogue) -> None:
     for name in ("glm-5", "kimi-k2.5", "minimax-m2.5", "qwen3.5-397b-a17b"):
         own = catalogue.model(name)

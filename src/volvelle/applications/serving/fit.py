@@ -17,6 +17,7 @@ from volvelle.applications.serving.log_fit import fit_to_logs
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.measured import KIND
+from volvelle.applications.serving.told_settings import is_of_other_kind
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine, with_experts
 from volvelle.errors import VolvelleError
@@ -60,6 +61,8 @@ _STEP = 0.25
 _ROUNDS = 4
 _SIMULATED_ROUNDS = 3
 """Of fits whose rows take a simulation each."""
+_ROUNDS_AGAIN = 2
+"""Of fits that go on from constants that are known."""
 _FAR = 1.0
 """The farthest that a constant moves in a round."""
 _TOLERANCE = 0.12
@@ -73,9 +76,6 @@ _OF_OTHERS = 10
 _CACHED = frozenset({("vllm", "llama3-8b", "h200-sxm")})
 """Engines, models and chips whose rows are not looked at: prompts came faster than the chips can multiply (76 % of peak
 beside all else), so that they were found in a cache, and rows do not say how much of them."""
-_SPECULATED = frozenset({("trtllm", "1.2.0rc6.post3", "deepseek-v3")})
-"""Engines, versions and models whose rows are not looked at: 27 of 62 are flagged as runs that drafted tokens, and the
-others decode as fast."""
 _ODD = frozenset({("sambaflow", "llama2-7b", "sn40l")})
 """Those that are judged by and not fitted to: a token takes 2.9 ms after 128 others and 1.7 ms after 1 024."""
 _SOONEST = 0.8
@@ -95,6 +95,8 @@ _UNSHARED = (0.02, 0.2, 1.0)
 _BOTH = 2
 _TIMED_ALONE = frozenset({"ampere", "hopper", "ada", "blackwell"})
 """Families of chips whose kernels of attention were timed one by one."""
+_OF_EXPERTS = frozenset({"fetching", "grouping", "unpacking", "expert_start", "skew", "host_data", "eager_heavy"})
+"""Constants that steps of models without experts hardly feel."""
 _SHARES = ("unshared",)
 """Constants that are no more than one."""
 _AS_ONE_PROGRAM = ("sambaflow",)
@@ -178,11 +180,13 @@ def fit_engines(
     *,
     engine: str = "",
     as_they_are: bool = False,
+    only: Sequence[str] = (),
     told: Callable[[str], None] = lambda line: None,
 ) -> list[EngineFit]:
     """Constants of every engine that rows tell of, and of its families of chips where there are enough.
 
-    With `as_they_are`, those of the catalogue are kept, and only how far off they are is found.
+    With `as_they_are`, those of the catalogue are kept, and only how far off they are is found; with `only`, those that
+    are named are fitted again from there for families of chips, to models with experts if all are of experts.
     """
     by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
     for row in rows:
@@ -211,8 +215,8 @@ def fit_engines(
         told(f"{name}: {len(asked)} figures, {len(_sampled(asked))} of them looked at")
         known = serving_engine(name).constants
         built = {each: getattr(known, each) for each in _STRUCTURE}
-        start = replace(started(name), **built)
-        whole = known if as_they_are else _fitted(_sampled(_even(asked)), start, _SHRINKAGE)
+        start = known if only else replace(started(name), **built)
+        whole = known if as_they_are or only else _fitted(_told_of(asked, only), start, only)
         families: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
         for one in asked:
             families[one[1].instance.chip.family].append(one)
@@ -221,9 +225,12 @@ def fit_engines(
             models = {run.instance.served.shape.name for _, run in own}
             if len(families) > 1 and len(own) >= _FEWEST and len(models) > 1:
                 known = serving_engine(name, family).constants
-                constants = known if as_they_are else _fitted(_sampled(_even(own)), whole, _SHRINKAGE)
+                start = known if only else whole
+                constants = known if as_they_are else _fitted(_told_of(own, only), start, only)
                 own_fits[family] = _judged(name, family, constants, [(own, constants)])
-        found += [_judged(name, "", whole, _as_strangers(families, own_fits, whole)), *own_fits.values()]
+        if not only:
+            found.append(_judged(name, "", whole, _as_strangers(families, own_fits, whole)))
+        found += own_fits.values()
     return found
 
 
@@ -238,8 +245,7 @@ def _as_strangers(
 
 
 def _left_out(row: ServingMeasurement, run: ServingRun) -> bool:
-    version = row.stated.get("engine_version", "")
-    return _named(run) in _CACHED or (run.instance.engine.name, version, run.instance.served.shape.name) in _SPECULATED
+    return _named(run) in _CACHED or (row.kind == "closed_loop" and is_of_other_kind(row.stated))
 
 
 def _even(asked: _Asked) -> list[tuple[ServingMeasurement, ServingRun]]:
@@ -264,9 +270,9 @@ def too_soon(row: ServingMeasurement, run: ServingRun) -> bool:
 
 
 def _sampled(
-    asked: Sequence[tuple[ServingMeasurement, ServingRun]],
+    asked: Sequence[tuple[ServingMeasurement, ServingRun]], others: int | None = _OF_OTHERS
 ) -> list[tuple[ServingMeasurement, ServingRun]]:
-    """Some rows of every group, so that none outweighs all others."""
+    """Some rows of every group, so that none outweighs all others; of what takes no simulation so many, or all."""
     groups: dict[str, dict[str, list[tuple[ServingMeasurement, ServingRun]]]] = defaultdict(lambda: defaultdict(list))
     for row, run in asked:
         one = dict(row.cells)
@@ -277,7 +283,7 @@ def _sampled(
     for group in sorted(groups):
         names = sorted(groups[group])
         simulated = group.partition(" ")[0] in _SIMULATED
-        most = max(_FEW, _DOZENS // len(groups)) if simulated else _OF_OTHERS
+        most = max(_FEW, _DOZENS // len(groups)) if simulated else others or len(names)
         for name in sorted(draw.sample(names, min(most, len(names)))):
             found += groups[group][name]
     return found
@@ -304,11 +310,21 @@ def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float
         return {}
 
 
-def _fitted(asked: _Asked, start: EngineConstants, shrinkage: float) -> EngineConstants:
+def _told_of(asked: _Asked, only: Sequence[str]) -> _Asked:
+    """Rows that a fit looks at."""
+    rows = _sampled(_even(asked))
+    if only and set(only) <= _OF_EXPERTS:
+        return [(row, run) for row, run in rows if run.instance.served.shape.experts is not None]
+    return rows
+
+
+def _fitted(asked: _Asked, start: EngineConstants, only: Sequence[str] = ()) -> EngineConstants:
     weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
-    names = _told_apart(asked)
-    starts = [replace(start, eager_heavy=times * start.eager_heavy) for times in _LAUNCHES]
-    start = min(starts, key=lambda each: _cost(residuals(asked, each), weights))
+    names = tuple(name for name in _told_apart(asked) if not only or name in only)
+    if not only or "eager_heavy" in only:
+        usual = started().eager_heavy if only else start.eager_heavy
+        starts = [replace(start, eager_heavy=times * usual) for times in _LAUNCHES] + ([start] if only else [])
+        start = min(starts, key=lambda each: _cost(residuals(asked, each), weights))
     simulated = any(row.kind in _SIMULATED for row, _ in asked)
     shares = _UNSHARED if "unshared" in names else (start.unshared,)
     found = [
@@ -317,8 +333,8 @@ def _fitted(asked: _Asked, start: EngineConstants, shrinkage: float) -> EngineCo
             replace(start, unshared=share),
             names,
             weights=weights,
-            hold=shrinkage * np.sqrt(max(len(asked), 1) / 50.0),
-            rounds=_SIMULATED_ROUNDS if simulated else _ROUNDS,
+            hold=_SHRINKAGE * np.sqrt(max(len(asked), 1) / 50.0),
+            rounds=_ROUNDS_AGAIN if only else _SIMULATED_ROUNDS if simulated else _ROUNDS,
         )
         for share in shares
     ]
@@ -389,7 +405,7 @@ def _constants(start: EngineConstants, names: Sequence[str], at: Column) -> Engi
 def _judged(
     name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[_Asked, EngineConstants]]
 ) -> EngineFit:
-    sampled = [(_sampled(rows), by) for rows, by in asked]
+    sampled = [(_sampled(rows, None), by) for rows, by in asked]
     judged = [one for rows, by in sampled for one in zip(rows, residuals(rows, by), strict=True)]
     error = {}
     for measure in WEIGHTS:

@@ -15,6 +15,7 @@ from volvelle.estimators.serving.engine_constants import EngineConstants, Kernel
 from volvelle.estimators.serving.iteration import Iteration
 from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.estimators.serving.step_tables import step_costs
+from volvelle.laws.serving.balance import draws_of_each_until_all
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.quantities import BYTES, show
 from volvelle.simulation.batching.costs import StepCosts
@@ -40,6 +41,10 @@ class Settings:
     receive_interval: int = 1
     batch_wait_steps: int = 0
     batch_wait_ratio: float = 0.0
+    balance_steps: int = 0
+    """Between two in which prompts start that not all ranks of data parallelism have one of; 0: they start in any."""
+    balance_wait_steps: int = 0
+    """That prompts wait once all ranks have one."""
     stream_interval: int = 1
     prefix_caching: bool = True
     chunks: bool | None = None
@@ -184,6 +189,9 @@ def _rules(one: Instance, concurrency: int | None) -> Rules:
         chunks=bool(given.chunks),
         batch_wait_steps=given.batch_wait_steps,
         batch_wait_ratio=given.batch_wait_ratio,
+        balance_steps=given.balance_steps if one.layout.data > 1 else 0,
+        balance_wait_steps=given.balance_wait_steps,
+        balance_queue=round(draws_of_each_until_all(one.layout.data)),
         **shared,
     )
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from volvelle.applications.serving.instance import Instance, Settings, instance
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.offline_bench import bench_settings
+from volvelle.applications.serving.told_settings import as_laid_out, engine_settings, source_of
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import AbstractLengths, AbstractShape, FixedLength, Independent, UniformBelow
@@ -82,14 +82,15 @@ def serving_run(row: ServingMeasurement, catalogue: Catalogue) -> ServingRun | s
 @lru_cache(maxsize=16384)
 def _run(kind: str, cells: tuple[tuple[str, str], ...], catalogue: Catalogue) -> ServingRun | str:
     stated = dict(cells)
-    if _run_by_inferencex(stated):
-        stated["source_family"] = "inferencex"
+    if kind == "closed_loop":
+        stated["source_family"] = source_of(stated)
     if kind == "static_latency" and stated.get("kv_cache") == "fp8" and stated["chip"].startswith("a100"):
         return "the chip has no arithmetic in 8-bit floating point to read such a cache with"
     if kind == "static_phases" and stated.get("power_cap_w"):
         return "the chip's power was capped below what it is sold with"
     engine = _ENGINES.get((kind, stated["engine"]), stated["engine"])
     told = engine_settings(stated) if kind == "closed_loop" else {}
+    stated = as_laid_out(stated, told)
     served = served_model(kind, stated, told, catalogue)
     if isinstance(served, str):
         return served
@@ -178,6 +179,7 @@ def _too_narrow(served: ServedModel, tensor: int) -> bool:
     return experts is not None and served.weights.startswith("fp8") and experts.ffn % (tensor * _BLOCK) != 0
 
 
+_OF_LOAD, _FLOOR = "concurrency+isl+64", 8192
 _AHEAD_SINCE = 14
 """The minor version of vLLM that schedules the next step while one runs, unless told not to."""
 
@@ -196,8 +198,8 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
         most = max(1, min(most or clients, clients) - 1)
     budget = told["token_budget"]
     tokens = {"2*isl": 2 * length, "unset": None}.get(budget, _first(budget))
-    if budget.startswith("max("):
-        tokens = max(8192, clients + length + 64)
+    if _OF_LOAD in budget:  # in whole sixty-fours
+        tokens = max(_FLOOR if budget.startswith("max(") else 0, (clients + length + 127) // 64 * 64)
     if stated["engine"] == "trtllm":  # prompts are not cut there
         tokens = max(tokens or 8192, length)
     if tokens is not None:  # a script of another run may tell less than this one had clients
@@ -210,6 +212,8 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
         receive_interval=max(1, _first(told["receive_interval_steps"]) or 1),
         batch_wait_steps=_first(told["batch_wait_steps"]) or 0,
         batch_wait_ratio=_share(told["batch_wait_token_ratio"]) or 0.0,
+        balance_steps=_first(told["balance_timeout_steps"]) or 0,
+        balance_wait_steps=_first(told["balance_wait_steps"]) or 0,
         stream_interval=_first(told["stream_interval"]) or 1,
         prefix_caching=False,
         ahead=not _behind(stated),
@@ -232,54 +236,3 @@ def _first(text: str) -> int | None:
 def _share(text: str) -> float | None:
     word = text.split("-", maxsplit=1)[0]
     return float(word) if word.replace(".", "", 1).isdigit() else None
-
-
-def _run_by_inferencex(stated: Mapping[str, str]) -> bool:
-    """Whether a row is a run of InferenceX, whoever lists it: six in seven of them on SGLang are, to the figure."""
-    return stated.get("engine") == "sglang" and any(
-        one["source_family"] == "inferencex" and one["engine"] == "sglang" and one["model"] == stated.get("model")
-        for one in _all_settings()
-    )
-
-
-def _all_settings() -> tuple[Mapping[str, str], ...]:
-    return packaged_rows("measurements/serving_engine_settings.csv")
-
-
-def engine_settings(stated: Mapping[str, str]) -> Mapping[str, str]:
-    """What launch scripts of a source told an engine; of a source that says nothing, the engine's defaults."""
-    engine = stated["engine"]
-    of_source = [one for one in _all_settings() if one["source_family"] == stated.get("source_family")]
-    of_engine = [one for one in of_source if one["engine"] == engine]
-    fitting = [
-        one
-        for one in of_engine
-        if one["model"] == "any"
-        or (
-            one["model"] == stated["model"]
-            and stated["chip"] in one["chip"].split(";")
-            and (stated.get("weights") or "bf16") in one["weights"].split(";")
-        )
-    ]
-    for one in fitting:
-        if _applies(one["applies_when"], stated):
-            return one
-    like = [one for one in of_engine if one["model"] == stated["model"]]
-    usual = [one for one in _all_settings() if one["engine"] == engine and one["model"] == "any"]
-    return (*like, *usual, dict.fromkeys(_all_settings()[0], "unset"))[0]
-
-
-def _applies(when: str, stated: Mapping[str, str]) -> bool:
-    """Whether a condition like ``isl=1024 and osl=1024 and tp<8`` holds."""
-    if when in ("always", "otherwise"):
-        return True
-    for term in when.split(" and "):
-        for sign in (">=", "<=", "<", ">", "="):
-            name, found, bound = term.partition(sign)
-            if found:
-                value, limit = float(stated[name.strip()]), float(bound)
-                holds = {">=": value >= limit, "<=": value <= limit, "<": value < limit, ">": value > limit}
-                if not holds.get(sign, value == limit):
-                    return False
-                break
-    return True

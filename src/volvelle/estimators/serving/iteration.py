@@ -100,12 +100,8 @@ class Iteration:
     def beside(self, batch: Batch) -> dict[str, Column]:
         """All parts but attention: what the tokens of a step decide, however many were read before."""
         layers, shape = self.layers, self.served.shape
-        rows = {
-            "tokens": batch.tokens,
-            "prompts": batch.prompt_tokens,
-            "decodes": batch.decoded,
-            "yields": batch.yields,
-        }
+        prompts, yields = batch.prompt_tokens, batch.yields
+        rows = {"tokens": batch.tokens, "prompts": prompts, "decodes": batch.decoded, "yields": yields}
         found: dict[str, Column] = {}
         uneven = self._uneven
         for group in layers.products:
@@ -120,6 +116,10 @@ class Iteration:
         if self.layout.tensor > 1:
             size, chips = batch.tokens * (shape.hidden * 2.0), float(self.layout.tensor)
             found["all-reduce"] = uneven * layers.halves * self._exchange(size, chips, "all_reduce")
+            if shape.qk_norm_over_heads:  # the mean squares of queries and of keys, in 32 bits
+                found["all-reduce"] += (
+                    uneven * self._attending * self._exchange(batch.tokens * 8.0, chips, "all_reduce")
+                )
         if self.layout.pipeline > 1:
             sent = batch.tokens * shape.hidden * 2.0 / self.layout.tensor
             found["hand-over"] = (self.layout.pipeline - 1.0) * self._exchange(sent, 2.0, "alltoall")

@@ -13,6 +13,9 @@ from volvelle.simulation.batching.sequences import (
 )
 from volvelle.simulation.batching.state import (
     AFTER,
+    BALANCE_QUEUE,
+    BALANCE_STEPS,
+    BALANCE_WAIT,
     BLOCK,
     BLOCKS,
     BUDGET,
@@ -45,6 +48,7 @@ from volvelle.simulation.batching.state import (
     TARGET,
     UNIT,
     UNTIL_ARRIVAL,
+    UNTIL_BALANCED,
     UNTIL_END,
     UNTIL_FULLER,
     UNTIL_NEXT_STEP,
@@ -153,6 +157,26 @@ def _waits_for_more(state: State, budget: int) -> bool:
 
 
 @compiled
+def _waits_for_ranks(state: State) -> bool:
+    """Whether prompts hold back until ranks of data parallelism can start some together: TensorRT-LLM's balance.
+
+    Ranks count the same steps, so prompts that not all of them have start in every so many.
+    """
+    count, rule = state.tally, state.tally
+    if count[QUEUED] < rule[BALANCE_QUEUE]:
+        count[WAITED] = 0
+        count[PAUSE] = UNTIL_BALANCED
+        count[PATIENCE] = -count[STEP] % rule[BALANCE_STEPS]
+        return bool(count[PATIENCE] > 0)
+    count[PAUSE] = UNTIL_FULLER
+    count[PATIENCE] = rule[BALANCE_WAIT] - count[WAITED]
+    if count[PATIENCE] > 0:
+        return True
+    count[WAITED] = 0
+    return False
+
+
+@compiled
 def _fill(state: State) -> None:
     """Choose what this step computes: running requests first, then those that wait, in order."""
     count, rule, block = state.tally, state.tally, state.tally[BLOCK]
@@ -177,12 +201,18 @@ def _fill(state: State) -> None:
     if preempted:
         count[PAUSE] = UNTIL_NEXT_STEP
         return
-    may_wait = rule[WAIT_STEPS] > 0 and count[QUEUED] > 0 and count[PICKED] == 0 and count[DECODING] > 0
-    if (
-        may_wait
+    may_wait = (
+        count[QUEUED] > 0
+        and count[PICKED] == 0
+        and count[DECODING] > 0
+        and count[RUNNING] < rule[MOST]
         and not computed_elsewhere(state, state.requests[count[QUEUE_START], QUEUE])
-        and _waits_for_more(state, budget)
-    ):
+    )
+    if may_wait and rule[BALANCE_STEPS] > 0:
+        if _waits_for_ranks(state):
+            return
+        count[PAUSE] = UNTIL_END
+    elif may_wait and rule[WAIT_STEPS] > 0 and _waits_for_more(state, budget):
         count[PAUSE] = UNTIL_FULLER
         # Where blocks are not kept for it, the next step may have too few for the first that waits.
         count[PATIENCE] = rule[WAIT_STEPS] - count[WAITED] if rule[NO_EVICTION] else 1
@@ -217,5 +247,9 @@ def _fill(state: State) -> None:
 def fill_in_flight(state: State) -> int:
     """Choose what this step computes; how many sequences decode in it."""
     _fill(state)
+    count = state.tally
+    held = count[QUEUED] > 0 and count[PICKED] == 0 and count[RUNNING] < count[MOST] and count[PAUSE] == UNTIL_END
+    if count[BALANCE_STEPS] > 0 and held:  # steps that prompts wait for ranks are counted while blocks lack, too
+        count[PAUSE] = UNTIL_NEXT_STEP
     decoding: int = state.tally[DECODING]
     return decoding

@@ -53,7 +53,8 @@ from volvelle.simulation.batching.state import (
     STEP,
     TARGET,
     TOKENISING,
-    UNTIL_ARRIVAL,
+    UNTIL_BALANCED,
+    UNTIL_END,
     UNTIL_FULLER,
     UNTIL_NEXT_STEP,
     VERIFIED,
@@ -140,7 +141,7 @@ def _steps_allowed(state: State, jumping: bool) -> int:
     if not jumping or count[PAUSE] == UNTIL_NEXT_STEP:
         return 1
     steps = state.requests[state.requests[0, HEAP], FINISH] - count[STEP]
-    if count[PAUSE] == UNTIL_FULLER:
+    if count[PAUSE] == UNTIL_FULLER or count[PAUSE] == UNTIL_BALANCED:
         steps = min(steps, count[PATIENCE])
     return _steps_with_blocks(state, steps)
 
@@ -200,7 +201,7 @@ def _decode(state: State, costs: CostTables, jumping: bool, spans: Real, counts:
     decoding, running, blocks = count[DECODING], count[RUNNING], state.tally[BLOCKS] - count[FREE]
     allowed = _steps_allowed(state, jumping)
     stop = _next_arrival(state)
-    if count[PAUSE] != UNTIL_ARRIVAL and count[PAUSE] != UNTIL_FULLER and interval == 1:
+    if (count[PAUSE] == UNTIL_END or count[PAUSE] == UNTIL_NEXT_STEP) and interval == 1:
         stop = np.inf
     done = used = 0
     while done < allowed and used < spans.shape[0]:

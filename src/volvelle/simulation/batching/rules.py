@@ -70,6 +70,13 @@ class Rules:
     """That prompts wait at most for a fuller step (``batch_wait_timeout_iters``)."""
     batch_wait_ratio: float = number(TOKENS_RATIO, 0.0)
     """Part of the token budget that ends the wait (``batch_wait_max_tokens_ratio``)."""
+    balance_steps: int = number(FEW_STEPS, 0)
+    """Between two in which prompts start while not all ranks of data parallelism have one (``timeout_iters``); 0: they
+    start in any."""
+    balance_wait_steps: int = number(FEW_STEPS, 0)
+    """That prompts wait once all ranks have one (``batching_wait_iters``)."""
+    balance_queue: int = number(STEP_SEQUENCES, 1)
+    """Prompts of a rank that wait when every rank has one."""
     stream_interval: int = number(INTERVAL, 1)
     """Tokens that a client gets at a time, after the first."""
     api_seconds: float = number(DELAY, 0.0)
@@ -98,6 +105,8 @@ class Rules:
             raise DescriptionError("rules: receive_interval is SGLang's; other engines look at every step: write 1")
         if self.batch_wait_steps and self.engine is not Engine.TENSORRT_LLM:
             raise DescriptionError("rules: batch_wait_steps is TensorRT-LLM's; write 0")
+        if self.balance_steps and self.engine is not Engine.TENSORRT_LLM:
+            raise DescriptionError("rules: balance_steps is TensorRT-LLM's; write 0")
         if not self.mixes and self.engine is not Engine.SGLANG:
             raise DescriptionError("rules: only SGLang keeps prompts and decoding apart; write mixes=True")
 
@@ -192,6 +201,9 @@ def tensorrt_llm(
     eviction: Eviction = Eviction.NONE,
     batch_wait_steps: int = 0,
     batch_wait_ratio: float = 0.0,
+    balance_steps: int = 0,
+    balance_wait_steps: int = 0,
+    balance_queue: int = 1,
     prefix_caching: bool = True,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
@@ -209,6 +221,9 @@ def tensorrt_llm(
         eviction=eviction,
         batch_wait_steps=batch_wait_steps,
         batch_wait_ratio=batch_wait_ratio,
+        balance_steps=balance_steps,
+        balance_wait_steps=balance_wait_steps,
+        balance_queue=balance_queue,
         prefix_caching=prefix_caching,
         stream_interval=stream_interval,
         api_seconds=api_seconds,

@@ -62,13 +62,14 @@ PREEMPTIONS, PREFILLED, HITS, LEAST_FREE, LOGGED = 25, 26, 27, 28, 29
 COUNTS = 30
 
 # Why no more are admitted (PAUSE).
-UNTIL_ARRIVAL, UNTIL_END, UNTIL_NEXT_STEP, UNTIL_FULLER = range(4)
+UNTIL_ARRIVAL, UNTIL_END, UNTIL_NEXT_STEP, UNTIL_FULLER, UNTIL_BALANCED = range(5)
 
 # Rules as numbers, behind the counts.
 KIND, BUDGET, MOST, BLOCK, BLOCKS, CHUNKS, CHUNK, MIXES, WHOLE_PROMPT = range(COUNTS, COUNTS + 9)
 NO_EVICTION, CACHING, INTERVAL, WAIT_STEPS, WAIT_TOKENS, UNIT = range(COUNTS + 9, COUNTS + 15)
 HASH_TOKENS, HASH_BLOCKS, CLIENTS, VERIFIED = range(COUNTS + 15, COUNTS + 19)
-PHASE = COUNTS + 19
+BALANCE_STEPS, BALANCE_WAIT, BALANCE_QUEUE = range(COUNTS + 19, COUNTS + 22)
+PHASE = COUNTS + 22
 """Behind them: decoding sequences by the step, modulo the block, at which they need a new block."""
 VLLM, SGLANG, TENSORRT_LLM = int(Engine.VLLM), int(Engine.SGLANG), int(Engine.TENSORRT_LLM)
 
@@ -174,4 +175,7 @@ def _state_rules(tally: Whole, rules: Rules) -> None:
     tally[WAIT_STEPS] = rules.batch_wait_steps
     # The wait ends at this many tokens: the least that is not below the ratio's part of the budget.
     tally[WAIT_TOKENS] = int(np.ceil(rules.batch_wait_ratio * rules.token_budget))
+    tally[BALANCE_STEPS] = rules.balance_steps
+    tally[BALANCE_WAIT] = rules.balance_wait_steps
+    tally[BALANCE_QUEUE] = rules.balance_queue
     tally[UNIT] = rules.block_tokens if rules.engine is Engine.TENSORRT_LLM else 1

@@ -100,6 +100,8 @@ class Transformer:
     position_slots: int = number(NO_WIDTH, 0)
     embedding_norm: bool = False
     qk_norm: bool = False
+    qk_norm_over_heads: bool = False
+    """Whether that norm goes over all heads, so that chips that share them exchange what they sum."""
     tied_embeddings: bool = False
     parallel_block: bool = False
     dropout: bool = False

@@ -6,7 +6,8 @@ import pytest
 
 from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.measurements import ServingMeasurement, serving_measurements
-from volvelle.applications.serving.runs import ServingRun, engine_settings
+from volvelle.applications.serving.runs import ServingRun
+from volvelle.applications.serving.told_settings import engine_settings
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 

@@ -7,7 +7,7 @@ import pytest
 
 from volvelle import Catalogue
 from volvelle.applications.serving.instance import Instance, instance
-from volvelle.estimators.serving.iteration import Batch
+from volvelle.estimators.serving.iteration import Batch, Iteration
 from volvelle.estimators.serving.static_batch import static_times
 from volvelle.estimators.serving.step_tables import step_costs
 from volvelle.mapping.serving_layout import ServingLayout
@@ -139,3 +139,15 @@ def test_heads_read_keys_each_for_itself_beyond_so_many_where_an_old_engine_meet
     without = replace(one.iteration, engine=replace(one.iteration.engine, windows_beyond=np.inf))
     alike = [without.parts(decodes(count, 2048.0))["attention of decodes"][0] for count in (16.0, 17.0)]
     assert alike[1] < 1.2 * alike[0]
+
+
+def test_norms_over_heads_of_several_chips_are_one_more_exchange_of_a_layer() -> None:
+    one = made("minimax-m2.5", "h200-sxm", tensor=4, weights="fp8-block").iteration
+    assert isinstance(one, Iteration)
+    shape = one.served.shape
+    assert shape.qk_norm_over_heads
+    within = replace(one, served=replace(one.served, shape=replace(shape, qk_norm_over_heads=False)))
+    batch = decodes(4.0, 1000.0)
+    more = one.parts(batch)["all-reduce"] - within.parts(batch)["all-reduce"]
+    # Three exchanges in place of two; the third is of eight bytes a token.
+    assert 0.3 < float(more[0] / within.parts(batch)["all-reduce"][0]) < 0.5

@@ -15,6 +15,7 @@ from volvelle.simulation.batching.rules import Eviction, sglang, tensorrt_llm, v
         ({"eviction": Eviction.NONE}, "write Eviction.RECOMPUTE"),
         ({"receive_interval": 10}, "receive_interval is SGLang's"),
         ({"batch_wait_steps": 10}, "batch_wait_steps is TensorRT-LLM's"),
+        ({"balance_steps": 10}, "balance_steps is TensorRT-LLM's"),
         ({"mixes": False}, "write mixes=True"),
         ({"kv_blocks": 0}, "kv_blocks is 0"),
         ({"batch_wait_ratio": float("nan")}, "batch_wait_ratio is nan"),

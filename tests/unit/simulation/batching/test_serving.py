@@ -61,6 +61,18 @@ def test_tensorrt_llm_lets_prompts_wait_for_a_fuller_step() -> None:
     assert two.admitted[1] == pytest.approx(1.1 + 2 * 1.01)
 
 
+def test_tensorrt_llm_lets_prompts_wait_until_all_ranks_have_one_or_every_so_many_steps() -> None:
+    balanced = replace(TENSORRT_LLM, balance_steps=10, balance_queue=2)
+    one = serve(requests((0.0, 10, 30), (1.5, 20, 2)), flat_costs(), balanced)
+    assert one.admitted[1] == pytest.approx(1.1 + 10 * 1.01)
+    two = serve(requests((0.0, 10, 30), (1.5, 20, 2), (3.0, 20, 2)), flat_costs(), balanced)
+    assert two.admitted[1] == two.admitted[2] == pytest.approx(1.1 + 2 * 1.01)
+    longer = serve(
+        requests((0.0, 10, 30), (1.5, 20, 2), (3.0, 20, 2)), flat_costs(), replace(balanced, balance_wait_steps=3)
+    )
+    assert longer.admitted[1] == pytest.approx(1.1 + 5 * 1.01)
+
+
 def test_tensorrt_llm_starts_a_request_only_if_it_fits_to_its_end() -> None:
     tight = replace(TENSORRT_LLM, kv_blocks=12)
     load = requests((0.0, 10, 20), (0.0, 10, 20))
