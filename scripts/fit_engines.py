@@ -1,15 +1,57 @@
-"""Fits constants of engines to calibration rows: python scripts/fit_engines.py [--engine NAME] [--only A,B|--judge]."""
+"""Fits constants of engines to calibration rows: python scripts/fit_engines.py [--engine NAME] [--only A,B|--judge].
+
+With ``--split FILE``, of what ``volvelle validate serving --kind disaggregated --json`` printed, it finds how far off
+split pools are, and nothing else.
+"""
 
 import argparse
 import csv
+import json
 import time
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from volvelle.applications.serving.fit import as_rows, fit_engines
+import numpy as np
+
+from volvelle.applications.serving.fit import as_rows, fit_engines, one_deviation
 from volvelle.applications.serving.measurements import serving_measurements
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.engines import SPLIT
 
 FILE = Path(__file__).resolve().parent.parent / "src" / "volvelle" / "catalogue" / "data" / "engines.csv"
+
+
+def write(rows: Iterable[dict[str, str]], *, fitted: Collection[tuple[str, str]]) -> None:
+    """Into the table, in place of those of the same engines and families."""
+    kept = [row for row in csv.DictReader(FILE.open()) if (row["engine"], row["family"]) not in fitted]
+    written = sorted([*kept, *rows], key=lambda row: (row["engine"], row["family"]))
+    with FILE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ("engine", "family", "constant", "value", "rows"), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(written)
+
+
+def split_rows(scored: Iterable[dict[str, object]]) -> list[dict[str, str]]:
+    """How far off calibration rows of split pools are, by measure."""
+    off: dict[str, list[float]] = {}
+    models: dict[str, set[str]] = {}
+    for row in scored:
+        if row["split"] == "calibration":
+            measure = str(row["row_id"]).split()[-1]
+            off.setdefault(measure, []).append(
+                float(np.log(float(str(row["predicted"])) / float(str(row["measured"]))))
+            )
+            models.setdefault(measure, set()).add(str(row["group"]).rsplit("/", maxsplit=1)[-1])
+    return [
+        {
+            "engine": SPLIT,
+            "family": "",
+            "constant": f"error {measure}",
+            "value": f"{one_deviation(errors, models=len(models[measure])):.4g}",
+            "rows": str(len(errors)),
+        }
+        for measure, errors in off.items()
+    ]
 
 
 def main() -> None:
@@ -18,7 +60,11 @@ def main() -> None:
     parser.add_argument("--engine", default="")
     parser.add_argument("--judge", action="store_true", help="Keep constants, and find how far off they are.")
     parser.add_argument("--only", default="", help="Fit these again, with a comma between them, and keep the others.")
+    parser.add_argument("--split", type=Path, help="Judge split pools by what their validation printed as JSON.")
     asked = parser.parse_args()
+    if asked.split is not None:
+        write(split_rows(json.loads(asked.split.read_text())["rows"]), fitted={(SPLIT, "")})
+        return
     engine = asked.engine
     begun = time.perf_counter()
     rows = [row for row in serving_measurements().rows if row.head.split == "calibration"]
@@ -30,15 +76,7 @@ def main() -> None:
         only=tuple(name for name in asked.only.split(",") if name),
         told=lambda line: print(line, flush=True),
     )
-    kept = []
-    if FILE.exists():
-        fitted = {(fit.engine, fit.family) for fit in fits}
-        kept = [row for row in csv.DictReader(FILE.open()) if (row["engine"], row["family"]) not in fitted]
-    written = sorted([*kept, *as_rows(fits)], key=lambda row: (row["engine"], row["family"]))
-    with FILE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, ("engine", "family", "constant", "value", "rows"), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(written)
+    write(as_rows(fits), fitted={(fit.engine, fit.family) for fit in fits})
     for fit in fits:
         shown = ", ".join(f"{name} {factor:.2f}" for name, factor in fit.error.items())
         print(f"{fit.engine} {fit.family or 'all'}: {fit.rows} figures; 80 % within a factor of one deviation {shown}")

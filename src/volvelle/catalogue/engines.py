@@ -73,6 +73,18 @@ class ServingEngine:
         return self.error.get(measure) if own is None else own
 
 
+SPLIT = "split pools"
+"""What rows of the table are of where prompts and answers are on chips of their own, whatever the engine."""
+
+
+@cache
+def split_error(measure: str) -> float:
+    """One standard deviation, as a factor, of what is predicted for split pools; 1 where no run tells."""
+    rows = packaged_rows("engines.csv")
+    told = [row for row in rows if row["engine"] == SPLIT and row["constant"] == f"error {measure}"]
+    return float(told[0]["value"]) if told else 1.0
+
+
 def with_experts(measure: str) -> str:
     """What its error is called for models with experts."""
     return f"{measure} with experts"

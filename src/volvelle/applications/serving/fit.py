@@ -424,8 +424,13 @@ def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]]) -> f
     """One standard deviation, such that eight in ten of these errors lie in the range."""
     models = {run.instance.served.shape.name for run, _, _ in judged}
     several = any(row.measure in _OF_LOADS or row.kind == "static_latency" for _, row, _ in judged)
-    wider = _few(len(models)) if several else 1.0
-    return float(np.exp(np.quantile([abs(off) for _, _, off in judged], 0.8) / REACH * wider))
+    return one_deviation([off for _, _, off in judged], models=len(models) if several else None)
+
+
+def one_deviation(off: Sequence[float], *, models: int | None = None) -> float:
+    """As a factor, such that eight in ten of these logarithmic errors lie in the range; wider where models are few."""
+    wider = 1.0 if models is None else _few(models)
+    return float(np.exp(np.quantile(np.abs(off), 0.8) / REACH * wider))
 
 
 def _few(models: int) -> float:

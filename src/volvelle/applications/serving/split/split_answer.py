@@ -17,6 +17,7 @@ from volvelle.applications.serving.under_load import (
     run_of_load,
     share_of,
 )
+from volvelle.catalogue.engines import split_error
 from volvelle.domains import NumberDomain
 from volvelle.laws.serving.transfer import matched_ratio
 from volvelle.simulation.batching.metrics import PERCENTILES, Latency, Metrics
@@ -203,10 +204,14 @@ def _pool(pool: WorkerPool, parts: int, rules: Rules) -> Pool:
 
 
 def _errors(prefill: Instance, decode: Instance) -> Mapping[str, float]:
-    """Of the pool that a figure comes from, and the larger of both where it comes from both."""
+    """Of the pool that a figure comes from, and the larger of both where it comes from both.
+
+    No smaller than runs of split pools showed: a first token waits for a pool, a transfer and another pool.
+    """
     first, second = prediction_errors(prefill), prediction_errors(decode)
     both = {name: max(first[name], second[name]) for name in ("latency", "throughput")}
-    return {"ttft": first["ttft"], "tpot": second["tpot"], **both}
+    found = {"ttft": first["ttft"], "tpot": second["tpot"], **both}
+    return {name: max(error, split_error(name)) for name, error in found.items()}
 
 
 def _of_pool(
