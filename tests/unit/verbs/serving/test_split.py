@@ -6,6 +6,7 @@ import pytest
 
 import volvelle
 from volvelle import DescriptionError, MappingError, UnknownNameError
+from volvelle.catalogue.engines import split_error
 from volvelle.report.documents.document import json_text
 from volvelle.report.documents.serve_split import ServeSplitDocument
 from volvelle.report.serving.split_text import brief_lines
@@ -25,6 +26,15 @@ def test_time_to_the_first_token_is_told_with_the_transfer_and_before_it() -> No
     times = load.latencies
     parts = times["ttft_at_prefill"].mean + times["transfer"].mean + times["wait_for_room"].mean
     assert times["ttft"].mean == pytest.approx(parts)
+
+
+def test_ranges_are_no_narrower_than_runs_of_split_pools_ask_for() -> None:
+    load = split(on="dgx-h100/8").load
+    assert load is not None
+    for measure in ("ttft", "tpot"):
+        assert split_error(measure) > 1.0
+        assert load.errors[measure] >= split_error(measure)
+    assert split_error("latency") == 1.0  # no run of split pools states it
 
 
 def test_pools_in_one_node_are_joined_by_its_links_and_larger_ones_by_the_network() -> None:
