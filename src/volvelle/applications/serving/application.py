@@ -20,6 +20,7 @@ from volvelle.applications.serving.measurements import KINDS, ServingMeasurement
 from volvelle.applications.serving.mlperf import mlperf_range
 from volvelle.applications.serving.peers import peers_finding
 from volvelle.applications.serving.runs import ServingRun
+from volvelle.applications.serving.split.split_answer import errors_of_pools
 from volvelle.applications.serving.static_answer import interval, prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
@@ -77,7 +78,7 @@ class ServingTimes(Estimator[ServingRun, str]):
 
 
 def _range(run: ServingRun, measure: str, value: float) -> Range:
-    errors = prediction_errors(run.instance)
+    errors = prediction_errors(run.instance) if run.prefill is None else errors_of_pools(run.prefill, run.instance)
     if isinstance(run.load, Random) and measure != "throughput":
         return mlperf_range(run, measure, value, errors)
     return interval(value, errors[measure.removesuffix("_p99")])

@@ -195,7 +195,7 @@ def split_answer(
             several,
             _decode_rate(decode, served) if rates else None,
         ),
-        errors=_errors(prefill.instance, decode.instance),
+        errors=errors_of_pools(prefill.instance, decode.instance),
     )
 
 
@@ -203,7 +203,7 @@ def _pool(pool: WorkerPool, parts: int, rules: Rules) -> Pool:
     return Pool(costs=pool.instance.costs(rules), rules=rules, engines=pool.ranks // parts)
 
 
-def _errors(prefill: Instance, decode: Instance) -> Mapping[str, float]:
+def errors_of_pools(prefill: Instance, decode: Instance) -> Mapping[str, float]:
     """Of the pool that a figure comes from, and the larger of both where it comes from both.
 
     No smaller than runs of split pools showed: a first token waits for a pool, a transfer and another pool.
