@@ -968,14 +968,19 @@ def made_by_validation() -> Made:
     return Made(files, pieces, of_studies(validations | {"training": training["document"]}))
 
 
-def made_at_once() -> Made:
-    """What answers by formula make, in this process."""
+def made_by_documents() -> Made:
+    """What the documents computed again and studies make, in this process."""
     files, quoted = reproduced()
     comet_files, comet_told = comet_again()
     linpack, quoted_of_linpack = hpl_page()
-    files |= comet_files | linpack | mapped() | sized() | benchmark_pages() | explore_pages() | kernel_pages()
-    files |= reference_pages() | documents_pages() | speculation_pages()
-    quoted |= comet_told | quoted_of_linpack | worked()
+    return Made(files | comet_files | linpack | explore_pages(), {}, quoted | comet_told | quoted_of_linpack)
+
+
+def made_at_once() -> Made:
+    """What answers by formula make, in this process."""
+    files = mapped() | sized() | benchmark_pages() | kernel_pages() | reference_pages() | documents_pages()
+    files |= speculation_pages()
+    quoted = worked()
     quoted["pair_spread"] = f"{pair_spread():.2f}"
     quoted["chance_of_five"] = f"{100 * float(chance_of_order(0.05, spread=pair_spread())):.0f} %"
     for name, question in PLANS.items():
@@ -1004,7 +1009,7 @@ def pages(*, quick: bool) -> dict[Path, str]:
         outputs = pool.map(run, examples)
         everything = made_at_once()
         if validated is not None:
-            everything = everything.with_those_of(validated.result())
+            everything = everything.with_those_of(made_by_documents()).with_those_of(validated.result())
         found = {file.with_suffix(".out"): text for file, text in zip(examples, outputs, strict=True)}
     files = everything.files
     pieces = everything.pieces | {Path(name).stem: text for name, text in files.items() if not name.endswith(".svg")}

@@ -56,6 +56,7 @@ def test_the_fit_run_again_finds_nothing_better_than_the_catalogue(rows: tuple[C
         assert held <= fresh + 0.001, stage.groups
 
 
+@pytest.mark.long
 def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: tuple[FittedConstant, ...]) -> None:
     catalogue = Catalogue()
     for constant in (each for each in fitted if each.of != "NCCL"):
@@ -64,6 +65,7 @@ def test_every_fitted_constant_says_in_the_catalogue_that_it_was_fitted(fitted: 
         assert figure.spread is not None
 
 
+@pytest.mark.long
 def test_constants_that_nccl_leaves_out_are_those_of_the_fit(fitted: tuple[FittedConstant, ...]) -> None:
     share, fill = (constant for constant in fitted if constant.of == "NCCL")
     assert (share.name, fill.name) == ("rate_reached", "fill")
