@@ -143,9 +143,9 @@ class Answer(Presentable):
         """The same step task by task, whichever estimator gave the time; refused where no such layout exists."""
         if self.speed is None:
             raise MappingError("there is no such layout, so no step to replay; give one that can exist")
-        found = EventDriven().estimate(self.step, self.cluster, self.estimate.mapping)
-        if not found.could_exist:
-            raise MappingError(f"{found.violations[-1].problem}; {' or '.join(found.violations[-1].cures)}")
+        problem = EventDriven().problem(self.step, self.estimate.mapping)
+        if problem is not None:
+            raise MappingError(f"{problem.problem}; {' or '.join(problem.cures)}")
         return EventDriven().replayed(self.step, self.cluster, self.estimate.mapping)
 
     @cached_property

@@ -71,7 +71,7 @@ class EventDriven(TrainingEstimator):
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does, explained; of one that cannot exist what the closed form says of it."""
         closed = ClosedForm(self.calibration).estimate(workload, system, mapping)
-        problem = self._problem(workload, mapping)
+        problem = self.problem(workload, mapping)
         if problem is not None and closed.could_exist:
             closed = replace(closed, violations=(*closed.violations, problem))
         if not closed.could_exist:
@@ -128,7 +128,8 @@ class EventDriven(TrainingEstimator):
             changes=tuple((0.0, stage, share) for stage, share in self.stragglers),
         )
 
-    def _problem(self, workload: TrainingStep, mapping: ParallelMapping) -> Violation | None:
+    def problem(self, workload: TrainingStep, mapping: ParallelMapping) -> Violation | None:
+        """Why the micro-batches of a mapping have no order that could be replayed; None: they have one."""
         micro_batches = workload.batch / (mapping.data * mapping.micro_batch)
         problem = order_problem(
             mapping.schedule,
