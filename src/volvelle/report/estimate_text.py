@@ -15,7 +15,8 @@ from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
 from volvelle.report.violations_text import violations_panel
-from volvelle.verbs.estimate import CLOSED, Answer
+from volvelle.verbs.estimate import Answer
+from volvelle.verbs.estimators import CLOSED
 
 _BAR = 8
 _BARRED = 80

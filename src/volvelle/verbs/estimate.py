@@ -1,6 +1,6 @@
 """How long one training step takes, what fits, and where the time goes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Annotated, Any
@@ -18,13 +18,11 @@ from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
-from volvelle.estimators.event_driven.under_uncertainty import replayed_under_uncertainty
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
-from volvelle.estimators.uncertainty import Samples, UnderUncertainty
 from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.axis_shardings import EXPERT_DIM
@@ -36,6 +34,7 @@ from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
+from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.training_step import split_off_tuning, training_step
@@ -43,25 +42,6 @@ from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
-
-Sampled = tuple[TrainingEstimate, Samples]
-
-CLOSED, EVENT = "closed", "event"
-
-
-def _closed(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, seed: int) -> Sampled:
-    return UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(step, cluster, mapping)
-
-
-def _event(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, seed: int) -> Sampled:
-    return replayed_under_uncertainty(step, cluster, mapping, seed=seed)
-
-
-ESTIMATORS: Mapping[str, Callable[[TrainingStep, Cluster, ParallelMapping, int], Sampled]] = {
-    CLOSED: _closed,
-    EVENT: _event,
-}
-"""Word → how a step is timed: by formulas, or kernel by kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,8 @@ from volvelle.report.page.parts import (
 )
 from volvelle.report.run_text import run_figures
 from volvelle.report.schedule_picture import schedule_picture
-from volvelle.verbs.estimate import EVENT, Answer, Input
+from volvelle.verbs.estimate import Answer, Input
+from volvelle.verbs.estimators import EVENT
 
 _KINDS: Mapping[str, Quantity] = {
     "time": SECONDS,
