@@ -1,0 +1,1 @@
+"""Other people's traces, read and written: one format a module."""
