@@ -164,6 +164,7 @@ class Maker:
             "slo": self.limits,
             "emit": lambda: self.one_of(("vllm", "sglang", "trtllm", "dynamo", "vllm@0.19.0", "vllm@9", "@")),
             "timeline": lambda: self.one_of(("run.json", "run.json.gz", ".", "/proc/nowhere/run.json")),
+            "trace": lambda: self.one_of(("steps", ".", "/proc/nowhere/steps")),
             "into": lambda: self.one_of(("files", ".", "/proc/nowhere/files")),
             "until": lambda: self.one_of(("2022", "2023-01", "2024-06-30", "9999", "2024-1")),
         }

@@ -9,6 +9,7 @@ from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.layout_options import layout_options, unlisted
 from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.tuning_options import tuning_options
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import SEED
 from volvelle.errors import MappingError
@@ -46,6 +47,20 @@ from volvelle.errors import MappingError
     metavar="FILE",
     help="Write the replayed step for Perfetto (ui.perfetto.dev): .json, or .json.gz.",
 )
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write the replayed step for another simulator, into a new folder.",
+)
+@click.option(
+    "--trace-format",
+    type=click.Choice(["chakra", "astra-sim", "smpi", "goal"]),
+    default="chakra",
+    show_default=True,
+    help="Chakra execution traces; the same with ASTRA-sim's files; SimGrid's SMPI; LogGOPSim.",
+)
+@click.option("--every-rank", is_flag=True, help="A Chakra trace of every rank, not one for each pipeline stage.")
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema estimate).")
@@ -58,6 +73,9 @@ def estimate(
     detail: bool,
     workload: Path | None,
     timeline: Path | None,
+    trace: Path | None,
+    trace_format: str,
+    every_rank: bool,
     brief: bool,
     html: Path | None,
     as_json: bool,
@@ -82,6 +100,16 @@ def estimate(
 
         left_out = write_timeline(answer.replayed, timeline)
         click.echo(f"written: {timeline}" + (f", {left_out:,} tasks left out" if left_out else ""), err=True)
+    if trace is not None:
+        from volvelle.interchange.step_traces.write import write_step_trace  # noqa: PLC0415 - keeps start-up short
+
+        with waiting(f"writing {trace}"):
+            written = write_step_trace(answer.replayed, trace, form=trace_format, every_rank=every_rank)
+        click.echo(
+            f"written: {trace}: {written.nodes:,} nodes of {written.ranks:,} ranks in {written.files:,} files", err=True
+        )
+        for said in written.unsaid:
+            click.echo(f"  not in this format: {said}", err=True)
     if html is not None:
         from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
 

@@ -3,12 +3,14 @@
 The order is the program's. How an exchange runs beside computation follows what the closed form says of its axis.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
 import numpy as np
 
+from volvelle.estimators.event_driven.moved import Group, Moved
+from volvelle.estimators.kernels import Sizes
 from volvelle.estimators.training.block_time import BlockTime, kernel_line
 from volvelle.estimators.training.lines import DISPATCH, SLOWED, Line
 from volvelle.laws.overlap import overlap_slowdown_time
@@ -47,6 +49,7 @@ class Step:
     axis: Axis | None
     """Of an exchange."""
     seconds: float
+    moved: Moved | None = None
 
 
 WORKS: dict[Work, tuple[Phase, ...]] = {
@@ -65,9 +68,12 @@ def one(value: Number) -> float:
 class BlockSteps:
     """Steps of one repetition of a block under one mapping, by what is done with a micro-batch."""
 
-    def __init__(self, time: BlockTime, axes: Sequence[Axis], *, beside: bool, sm_share: float) -> None:
+    def __init__(
+        self, time: BlockTime, groups: Mapping[Axis, Group], sizes: Sizes, *, beside: bool, sm_share: float
+    ) -> None:
         self.time = time
-        self._axes = axes
+        self._groups = groups
+        self._sizes = sizes
         self._beside = beside
         self._sm_share = sm_share
         swaps = (
@@ -78,6 +84,9 @@ class BlockSteps:
         self.works = {work: tuple(self._of(work)) for work in Work}
         self.per_step = one(time.per_step)
         """Seconds of exchanges once a step, after the last backward."""
+        self.moved_per_step = tuple(
+            self._moved(exchange, one(seconds)) for exchange, seconds in time.exchanges if exchange.per_step
+        )
 
     def _with_times(self) -> list[tuple[Task, float, bool]]:
         """Tasks that take time, with their seconds and whether only weight gradients come of them."""
@@ -97,7 +106,7 @@ class BlockSteps:
             action = task.action
             if isinstance(action, Kernel):
                 found.append((task, one(next(kernels).time), action.only_weights))
-            elif isinstance(action, Exchange) and action.axis in self._axes:
+            elif isinstance(action, Exchange) and action.axis in self._groups:
                 seconds = one(next(exchanges))
                 if not action.per_step:
                     waiting = readers.get(place, [])
@@ -122,12 +131,16 @@ class BlockSteps:
                 waited = exposed if how is How.BLOCKING else seconds
                 if waited > 0.0:
                     name = f"{action.collective.value} over {action.axis.name}"
-                    yield Step(name, self.time.exchange_line(action), how, action.axis, waited)
+                    line, moved = self.time.exchange_line(action), self._moved(action, waited)
+                    yield Step(name, line, how, action.axis, waited, moved)
         if slowed > 0.0:
             yield Step(SLOWED.name, SLOWED, How.KERNEL, None, slowed)
         idle = sum(one(self.time.idle.get(phase, 0.0)) for phase in WORKS[work])
         if idle > 0.0 and work is not Work.WEIGHT_GRADIENTS:
             yield Step(DISPATCH.name, DISPATCH, How.KERNEL, None, idle)
+
+    def _moved(self, exchange: Exchange, seconds: float) -> Moved:
+        return Moved(exchange.collective, one(self._sizes(exchange.size)), self._groups[exchange.axis], seconds)
 
     def _how(self, exchange: Exchange) -> How:
         if exchange.axis is TENSOR:

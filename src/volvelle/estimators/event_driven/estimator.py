@@ -31,6 +31,7 @@ from volvelle.workload.training import TrainingStep
 class ReplayedStep:
     """When every task of a step began and ended."""
 
+    mapping: ParallelMapping
     step: StepTasks
     starts: Real
     ends: Real
@@ -105,6 +106,7 @@ class EventDriven(TrainingEstimator):
         ends = replay(step.graph) if not self.stragglers else event_queue(step.graph, self._slowed(step))
         starts = step.graph.starts(ends)
         return ReplayedStep(
+            mapping=mapping,
             step=step,
             starts=starts,
             ends=ends,

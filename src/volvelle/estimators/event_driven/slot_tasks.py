@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from volvelle.estimators.event_driven.block_steps import How, Step
+from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.training.lines import BUBBLE, GRADIENTS, HAND_OVER, HOST, Line
 from volvelle.mapping.axes import CUTTING, Axis
+from volvelle.workload.tensor_layout import Collective
 
 _FIRST_AXIS = 1
 
@@ -42,10 +44,17 @@ def beside(stream: Stream) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a task is called, and which contribution it is part of."""
+    """What a task is called, which contribution it is part of, and what it moves between chips."""
 
     name: str
     line: Line
+    moves: tuple[Moved, ...] = ()
+    """One after another; nothing where it computes, waits, or streams from the host."""
+
+    @property
+    def seconds(self) -> float:
+        """Of all that it moves."""
+        return sum(moved.seconds for moved in self.moves)
 
 
 ARRIVAL = Label("received", BUBBLE)
@@ -53,10 +62,32 @@ ARRIVAL = Label("received", BUBBLE)
 BEGIN = Label("begun", BUBBLE)
 """Waits for nothing but its turn."""
 JOIN = Label("all done", BUBBLE)
-SENT = Label("send to the next stage", HAND_OVER)
-REDUCED = Label("gradient reduction", GRADIENTS)
-GATHERED = Label("weight all-gather", GRADIENTS)
 STREAMED = Label("host transfer", HOST)
+
+
+def sent(moves: Iterable[Moved]) -> Label:
+    """What is handed to the next stage."""
+    return _moving("send to the next stage", HAND_OVER, moves)
+
+
+def reduced(moves: Iterable[Moved]) -> Label:
+    """Gradients, summed among replicas."""
+    return _moving("gradient reduction", GRADIENTS, moves)
+
+
+def gathered(moves: Iterable[Moved]) -> Label:
+    """Weights, gathered from replicas."""
+    return _moving("weight all-gather", GRADIENTS, moves)
+
+
+def _moving(name: str, line: Line, moves: Iterable[Moved]) -> Label:
+    """With all that the same ranks exchange alike as one."""
+    together: dict[tuple[Collective | None, Group], Moved] = {}
+    for moved in moves:
+        if moved.seconds > 0.0:
+            before = together.get((moved.collective, moved.group))
+            together[moved.collective, moved.group] = moved if before is None else before.with_more(moved)
+    return Label(name, line, tuple(together.values()))
 
 
 @dataclass(slots=True)

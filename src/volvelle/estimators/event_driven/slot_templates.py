@@ -4,29 +4,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from volvelle.estimators.event_driven.block_steps import BlockSteps, one
+from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import (
     ARRIVAL,
     BEGIN,
-    GATHERED,
     JOIN,
-    REDUCED,
-    SENT,
     STREAMED,
     Label,
     SlotTasks,
     Stream,
     beside,
+    gathered,
     of_axis,
+    reduced,
+    sent,
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
+from volvelle.estimators.training.blocks import expert_stride
 from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
-from volvelle.mapping.axes import TENSOR
+from volvelle.mapping.axes import EXPERT, PIPELINE, TENSOR, Axis, stride
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.schedule import PipelineOrder, Work
 from volvelle.mapping.stages import layers_of_positions
 from volvelle.workload.elements import element_bytes
+from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
 Runs = tuple[tuple[str, int], ...]
@@ -80,16 +83,22 @@ class Templates:
         self.basis = basis
         self.overlaps = bool(table.overlap[0])
         self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
-        self.hand_over = one(basis.hand_over) if order.stages > 1 else 0.0
+        self.groups = _groups(basis, table)
+        self.hand_over = _hand_over(basis, table, self.groups[TENSOR])
         together = order.schedule is Schedule.DUAL_PIPE or bool(table.expert_overlap[0])
         share = one(basis.machine.communication_sm_share)
-        axes = tuple(basis.blocks.axes)
         self.steps = {
-            name: BlockSteps(time, axes, beside=together, sm_share=share) for name, time in basis.blocks.times.items()
+            name: BlockSteps(time, self.groups, basis.blocks.sizes, beside=together, sm_share=share)
+            for name, time in basis.blocks.times.items()
         }
         self.labels = {
             (name, work): [
-                Label(f"{name}: {step.name}" if step.axis is None else step.name, step.line) for step in steps
+                Label(
+                    f"{name}: {step.name}" if step.axis is None else step.name,
+                    step.line,
+                    () if step.moved is None else (step.moved,),
+                )
+                for step in steps
             ]
             for name, block in self.steps.items()
             for work, steps in block.works.items()
@@ -132,9 +141,12 @@ class Templates:
             sends = (work is Work.FORWARD and place < order.positions - 1) or (
                 work in (Work.BACKWARD, Work.INPUT_GRADIENTS) and place > 0
             )
-            found.sends.append(tasks.add(SENT, beside(Stream.SEND), self.hand_over, [end]) if sends else -1)
+            found.sends.append(self._hand_on(tasks, end) if sends else -1)
             found.lasts.append(end)
         return found
+
+    def _hand_on(self, tasks: SlotTasks, end: int) -> int:
+        return tasks.add(self.hand_over, beside(Stream.SEND), self.hand_over.seconds, [end])
 
     def _run(self, tasks: SlotTasks, work: Work, runs: Runs, exchanges: StageExchanges, is_last: bool) -> None:
         replicas, began = beside(Stream.REPLICAS), tasks.last
@@ -155,24 +167,24 @@ class Templates:
             tasks.block(self.steps[name].works[work], self.labels[name, work])
             if not self.overlaps:
                 ahead = self._gather(tasks, gathers, names[place + 1 : place + 2])
-            if makes_weights and exchanges.every[name] > 0.0:
-                reduced = tasks.add(REDUCED, replicas, exchanges.every[name], [tasks.last])
-                tasks.waits += [] if self.overlaps else [reduced]
-            if is_last and self.overlaps and exchanges.at_end[name] > 0.0:
-                tasks.add(REDUCED, replicas, exchanges.at_end[name], [tasks.last])
+            if makes_weights and (every := exchanges.every[name]).moves:
+                added = tasks.add(every, replicas, every.seconds, [tasks.last])
+                tasks.waits += [] if self.overlaps else [added]
+            if is_last and self.overlaps and (at_end := exchanges.at_end[name]).moves:
+                tasks.add(at_end, replicas, at_end.seconds, [tasks.last])
         tasks.block_waits += held
         if is_last and not self.overlaps:
-            waiting = sum(exchanges.at_end[name] for name in names)
-            if waiting > 0.0:
-                tasks.add(REDUCED, replicas, waiting, [tasks.joined()])
+            waiting = reduced(moved for name in names for moved in exchanges.at_end[name].moves)
+            if waiting.moves:
+                tasks.add(waiting, replicas, waiting.seconds, [tasks.joined()])
 
     @staticmethod
-    def _gather(tasks: SlotTasks, seconds: Mapping[str, float], names: Sequence[str]) -> list[int]:
+    def _gather(tasks: SlotTasks, needed: Mapping[str, Label], names: Sequence[str]) -> list[int]:
         """Weights of a block, gathered from now on; nothing where they are there, or there is none."""
         return [
-            tasks.add(GATHERED, beside(Stream.REPLICAS), seconds[name], [tasks.last])
+            tasks.add(needed[name], beside(Stream.REPLICAS), needed[name].seconds, [tasks.last])
             for name in names
-            if seconds.get(name, 0.0) > 0.0
+            if name in needed and needed[name].moves
         ]
 
     def end(self, stage: int) -> SlotTasks:
@@ -184,18 +196,41 @@ class Templates:
         held = [run for piece in range(self.order.pieces) for run in self.runs[self.order.position(stage, piece)]]
         shared = sum(count * self.steps[name].per_step for name, count in held)
         if shared > 0.0:
-            tasks.waits.append(tasks.add(Label(ONCE.name, ONCE), of_axis(TENSOR), shared, [tasks.last]))
+            moves = tuple(moved.part(count) for name, count in held for moved in self.steps[name].moved_per_step)
+            tasks.waits.append(tasks.add(Label(ONCE.name, ONCE, moves), of_axis(TENSOR), shared, [tasks.last]))
         slowed = sum(some.slowed for some in own)
         if slowed > 0.0:
             tasks.compute(Label(SLOWED.name, SLOWED), slowed)
         # All that replicas exchange is queued before this, so it ends when they have ended.
         tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
         tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)
-        after = sum(some.after_optimiser for some in own)
-        if after > 0.0:
-            tasks.waits.append(tasks.add(GATHERED, replicas, after, [tasks.last]))
+        after = gathered(moved for some in own for moved in some.after_optimiser.moves)
+        if after.moves:
+            tasks.waits.append(tasks.add(after, replicas, after.seconds, [tasks.last]))
         tasks.joined()
         return tasks
+
+
+def _groups(basis: StepBasis, table: MappingTable) -> dict[Axis, Group]:
+    """Ranks that exchange along each axis that cuts blocks."""
+    found = {}
+    for axis in basis.blocks.axes:
+        between = expert_stride(table) if axis is EXPERT else stride(table, axis)
+        found[axis] = Group(round(one(getattr(table, axis.name))), round(one(between)))
+    return found
+
+
+def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group) -> Label:
+    """What a stage sends to the next, and the chips of that one gather."""
+    stages = int(table.pipeline[0])
+    if stages == 1:
+        return sent(())
+    part, gathering = (one(value) for value in basis.blocks.handed_over())
+    pipeline = Group(stages, round(one(stride(table, PIPELINE))))
+    moves = [Moved(None, part, pipeline, one(basis.hand_over) - gathering)]
+    if gathering > 0.0:
+        moves.append(Moved(Collective.ALL_GATHER, part * tensor.chips, tensor, gathering))
+    return sent(moves)
 
 
 def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable) -> dict[Work, Mapping[str, float]]:

@@ -1,14 +1,17 @@
 """What replicas and the host exchange with a stage, as seconds of each of its blocks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from volvelle.estimators.event_driven.block_steps import one
+from volvelle.estimators.event_driven.moved import Group, Moved
+from volvelle.estimators.event_driven.slot_tasks import Label, gathered, reduced
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.workload.elements import element_bytes
+from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
 
@@ -16,14 +19,14 @@ from volvelle.workload.training import TrainingStep
 class StageExchanges:
     """Of one stage, collectives of all its weights cut in proportion to the parameters of each block."""
 
-    at_end: Mapping[str, float]
-    """Block → seconds after its last backward of the step."""
-    every: Mapping[str, float]
-    """Block → seconds after each backward (ZeRO-2 and 3)."""
-    gathered: Mapping[str, float]
-    """Block → seconds before each forward and backward (ZeRO-3)."""
-    after_optimiser: float
-    """Seconds in which new weights are gathered."""
+    at_end: Mapping[str, Label]
+    """Block → what is exchanged after its last backward of the step."""
+    every: Mapping[str, Label]
+    """Block → after each backward (ZeRO-2 and 3)."""
+    gathered: Mapping[str, Label]
+    """Block → before each forward and backward (ZeRO-3)."""
+    after_optimiser: Label
+    """New weights, gathered."""
     optimiser: float
     slowed: float
     """Seconds that computation loses to gradients that are reduced beside it."""
@@ -34,26 +37,34 @@ def stage_exchanges(
 ) -> StageExchanges:
     """Of a stage that holds so many of each block."""
     zero = int(table.zero[0])
-    at_end, every, gathered = (dict.fromkeys(counts, 0.0) for _ in range(3))
-    after, stepped = 0.0, 0.0
+    at_end, every, needed = ({name: list[Moved]() for name in counts} for _ in range(3))
+    after: list[Moved] = []
+    stepped = 0.0
     for kind in basis.kinds:
         shares, parameters = _shares(counts, kind, is_last=is_last)
         if parameters == 0.0 and kind.frozen is None:
             continue
-        times = kind.replicas.times(
-            parameters, workload, zero, gathered_bytes=_all_bytes(counts, kind, workload, is_last=is_last)
-        )
-        stepped += parameters / (one(kind.replicas.sharing) if zero >= 1 else 1.0)
-        summed, scattered, collected = (one(seconds) for seconds in (times.summed, times.scattered, times.gathered))
+        copies = kind.replicas
+        frozen = _all_bytes(counts, kind, workload, is_last=is_last)
+        times = copies.times(parameters, workload, zero, gathered_bytes=frozen)
+        sizes = copies.sizes(parameters, workload, zero, gathered_bytes=frozen)
+        stepped += parameters / (one(copies.sharing) if zero >= 1 else 1.0)
+        sharing = Group(round(one(copies.sharing)), round(one(copies.stride)))
+        between = Group(max(round(one(copies.count)) // sharing.chips, 1), sharing.stride * sharing.chips)
+        every_copy = Group(round(one(copies.count)), sharing.stride)
+        summed = Moved(Collective.ALL_REDUCE, sizes.summed, every_copy if zero < 1 else between, one(times.summed))
+        scattered = Moved(Collective.REDUCE_SCATTER, sizes.scattered, sharing, one(times.scattered))
+        collected = Moved(Collective.ALL_GATHER, sizes.gathered, sharing, one(times.gathered))
         for name, share in shares.items():
-            at_end[name] += share * (summed + (scattered if zero < 2 else 0.0))
-            every[name] += share * (scattered if zero >= 2 else 0.0)
-            gathered[name] += share * (collected if zero == 3 else 0.0)
-        after += collected if zero < 3 else 0.0
+            at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]
+            every[name] += [scattered.part(share)] if zero >= 2 else []
+            needed[name] += [collected.part(share)] if zero == 3 else []
+        after += [collected] if zero < 3 else []
     # What hides of it is known to the closed form: behind the backward of one micro-batch, or of all.
     turns = one(basis.micro_batches)
     exchanged = sum(
-        count * (at_end[name] + turns * (every[name] + 2.0 * gathered[name])) for name, count in counts.items()
+        count * (_seconds(at_end[name]) + turns * (_seconds(every[name]) + 2.0 * _seconds(needed[name])))
+        for name, count in counts.items()
     )
     window = sum(
         count * (one(basis.blocks.times[name].backward_work) - one(basis.blocks.times[name].repeated_hidden))
@@ -62,13 +73,17 @@ def stage_exchanges(
     window *= turns if zero >= 2 else 1.0
     hidden = hidden_time(exchanged, window, overlap=float(table.overlap[0]))
     return StageExchanges(
-        at_end=at_end,
-        every=every,
-        gathered=gathered,
-        after_optimiser=after,
+        at_end={name: reduced(moves) for name, moves in at_end.items()},
+        every={name: reduced(moves) for name, moves in every.items()},
+        gathered={name: gathered(moves) for name, moves in needed.items()},
+        after_optimiser=gathered(after),
         optimiser=one(optimiser_time(stepped, workload, basis.machine, table)) if basis.kinds else 0.0,
         slowed=float(overlap_slowdown_time(one(hidden), share=one(basis.machine.communication_sm_share))),
     )
+
+
+def _seconds(moves: Iterable[Moved]) -> float:
+    return sum(moved.seconds for moved in moves)
 
 
 def _shares(counts: Mapping[str, float], kind: Held, *, is_last: bool) -> tuple[dict[str, float], float]:

@@ -18,6 +18,15 @@ from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSizes:
+    """Bytes of what every collective of replicas exchanges, each run once."""
+
+    summed: float
+    scattered: float
+    gathered: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaTimes:
     """Seconds of every collective by which replicas exchange a set of weights and its gradients, each run once."""
 
@@ -35,6 +44,8 @@ class Replicas:
 
     count: Count
     """Chips that hold the same weights."""
+    stride: Count
+    """Ranks between two of them."""
     sharing: Count
     """Chips among which ZeRO shares them out: all copies, or fewer (hybrid sharding)."""
     tiers: Sequence[Tier]
@@ -72,24 +83,35 @@ class Replicas:
                 time = np.where(table.zero == 3, micro_batches * (scattered + 2.0 * gathered) + rest, time)
         return np.where(self.count > 1.0, time, 0.0)
 
+    def sizes(
+        self, parameters: float, workload: TrainingStep, zero: int, *, gathered_bytes: float | None = None
+    ) -> ReplicaSizes:
+        """What each collective of one mapping exchanges."""
+        count = float(np.max(self.count))
+        gradients = parameters * element_bytes(workload.gradient_element)
+        weights = parameters * element_bytes(workload.weight_element)
+        if count <= 1.0 or zero < 1:
+            return ReplicaSizes(summed=gradients if count > 1.0 else 0.0, scattered=0.0, gathered=0.0)
+        return ReplicaSizes(
+            summed=0.0 if self.between_tiers is None else gradients / float(np.max(self.sharing)),
+            scattered=gradients,
+            gathered=weights if gathered_bytes is None or zero < 3 else gathered_bytes,
+        )
+
     def times(
         self, parameters: float, workload: TrainingStep, zero: int, *, gathered_bytes: float | None = None
     ) -> ReplicaTimes:
         """What `exchange_time` adds up, collective by collective, for one mapping."""
         if float(np.max(self.count)) <= 1.0:
             return ReplicaTimes(summed=0.0, scattered=0.0, gathered=0.0)
-        gradients = parameters * element_bytes(workload.gradient_element)
-        weights = parameters * element_bytes(workload.weight_element)
+        sizes = self.sizes(parameters, workload, zero, gathered_bytes=gathered_bytes)
         if zero < 1:
-            return ReplicaTimes(summed=nested_all_reduce_time(gradients, self.tiers), scattered=0.0, gathered=0.0)
+            return ReplicaTimes(summed=nested_all_reduce_time(sizes.summed, self.tiers), scattered=0.0, gathered=0.0)
         between = self.between_tiers
         return ReplicaTimes(
-            summed=0.0 if between is None else nested_all_reduce_time(gradients / self.sharing, between),
-            scattered=nested_reduce_scatter_time(gradients, self.sharing_tiers),
-            gathered=nested_all_gather_time(
-                weights if gathered_bytes is None or zero < 3 else gathered_bytes,
-                self.sharing_tiers,
-            ),
+            summed=0.0 if between is None else nested_all_reduce_time(sizes.summed, between),
+            scattered=nested_reduce_scatter_time(sizes.scattered, self.sharing_tiers),
+            gathered=nested_all_gather_time(sizes.gathered, self.sharing_tiers),
         )
 
 
@@ -99,10 +121,11 @@ def replicas(
     """Copies at a distance of `stride` ranks, sharing out among all or among `table.zero_group` of them."""
     every = tiers(count, stride)
     if not np.any(table.zero_group > 0):
-        return Replicas(count=count, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
+        return Replicas(count=count, stride=stride, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
     sharing = np.where(table.zero_group > 0, np.minimum(table.zero_group, count), count)
     return Replicas(
         count=count,
+        stride=stride,
         sharing=sharing,
         tiers=every,
         sharing_tiers=tiers(sharing, stride),

@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import small_cluster, small_gpt, small_llama
 from volvelle import ParallelMapping, Recompute, TrainingStep, transformer
 from volvelle.estimators.event_driven.block_steps import BlockSteps, How
+from volvelle.estimators.event_driven.moved import Group
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.block_time import BlockTime
 from volvelle.estimators.training.blocks import Blocks
@@ -34,7 +35,8 @@ def _blocks(model: Transformer, mapping: ParallelMapping, **constants: float) ->
 
 
 def _steps(blocks: Blocks, time: BlockTime, share: float) -> BlockSteps:
-    return BlockSteps(time, tuple(blocks.axes), beside=False, sm_share=share)
+    groups = dict.fromkeys(blocks.axes, Group(2, 1))
+    return BlockSteps(time, groups, blocks.sizes, beside=False, sm_share=share)
 
 
 def _alone(time: BlockTime, steps: BlockSteps, work: Work) -> float:

@@ -1,0 +1,39 @@
+"""What a task of a replay moves between chips: how much, among whom."""
+
+from dataclasses import dataclass
+
+from volvelle.workload.tensor_layout import Collective
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Ranks at equal distances."""
+
+    chips: int
+    stride: int
+
+    def members(self, rank: int) -> tuple[int, ...]:
+        """Those of the group that a rank is in."""
+        first = rank - rank // self.stride % self.chips * self.stride
+        return tuple(range(first, first + self.chips * self.stride, self.stride))
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An exchange among a group, or what a chip hands to the next stage."""
+
+    collective: Collective | None
+    """None: it is handed to the next stage."""
+    size: float
+    """Bytes, as the law of the collective counts them: of the whole tensor, or of all that a chip sends to others."""
+    group: Group
+    """Of a hand-over: the stages of a pipeline."""
+    seconds: float
+
+    def part(self, share: float) -> "Moved":
+        """A share of it, which takes as much of its time."""
+        return Moved(self.collective, share * self.size, self.group, share * self.seconds)
+
+    def with_more(self, other: "Moved") -> "Moved":
+        """Both as one exchange."""
+        return Moved(self.collective, self.size + other.size, self.group, self.seconds + other.seconds)

@@ -1,0 +1,1 @@
+"""A replayed step as traces for other simulators: one format a module."""
