@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_560
+MOST_LINES = 50_640
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -30,12 +30,11 @@ both, by 140 for studies whose batch grows with replicas and whose memory is ign
 one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
 what is said of few held-out systems, by 30 for what NCCL would choose, and by 150 for what a replay needs to know of
-the closed form and how it is asked for; and down by 840, by 520
-as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces; and down by
+840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "interchange/traces": 135,
     "interchange/step_traces": 900,
-    "estimators/event_driven/moved.py": 50,
     "applications/kernels": 735,
     "estimators/kernel_families.py": 400,
     "laws/kernels": 410,
@@ -113,7 +112,7 @@ ADDED = {
     "catalogue/nccl.py": 85,
     "applications/collectives/nccl_fit.py": 120,
     "applications/collectives/series.py": 60,
-    "estimators/event_driven": 1200,
+    "estimators/event_driven": 1270,
     "mapping/schedule.py": 250,
     "interchange/perfetto.py": 200,
     "report/schedule_picture.py": 105,

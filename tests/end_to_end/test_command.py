@@ -81,7 +81,9 @@ def test_a_question_that_makes_no_sense_gets_status_two_and_advice(words: tuple[
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("room", ["chips", "links", "clusters", "models"])
+@pytest.mark.parametrize(
+    "room", ["chips", *(pytest.param(room, marks=pytest.mark.long) for room in ("links", "clusters", "models"))]
+)
 def test_the_catalogue_shows_each_room_and_each_number_its_source(room: str) -> None:
     listed = volvelle("catalogue", room)
     assert listed.returncode == 0, listed.stderr

@@ -45,12 +45,12 @@ def test_a_catalogue_of_ones_own_loads_as_the_how_to_says() -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        "choose-a-layout",
         "bring-your-own-config",
-        "what-a-machine-costs",
         "explore-a-design-space",
-        "use-in-a-notebook",
-        "fine-tune",
+        *(
+            pytest.param(page, marks=pytest.mark.long)
+            for page in ("choose-a-layout", "what-a-machine-costs", "use-in-a-notebook", "fine-tune")
+        ),
     ],
 )
 def test_the_python_of_a_how_to_runs(page: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.everyday.judgement import absurdities
 from tests.everyday.questions import question
 from volvelle.interchange.request_trace import read_trace
 
-SAMPLE = 120
+SAMPLE = 60
 
 
 def test_no_question_ends_in_a_traceback_a_hang_or_an_absurd_figure() -> None:

@@ -82,6 +82,7 @@ def test_an_axis_is_an_option_a_field_and_chips(wide: Run) -> None:
     assert "tensor 4 × width 2 × data 8" in " ".join(wide("estimate", *LLAMA, "--tp", "4", "--wp", "2").stdout.split())
 
 
+@pytest.mark.long
 def test_an_axis_divides_what_its_dimension_is_in(wide: Run) -> None:
     one, two = (answer(wide, "estimate", *LLAMA, "--tp", "4", "--wp", degree) for degree in ("1", "2"))
     assert held(two, "weights") == pytest.approx(held(one, "weights") / 2, rel=1e-3)
@@ -89,6 +90,7 @@ def test_an_axis_divides_what_its_dimension_is_in(wide: Run) -> None:
     assert seconds(two, "feed-forward") < 1.25 * seconds(one, "feed-forward")
 
 
+@pytest.mark.long
 def test_an_axis_pays_for_what_it_exchanges_where_its_group_lies(wide: Run) -> None:
     near = answer(wide, "estimate", *LLAMA, "--tp", "4", "--wp", "2")
     far = answer(wide, "estimate", *LLAMA, "--tp", "8", "--wp", "2")
@@ -106,6 +108,7 @@ def test_an_axis_that_does_not_divide_is_a_violation_with_cures(wide: Run) -> No
     assert "--wp 2" in problems["width split"]["cures"]
 
 
+@pytest.mark.long
 def test_an_axis_is_searched(wide: Run) -> None:
     narrow = ("--tp", "8", "--cp", "1", "--micro-batch", "1", "--zero", "1")
     one = answer(wide, "plan", *LLAMA, *narrow, "--wp", "1")
@@ -136,6 +139,7 @@ def test_an_axis_is_compiled_like_the_others(wide: Run) -> None:
 # -- a field of a mapping: one declaration, and the law that reads it --------------------------------------------
 
 
+@pytest.mark.long
 def test_a_field_of_a_mapping_is_one_declaration(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = grown(tmp_path_factory, "field")
     wide, narrow = (answer(run, "estimate", *LLAMA, "--tp", "2", *flags) for flags in ((), ("--narrow-gradients",)))

@@ -7,14 +7,15 @@ from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.contract import Application, Option, Question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.hpl.constants import core_of, listed_shares, nearest_constants
+from volvelle.applications.hpl.constants import listed_shares, nearest_constants
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
-from volvelle.applications.hpl.noise import NoisyRuns, noise_curves, noise_finding, noisy_runs
+from volvelle.applications.hpl.noise import noise_curves, noise_finding
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
+from volvelle.applications.hpl.planned import CORE, HplPlanned, closed_form_notes, methods, noisy
 from volvelle.applications.hpl.rows import (
     HplMeasurement,
     HplQuestion,
@@ -24,7 +25,6 @@ from volvelle.applications.hpl.rows import (
 )
 from volvelle.applications.hpl.told import (
     METHODS,
-    Methods,
     core_finding,
     core_words,
     curves_finding,
@@ -42,10 +42,6 @@ from volvelle.mapping.process_grid import Broadcast, ProcessGrid
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, WATTS, Quantity, parse, percent, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
-
-_CORE = ("cores", "words", "cycles")
-"""Of the equivalent core."""
-HplPlanned = Planned[Hpl, ProcessGrid, HplConstants]
 
 
 class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]):
@@ -235,7 +231,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
                 "memory": memory,
                 "host_memory": host,
                 "method": method,
-                **{name: options.get(name) for name in ("n", "p", "q", *_CORE)},
+                **{name: options.get(name) for name in ("n", "p", "q", *CORE)},
                 "efficiency": options.get("efficiency", 1.0),
                 "curves": bool(options.get("curves")),
                 "noise": options.get("noise"),
@@ -247,7 +243,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         """The model that was asked for."""
         if "method" not in asked.facts:
             return PanelByPanel(constants=asked.calibration)
-        return _methods(asked).model(str(asked.facts["method"]))
+        return methods(asked).model(str(asked.facts["method"]))
 
     def described(self, work: Hpl, decision: ProcessGrid) -> Mapping[str, object]:
         """As HPL.dat names them."""
@@ -301,7 +297,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         host = planned.asked.facts["host_memory"]
         assert isinstance(host, float), "bytes"
         if planned.asked.facts["method"] != "panels":
-            yield from _closed_form_notes(planned)
+            yield from closed_form_notes(planned)
             return
         if host and not planned.ranking.first.facts.get("in_host_memory"):
             yield f"{show(host, BYTES)} of host memory an accelerator were offered and would make it slower"
@@ -333,29 +329,29 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     def plan_findings(self, planned: HplPlanned) -> Iterable[Finding]:
         """Time and rate by layer, the equivalent core where one is used, and curves over N where they are asked for."""
         asked, first = planned.asked, planned.ranking.first
-        methods = _methods(asked)
-        model = methods.model(str(asked.facts["method"]))
+        models = methods(asked)
+        model = models.model(str(asked.facts["method"]))
         told = layers_finding(model.by_layer(first.workload, planned.system, first.decision))
         own = asked.facts["method"] != "panels" or any(asked.facts[name] is not None for name in ("n", "p", "q"))
         yield told if own else replace(told, title="")
         if asked.facts["method"] == "layered":
-            yield core_finding(methods.core, planned.system)
+            yield core_finding(models.core, planned.system)
         if asked.facts["curves"]:
-            yield curves_finding(curves_over_order(methods, first.workload, planned.system, first.decision))
+            yield curves_finding(curves_over_order(models, first.workload, planned.system, first.decision))
         if asked.facts["noise"] is not None:
-            yield noise_finding(_noisy(planned))
+            yield noise_finding(noisy(planned))
 
     def remarks(self, planned: HplPlanned) -> Iterable[str]:
         """What the first layer of MCL-HPL rests on."""
         if planned.asked.facts["method"] == "layered":
-            yield core_words(_methods(planned.asked).core, planned.system)
+            yield core_words(methods(planned.asked).core, planned.system)
 
     def plan_picture(self, planned: HplPlanned) -> PlannedCurves:
         """The rate of all three models over the problem size, or the distribution of runs with noise."""
         first = planned.ranking.first
         if planned.asked.facts["noise"] is not None:
-            return noise_curves(_noisy(planned), planned.system)
-        return curves_over_order(_methods(planned.asked), first.workload, planned.system, first.decision)
+            return noise_curves(noisy(planned), planned.system)
+        return curves_over_order(methods(planned.asked), first.workload, planned.system, first.decision)
 
     def emitted(self, planned: HplPlanned) -> str:
         """HPL.dat."""
@@ -372,41 +368,6 @@ def _apart(row: HplMeasurement) -> str:
 @cache
 def _catalogue() -> Catalogue:
     return Catalogue()
-
-
-def _closed_form_notes(planned: HplPlanned) -> Iterable[str]:
-    """What the closed forms leave out."""
-    first, facts = planned.ranking.first, planned.asked.facts
-    yield (
-        f"the closed forms compute at {percent(float(str(facts['efficiency'])), 0)} of the peak (--efficiency), hide "
-        "nothing behind the update and have no range; --method panels does, and is fitted to runs"
-    )
-    held = float(planned.system.chip.memory.capacity)
-    if first.memory_bytes > held:
-        yield (
-            f"the matrix takes {show(first.memory_bytes, BYTES)} of each accelerator's {show(held, BYTES)}; closed "
-            "forms do not ask where the rest lies"
-        )
-
-
-def _noisy(planned: HplPlanned) -> NoisyRuns:
-    """The first choice, many times with noise."""
-    first, facts = planned.ranking.first, planned.asked.facts
-    return noisy_runs(
-        PanelByPanel(constants=planned.asked.calibration),
-        first.workload,
-        planned.system,
-        first.decision,
-        noise=float(str(facts["noise"])),
-        machine=float(str(facts["machine_noise"])),
-    )
-
-
-def _methods(asked: HplQuestion) -> Methods:
-    """The three models as a plan asks for them."""
-    given: dict[str, Any] = {name: asked.facts[name] for name in (*_CORE, "efficiency")}
-    share = given.pop("efficiency")
-    return Methods(constants=asked.calibration, core=core_of(asked.system.chip, **given), efficiency=share)
 
 
 def _per_watt(estimate: HplEstimate) -> str:

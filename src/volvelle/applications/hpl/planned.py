@@ -1,0 +1,53 @@
+"""What a plan of High-Performance Linpack asks of the models behind it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from volvelle.applications.contract import Planned
+from volvelle.applications.hpl.constants import core_of
+from volvelle.applications.hpl.noise import NoisyRuns, noisy_runs
+from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
+from volvelle.applications.hpl.rows import HplQuestion
+from volvelle.applications.hpl.told import Methods
+from volvelle.mapping.process_grid import ProcessGrid
+from volvelle.quantities import BYTES, percent, show
+from volvelle.workload.families.hpl import Hpl
+
+CORE = ("cores", "words", "cycles")
+"""Of the equivalent core."""
+HplPlanned = Planned[Hpl, ProcessGrid, HplConstants]
+
+
+def closed_form_notes(planned: HplPlanned) -> Iterable[str]:
+    """What the closed forms leave out."""
+    first, facts = planned.ranking.first, planned.asked.facts
+    yield (
+        f"the closed forms compute at {percent(float(str(facts['efficiency'])), 0)} of the peak (--efficiency), hide "
+        "nothing behind the update and have no range; --method panels does, and is fitted to runs"
+    )
+    held = float(planned.system.chip.memory.capacity)
+    if first.memory_bytes > held:
+        yield (
+            f"the matrix takes {show(first.memory_bytes, BYTES)} of each accelerator's {show(held, BYTES)}; closed "
+            "forms do not ask where the rest lies"
+        )
+
+
+def noisy(planned: HplPlanned) -> NoisyRuns:
+    """The first choice, many times with noise."""
+    first, facts = planned.ranking.first, planned.asked.facts
+    return noisy_runs(
+        PanelByPanel(constants=planned.asked.calibration),
+        first.workload,
+        planned.system,
+        first.decision,
+        noise=float(str(facts["noise"])),
+        machine=float(str(facts["machine_noise"])),
+    )
+
+
+def methods(asked: HplQuestion) -> Methods:
+    """The three models as a plan asks for them."""
+    given: dict[str, Any] = {name: asked.facts[name] for name in (*CORE, "efficiency")}
+    share = given.pop("efficiency")
+    return Methods(constants=asked.calibration, core=core_of(asked.system.chip, **given), efficiency=share)
