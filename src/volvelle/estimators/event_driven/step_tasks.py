@@ -6,6 +6,7 @@ for all of a stage. What a slot does is worked out once for each piece of a stag
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class SlotTable:
     """The task that handed it over; -1: none did."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepTasks:
     """The graph of a step, and what its tasks are."""
 
@@ -51,6 +52,15 @@ class StepTasks:
     slots: SlotTable
     runs: tuple[Runs, ...]
     """Blocks of every part of the model."""
+
+    @cached_property
+    def earlier(self) -> NDArray[np.int32]:
+        """The task before each on its stream; -1: there is none."""
+        found = np.full(len(self.graph), -1, dtype=np.int32)
+        following = self.graph.following
+        has_next = following >= 0
+        found[following[has_next]] = np.flatnonzero(has_next)
+        return found
 
     def stream(self, stage: int, number: int = 0) -> int:
         """The number of a stage's stream."""
