@@ -9,6 +9,7 @@ from enum import Enum, auto
 
 import numpy as np
 
+from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.training.block_time import BlockTime, kernel_line
 from volvelle.estimators.training.lines import DISPATCH, SLOWED, Line
 from volvelle.laws.overlap import overlap_slowdown_time
@@ -65,8 +66,11 @@ def one(value: Number) -> float:
 class BlockSteps:
     """Steps of one repetition of a block under one mapping, by what is done with a micro-batch."""
 
-    def __init__(self, time: BlockTime, axes: Sequence[Axis], *, beside: bool, sm_share: float) -> None:
+    def __init__(
+        self, time: BlockTime, axes: Sequence[Axis], *, beside: bool, sm_share: float, stretch: Stretch = AS_PRICED
+    ) -> None:
         self.time = time
+        self._stretch = stretch
         self._axes = axes
         self._beside = beside
         self._sm_share = sm_share
@@ -76,7 +80,7 @@ class BlockSteps:
         self._swapped = any(swaps)
         self._timed = self._with_times()
         self.works = {work: tuple(self._of(work)) for work in Work}
-        self.per_step = one(time.per_step)
+        self.per_step = one(time.per_step) * stretch.of(TENSOR)
         """Seconds of exchanges once a step, after the last backward."""
 
     def _with_times(self) -> list[tuple[Task, float, bool]]:
@@ -122,6 +126,7 @@ class BlockSteps:
                 waited = exposed if how is How.BLOCKING else seconds
                 if waited > 0.0:
                     name = f"{action.collective.value} over {action.axis.name}"
+                    waited *= self._stretch.of(action.axis)
                     yield Step(name, self.time.exchange_line(action), how, action.axis, waited)
         if slowed > 0.0:
             yield Step(SLOWED.name, SLOWED, How.KERNEL, None, slowed)

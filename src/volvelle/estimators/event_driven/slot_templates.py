@@ -19,9 +19,10 @@ from volvelle.estimators.event_driven.slot_tasks import (
     of_axis,
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
+from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
-from volvelle.mapping.axes import TENSOR
+from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.schedule import PipelineOrder, Work
@@ -75,17 +76,19 @@ class Templates:
         basis: StepBasis,
         table: MappingTable,
         order: PipelineOrder,
+        stretch: Stretch = AS_PRICED,
     ) -> None:
         self.order = order
         self.basis = basis
         self.overlaps = bool(table.overlap[0])
         self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
-        self.hand_over = one(basis.hand_over) if order.stages > 1 else 0.0
+        self.hand_over = one(basis.hand_over) * stretch.of(PIPELINE) if order.stages > 1 else 0.0
         together = order.schedule is Schedule.DUAL_PIPE or bool(table.expert_overlap[0])
         share = one(basis.machine.communication_sm_share)
         axes = tuple(basis.blocks.axes)
         self.steps = {
-            name: BlockSteps(time, axes, beside=together, sm_share=share) for name, time in basis.blocks.times.items()
+            name: BlockSteps(time, axes, beside=together, sm_share=share, stretch=stretch)
+            for name, time in basis.blocks.times.items()
         }
         self.labels = {
             (name, work): [
@@ -94,9 +97,9 @@ class Templates:
             for name, block in self.steps.items()
             for work, steps in block.works.items()
         }
-        self.host = _host_seconds(basis, workload, table)
+        self.host = _host_seconds(basis, workload, table, stretch.host)
         self.exchanges = {
-            place: stage_exchanges(counts, basis, workload, table, is_last=last)
+            place: stage_exchanges(counts, basis, workload, table, is_last=last, stretch=stretch.of(DATA))
             for place, (counts, last) in self._held().items()
         }
 
@@ -198,7 +201,9 @@ class Templates:
         return tasks
 
 
-def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable) -> dict[Work, Mapping[str, float]]:
+def _host_seconds(
+    basis: StepBasis, workload: TrainingStep, table: MappingTable, stretch: float
+) -> dict[Work, Mapping[str, float]]:
     """Block → seconds of what streams to and from host memory while a micro-batch is worked on."""
     found: dict[Work, dict[str, float]] = {work: {} for work in Work}
     activations, weights = bool(table.offload_activations[0]), bool(table.offload_weights[0])
@@ -213,7 +218,7 @@ def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable)
         if common is not None and common.frozen is not None:
             kept += one(common.frozen.each.get(name, 0.0))
         moved = one(saved) * activations + kept * weights
-        found[Work.FORWARD][name] = moved / one(rate)
+        found[Work.FORWARD][name] = stretch * moved / one(rate)
         for work in (Work.BACKWARD, Work.INPUT_GRADIENTS):
-            found[work][name] = (moved + gradient * parameters * weights) / one(rate)
+            found[work][name] = stretch * (moved + gradient * parameters * weights) / one(rate)
     return dict(found)

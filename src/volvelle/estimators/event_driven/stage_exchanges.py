@@ -30,9 +30,15 @@ class StageExchanges:
 
 
 def stage_exchanges(
-    counts: Mapping[str, float], basis: StepBasis, workload: TrainingStep, table: MappingTable, *, is_last: bool
+    counts: Mapping[str, float],
+    basis: StepBasis,
+    workload: TrainingStep,
+    table: MappingTable,
+    *,
+    is_last: bool,
+    stretch: float = 1.0,
 ) -> StageExchanges:
-    """Of a stage that holds so many of each block."""
+    """Of a stage that holds so many of each block; collectives take `stretch` times as long as the closed form says."""
     zero = int(table.zero[0])
     at_end, every, gathered = (dict.fromkeys(counts, 0.0) for _ in range(3))
     after, stepped = 0.0, 0.0
@@ -44,7 +50,9 @@ def stage_exchanges(
             parameters, workload, zero, gathered_bytes=_all_bytes(counts, kind, workload, is_last=is_last)
         )
         stepped += parameters / (one(kind.replicas.sharing) if zero >= 1 else 1.0)
-        summed, scattered, collected = (one(seconds) for seconds in (times.summed, times.scattered, times.gathered))
+        summed, scattered, collected = (
+            stretch * one(seconds) for seconds in (times.summed, times.scattered, times.gathered)
+        )
         for name, share in shares.items():
             at_end[name] += share * (summed + (scattered if zero < 2 else 0.0))
             every[name] += share * (scattered if zero >= 2 else 0.0)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.slot_tasks import ARRIVAL, STREAMS, Label, SlotTasks
 from volvelle.estimators.event_driven.slot_templates import Kind, Runs, Template, Templates
+from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.training.step_time import StepBasis
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
@@ -67,7 +68,14 @@ class StepTasks:
         return stage * len(STREAMS) + number
 
 
-def step_tasks(model: LoweredModel, workload: TrainingStep, basis: StepBasis, table: MappingTable) -> StepTasks:
+def step_tasks(
+    model: LoweredModel,
+    workload: TrainingStep,
+    basis: StepBasis,
+    table: MappingTable,
+    *,
+    stretch: Stretch = AS_PRICED,
+) -> StepTasks:
     """Of one mapping, which has an order."""
     pipeline, interleave = int(table.pipeline[0]), int(table.interleave[0])
     order = pipeline_order(
@@ -77,7 +85,7 @@ def step_tasks(model: LoweredModel, workload: TrainingStep, basis: StepBasis, ta
         interleave=interleave,
         backward=model.trains,
     )
-    return _Expansion(Templates(model, workload, basis, table, order), order).tasks()
+    return _Expansion(Templates(model, workload, basis, table, order, stretch), order).tasks()
 
 
 _MAKES_WEIGHTS = (Work.BACKWARD, Work.WEIGHT_GRADIENTS)
