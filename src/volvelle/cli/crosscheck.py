@@ -20,8 +20,8 @@ from volvelle.cli.words import BRIEF, Lower
     type=Lower(),
     default="closed,event",
     show_default=True,
-    help="Two or more of closed (formulas), event (a replay), flows (exchanges on links of the machine) and simgrid (the "
-    "same by SimGrid), with commas between.",
+    help="Two or more of closed (formulas), event (a replay), flows (exchanges on links of the machine) and simgrid "
+    "(the same by SimGrid), with commas between.",
 )
 @click.option(
     "--routing", type=Lower(), help="As flows: d-mod-k, random or adaptive, in place of what the machine states."

@@ -90,7 +90,7 @@ def sheets(answer: CrossCheck) -> Iterator[Sheet]:
                 for each in answer.flows
             ),
             numbers=frozenset(("group", "groups at once", "law", "as flows", "beside others", "factor")),
-            note="the law is that of the same messages with nothing in the way; exchanges of the step are longer by factor",
+            note="law: of the same messages with nothing in the way; factor: by how much exchanges of the step are longer",
         )
 
 
