@@ -141,7 +141,7 @@ class BlockSteps:
             elif isinstance(action, Exchange):
                 exposed = one(self.time.exposed_time(action, seconds))
                 slowed += float(overlap_slowdown_time(seconds - exposed, share=self._sm_share))
-                how = self._how(task, action)
+                how = self._how(task)
                 waited = exposed if how is How.BLOCKING else seconds
                 if waited > 0.0:
                     name = f"{action.collective.value} over {action.axis.name}"
@@ -153,7 +153,9 @@ class BlockSteps:
         if idle > 0.0 and work is not Work.WEIGHT_GRADIENTS:
             yield Step(DISPATCH.name, DISPATCH, How.KERNEL, None, idle)
 
-    def _how(self, task: Task, exchange: Exchange) -> How:
+    def _how(self, task: Task) -> How:
+        exchange = task.action
+        assert isinstance(exchange, Exchange), "kernels are told apart elsewhere"
         if exchange.axis is TENSOR:
             return How.BEHIND_KERNEL if exchange.repeated_in_backward else How.BLOCKING
         if exchange.axis.hides_behind == "attention core" and not self._swapped:

@@ -90,7 +90,7 @@ def sheets(answer: CrossCheck) -> Iterator[Sheet]:
                 for each in answer.flows
             ),
             numbers=frozenset(("group", "groups at once", "law", "as flows", "beside others", "factor")),
-            note="law: of the same messages with nothing in the way; factor: by how much exchanges of the step are longer",
+            note="law: of the same messages with nothing in the way; factor: by how much the step's are longer",
         )
 
 
