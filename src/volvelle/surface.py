@@ -57,6 +57,9 @@ from volvelle.system.topologies import (
 from volvelle.verbs.collective import CollectiveAnswer, collective
 from volvelle.verbs.compare import Alternative, Comparison, compare
 from volvelle.verbs.cost import Account, cost
+from volvelle.verbs.crosscheck.answers import CrossCheck
+from volvelle.verbs.crosscheck.crosscheck import crosscheck
+from volvelle.verbs.crosscheck.suite_check import SuiteCheck, crosscheck_suite
 from volvelle.verbs.differences import Difference
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.explore import explore
@@ -109,6 +112,7 @@ __all__ = [
     "Conversion",
     "CostAssumptions",
     "Costs",
+    "CrossCheck",
     "DeltaNet",
     "DescriptionError",
     "Difference",
@@ -167,6 +171,7 @@ __all__ = [
     "SourceError",
     "SparseIndex",
     "SplitServing",
+    "SuiteCheck",
     "Switch",
     "Tensor",
     "TensorLayout",
@@ -191,6 +196,8 @@ __all__ = [
     "compare",
     "conversion",
     "cost",
+    "crosscheck",
+    "crosscheck_suite",
     "estimate",
     "explore",
     "fitted_constants",

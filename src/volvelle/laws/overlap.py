@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, BytesPerSecond, Fraction, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
 
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients")
@@ -16,6 +16,26 @@ def hidden_time(communication: Seconds, window: Seconds, *, overlap: Fraction = 
     down, but for the units that communication takes (:func:`overlap_slowdown_time`).
     """
     return np.minimum(communication, overlap * window)
+
+
+@cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients, layer by layer")
+def trailing_exchange_time(
+    exchange: Seconds, work: Seconds, *, layers: Count, pieces: Count, stages: Count, last: Seconds
+) -> Seconds:
+    r"""What is left of an exchange of gradients, layer by layer as each is ready, when the backward pass is over.
+
+    $$ t = e + \max\!\left(\frac{c}{n},\; \frac{c - w}{v} + \frac{w}{n},\;
+           c - \frac{(v-1)\,p + 1}{v}\,w + \frac{w}{n}\right) $$
+
+    c is the exchange of all n layers of a stage, w their backward pass of one micro-batch; e, of what comes last and
+    has nothing to hide behind (the embedding). A stage of an interleaved pipeline, cut into v pieces, ends a piece
+    while p micro-batches of each other piece are still to come. Assumes equal layers, and that exchange and computation
+    do not slow each other down, but for the units that communication takes (:func:`overlap_slowdown_time`).
+    """
+    one = 1.0 / np.maximum(layers, 1.0)
+    piece = (exchange - work) / pieces + work * one
+    whole = exchange - work * (((pieces - 1.0) * stages + 1.0) / pieces - one)
+    return last + np.maximum(np.maximum(exchange * one, piece), whole)
 
 
 @cites("deepseek2024v3", place="section 3.2.2, processors set aside for communication")

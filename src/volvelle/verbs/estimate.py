@@ -1,7 +1,7 @@
 """How long one training step takes, what fits, and where the time goes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -24,7 +24,6 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
 from volvelle.laws.citations import LAWS, Law
-from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
@@ -35,11 +34,10 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.question import question_of
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes, beside_baseline
-from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
@@ -315,15 +313,21 @@ def estimate(
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
     machine as it is beside.
     """
-    known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
-    forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
-    recipe, choices = split_off_tuning(choices)
-    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
-    if mapping is None:
-        mapping = _layout(cluster, choices)
-    elif choices:
-        raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
+    asked = question_of(
+        model,
+        on=on,
+        batch=batch,
+        mapping=mapping,
+        sequence=sequence,
+        element=element,
+        expert_load=expert_load,
+        stack=stack,
+        margin=margin,
+        set=set,
+        catalogue=catalogue,
+        **choices,
+    )
+    step, cluster, mapping = asked.step, asked.cluster, asked.mapping
     if estimator not in ESTIMATORS:
         raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
     timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
@@ -333,12 +337,12 @@ def estimate(
         else Costs(energy=None, dollars=None, assumptions=CostAssumptions(), missing=("a layout that can exist",))
     )
     return Answer(
-        model=forward.name,
+        model=asked.model,
         step=step,
         cluster=cluster,
         estimate=timed,
         costs=costs,
-        references=known.references,
+        references=catalogue_of(catalogue).references,
         samples=samples.time,
         estimator=estimator,
         run=None if tokens is None or not timed.could_exist else run_of(tokens, timed, costs, cluster),
@@ -354,29 +358,4 @@ def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) ->
         costs,
         hourly=None if rent is None else rent.dollars_per_hour,
         offered="" if rent is None else f"{rent.since} to {rent.until}",
-    )
-
-
-def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
-    """A layout from its fields; replicas take the chips that are left, and what has nothing to split is off."""
-    known = [field.name for field in fields(ParallelMapping)]
-    for name in choices:
-        if name not in known:
-            raise UnknownNameError.among("field of a layout", name, known)
-    given = {name: value for name, value in choices.items() if name != DATA.name or value is not None}
-    mapping = ParallelMapping(**given)
-    if DATA.name not in given:
-        others = [axis for axis in TAKING if axis is not DATA]
-        if mapping.chips > cluster.accelerators:
-            shown = " × ".join(f"{axis.name} {getattr(mapping, axis.name)}" for axis in others)
-            raise MappingError(
-                f"{shown} needs {mapping.chips} accelerators, but "
-                f"{cluster.name} has {cluster.accelerators}; lower {TENSOR.flag} or {PIPELINE.flag}, or ask for "
-                f"{cluster.name.partition('/')[0]}/{mapping.chips}"
-            )
-        mapping = replace(mapping, data=cluster.accelerators // mapping.chips)
-    return replace(
-        mapping,
-        sequence_parallel=mapping.sequence_parallel and mapping.tensor > 1,
-        ulysses=mapping.ulysses and mapping.context > 1,
     )

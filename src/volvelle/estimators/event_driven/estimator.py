@@ -11,6 +11,7 @@ from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.event_driven.memory_curve import MemoryCurve, memory_curves
 from volvelle.estimators.event_driven.slot_tasks import COMPUTE, STREAMS
 from volvelle.estimators.event_driven.step_tasks import StepTasks, step_tasks
+from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.event_driven.time_spent import Idle, busiest_stage, idle_time, time_spent
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, TrainingEstimate, Violation
@@ -68,6 +69,8 @@ class EventDriven(TrainingEstimator):
     """Constants fitted to runs; None: those that the machine comes with."""
     stragglers: tuple[tuple[int, float], ...] = ()
     """Pipeline stages that have a chip which is slower, and the share of its speed that it has."""
+    stretch: Stretch = AS_PRICED
+    """What takes longer than the closed form says."""
 
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does, explained; of one that cannot exist what the closed form says of it."""
@@ -102,7 +105,7 @@ class EventDriven(TrainingEstimator):
         model = lowered_model(workload, mapping.structure)
         closed = two_tier_time(model, workload, machine, table, breakdown=True)
         assert closed.basis is not None, "a breakdown was asked for"
-        step = step_tasks(model, workload, closed.basis, table)
+        step = step_tasks(model, workload, closed.basis, table, stretch=self.stretch)
         ends = replay(step.graph) if not self.stragglers else event_queue(step.graph, self._slowed(step))
         starts = step.graph.starts(ends)
         return ReplayedStep(

@@ -34,6 +34,10 @@ class Moved:
         """A share of it, which takes as much of its time."""
         return Moved(self.collective, share * self.size, self.group, share * self.seconds)
 
+    def longer(self, factor: float) -> "Moved":
+        """The same in so many times the seconds."""
+        return Moved(self.collective, self.size, self.group, factor * self.seconds)
+
     def with_more(self, other: "Moved") -> "Moved":
         """Both as one exchange."""
         return Moved(self.collective, self.size + other.size, self.group, self.seconds + other.seconds)

@@ -109,6 +109,8 @@ class SlotTasks:
     """What the next kernel waits for."""
     core_waits: list[int] = field(default_factory=list)
     """What the next kernel waits for that is not of the attention core."""
+    gather_waits: list[int] = field(default_factory=list)
+    """What the next kernel waits for that reads what is gathered again."""
     block_waits: list[int] = field(default_factory=list)
     """What the next block waits for."""
 
@@ -123,9 +125,12 @@ class SlotTasks:
         self.after.append(tuple(dict.fromkeys(place for place in after if place >= 0)))
         return len(self.labels) - 1
 
-    def compute(self, label: Label, seconds: float, *, core: bool = False) -> int:
+    def compute(self, label: Label, seconds: float, *, core: bool = False, gathered: bool = False) -> int:
         """A task on the compute stream, behind all that it has to wait for."""
         waits, self.waits = self.waits, []
+        if gathered:
+            waits += self.gather_waits
+            self.gather_waits = []
         if core:
             if not self.in_core:
                 self.before_core = self.last
@@ -139,8 +144,8 @@ class SlotTasks:
 
     def joined(self) -> int:
         """The task after which all that was begun has ended."""
-        self.waits += self.core_waits + self.block_waits
-        self.core_waits, self.block_waits = [], []
+        self.waits += self.core_waits + self.gather_waits + self.block_waits
+        self.core_waits, self.gather_waits, self.block_waits = [], [], []
         if self.waits or self.last < 0:
             self.compute(JOIN, 0.0)
         return self.last
@@ -152,14 +157,17 @@ class SlotTasks:
         self.block_waits = []
         for step, label in zip(steps, labels, strict=True):
             if step.axis is None:
-                self.compute(label, step.seconds, core=step.how is How.CORE_KERNEL)
+                core, gathered = (step.how is how for how in (How.CORE_KERNEL, How.GATHERED_KERNEL))
+                self.compute(label, step.seconds, core=core, gathered=gathered)
                 continue
             if step.how is How.BLOCKING:
                 after, waiting = [self.last, *self.waits, *self.core_waits], self.waits
             elif step.how is How.BEHIND_KERNEL:
-                after, waiting = [self.before_last], self.waits
+                after, waiting = [self.before_last], self.gather_waits
             elif step.how is How.BEHIND_CORE:
-                after, waiting = [self.before_core if self.in_core else self.last], self.core_waits
+                after, waiting = [self.last], self.core_waits
+            elif step.how is How.MADE_BY_CORE:
+                after, waiting = [self.before_core], self.core_waits
             else:
                 after, waiting = [began], self.block_waits
             waiting.append(self.add(label, of_axis(step.axis), step.seconds, after))

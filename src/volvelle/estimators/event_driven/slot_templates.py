@@ -20,10 +20,11 @@ from volvelle.estimators.event_driven.slot_tasks import (
     sent,
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
+from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.training.blocks import expert_stride
 from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
-from volvelle.mapping.axes import EXPERT, PIPELINE, TENSOR, Axis, stride
+from volvelle.mapping.axes import DATA, EXPERT, PIPELINE, TENSOR, Axis, stride
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.schedule import PipelineOrder, Work
@@ -78,17 +79,18 @@ class Templates:
         basis: StepBasis,
         table: MappingTable,
         order: PipelineOrder,
+        stretch: Stretch = AS_PRICED,
     ) -> None:
         self.order = order
         self.basis = basis
         self.overlaps = bool(table.overlap[0])
         self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
         self.groups = _groups(basis, table)
-        self.hand_over = _hand_over(basis, table, self.groups[TENSOR])
+        self.hand_over = _hand_over(basis, table, self.groups[TENSOR], stretch.of(PIPELINE))
         together = order.schedule is Schedule.DUAL_PIPE or bool(table.expert_overlap[0])
         share = one(basis.machine.communication_sm_share)
         self.steps = {
-            name: BlockSteps(time, self.groups, basis.blocks.sizes, beside=together, sm_share=share)
+            name: BlockSteps(time, self.groups, basis.blocks.sizes, beside=together, sm_share=share, stretch=stretch)
             for name, time in basis.blocks.times.items()
         }
         self.labels = {
@@ -103,9 +105,9 @@ class Templates:
             for name, block in self.steps.items()
             for work, steps in block.works.items()
         }
-        self.host = _host_seconds(basis, workload, table)
+        self.host = _host_seconds(basis, workload, table, stretch.host)
         self.exchanges = {
-            place: stage_exchanges(counts, basis, workload, table, is_last=last)
+            place: stage_exchanges(counts, basis, workload, table, is_last=last, stretch=stretch.of(DATA))
             for place, (counts, last) in self._held().items()
         }
 
@@ -220,7 +222,7 @@ def _groups(basis: StepBasis, table: MappingTable) -> dict[Axis, Group]:
     return found
 
 
-def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group) -> Label:
+def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group, stretch: float) -> Label:
     """What a stage sends to the next, and the chips of that one gather."""
     stages = int(table.pipeline[0])
     if stages == 1:
@@ -230,10 +232,12 @@ def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group) -> Label:
     moves = [Moved(None, part, pipeline, one(basis.hand_over) - gathering)]
     if gathering > 0.0:
         moves.append(Moved(Collective.ALL_GATHER, part * tensor.chips, tensor, gathering))
-    return sent(moves)
+    return sent(moved.longer(stretch) for moved in moves)
 
 
-def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable) -> dict[Work, Mapping[str, float]]:
+def _host_seconds(
+    basis: StepBasis, workload: TrainingStep, table: MappingTable, stretch: float
+) -> dict[Work, Mapping[str, float]]:
     """Block → seconds of what streams to and from host memory while a micro-batch is worked on."""
     found: dict[Work, dict[str, float]] = {work: {} for work in Work}
     activations, weights = bool(table.offload_activations[0]), bool(table.offload_weights[0])
@@ -248,7 +252,7 @@ def _host_seconds(basis: StepBasis, workload: TrainingStep, table: MappingTable)
         if common is not None and common.frozen is not None:
             kept += one(common.frozen.each.get(name, 0.0))
         moved = one(saved) * activations + kept * weights
-        found[Work.FORWARD][name] = moved / one(rate)
+        found[Work.FORWARD][name] = stretch * moved / one(rate)
         for work in (Work.BACKWARD, Work.INPUT_GRADIENTS):
-            found[work][name] = (moved + gradient * parameters * weights) / one(rate)
+            found[work][name] = stretch * (moved + gradient * parameters * weights) / one(rate)
     return dict(found)

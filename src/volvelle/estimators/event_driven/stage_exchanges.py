@@ -33,9 +33,15 @@ class StageExchanges:
 
 
 def stage_exchanges(
-    counts: Mapping[str, float], basis: StepBasis, workload: TrainingStep, table: MappingTable, *, is_last: bool
+    counts: Mapping[str, float],
+    basis: StepBasis,
+    workload: TrainingStep,
+    table: MappingTable,
+    *,
+    is_last: bool,
+    stretch: float = 1.0,
 ) -> StageExchanges:
-    """Of a stage that holds so many of each block."""
+    """Of a stage that holds so many of each block; collectives take `stretch` times as long as the closed form says."""
     zero = int(table.zero[0])
     at_end, every, needed = ({name: list[Moved]() for name in counts} for _ in range(3))
     after: list[Moved] = []
@@ -52,9 +58,11 @@ def stage_exchanges(
         sharing = Group(round(one(copies.sharing)), round(one(copies.stride)))
         between = Group(max(round(one(copies.count)) // sharing.chips, 1), sharing.stride * sharing.chips)
         every_copy = Group(round(one(copies.count)), sharing.stride)
-        summed = Moved(Collective.ALL_REDUCE, sizes.summed, every_copy if zero < 1 else between, one(times.summed))
-        scattered = Moved(Collective.REDUCE_SCATTER, sizes.scattered, sharing, one(times.scattered))
-        collected = Moved(Collective.ALL_GATHER, sizes.gathered, sharing, one(times.gathered))
+        summed = Moved(
+            Collective.ALL_REDUCE, sizes.summed, every_copy if zero < 1 else between, stretch * one(times.summed)
+        )
+        scattered = Moved(Collective.REDUCE_SCATTER, sizes.scattered, sharing, stretch * one(times.scattered))
+        collected = Moved(Collective.ALL_GATHER, sizes.gathered, sharing, stretch * one(times.gathered))
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]
             every[name] += [scattered.part(share)] if zero >= 2 else []

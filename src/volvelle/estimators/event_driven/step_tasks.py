@@ -6,6 +6,7 @@ for all of a stage. What a slot does is worked out once for each piece of a stag
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.slot_tasks import ARRIVAL, STREAMS, Label, SlotTasks
 from volvelle.estimators.event_driven.slot_templates import Kind, Runs, Template, Templates
+from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.training.step_time import StepBasis
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
@@ -39,7 +41,7 @@ class SlotTable:
     """The task that handed it over; -1: none did."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepTasks:
     """The graph of a step, and what its tasks are."""
 
@@ -52,12 +54,28 @@ class StepTasks:
     runs: tuple[Runs, ...]
     """Blocks of every part of the model."""
 
+    @cached_property
+    def earlier(self) -> NDArray[np.int32]:
+        """The task before each on its stream; -1: there is none."""
+        found = np.full(len(self.graph), -1, dtype=np.int32)
+        following = self.graph.following
+        has_next = following >= 0
+        found[following[has_next]] = np.flatnonzero(has_next)
+        return found
+
     def stream(self, stage: int, number: int = 0) -> int:
         """The number of a stage's stream."""
         return stage * len(STREAMS) + number
 
 
-def step_tasks(model: LoweredModel, workload: TrainingStep, basis: StepBasis, table: MappingTable) -> StepTasks:
+def step_tasks(
+    model: LoweredModel,
+    workload: TrainingStep,
+    basis: StepBasis,
+    table: MappingTable,
+    *,
+    stretch: Stretch = AS_PRICED,
+) -> StepTasks:
     """Of one mapping, which has an order."""
     pipeline, interleave = int(table.pipeline[0]), int(table.interleave[0])
     order = pipeline_order(
@@ -67,7 +85,7 @@ def step_tasks(model: LoweredModel, workload: TrainingStep, basis: StepBasis, ta
         interleave=interleave,
         backward=model.trains,
     )
-    return _Expansion(Templates(model, workload, basis, table, order), order).tasks()
+    return _Expansion(Templates(model, workload, basis, table, order, stretch), order).tasks()
 
 
 _MAKES_WEIGHTS = (Work.BACKWARD, Work.WEIGHT_GRADIENTS)

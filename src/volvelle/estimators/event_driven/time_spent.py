@@ -40,47 +40,40 @@ def busiest_stage(step: StepTasks) -> int:
 
 
 def idle_time(step: StepTasks, ends: Real, stage: int) -> Idle:
-    """When the compute stream of a stage waits: for an exchange, a transfer, another stage's work."""
+    """When the compute stream of a stage waits: for an exchange, a transfer, another stage's work.
+
+    What is waited for is charged as long as it runs; the wait before it began to what that waited for in turn.
+    """
     graph, length = step.graph, float(ends.max())
     tasks = np.flatnonzero(graph.streams == step.stream(stage))
     before = np.concatenate(([0.0], ends[tasks[:-1]]))
-    starts = _starts(step, ends, tasks, before)
-    waited = np.flatnonzero(starts > before)
-    reason = _reasons(step, ends, tasks[waited])
+    begun = graph.starts(ends)
+    waited = np.flatnonzero(begun[tasks] > before)
     lines = tuple(dict.fromkeys([*(label.line for label in step.labels), BUBBLE, HAND_OVER]))
     numbers = {line: place for place, line in enumerate(lines)}
     of_label = np.array([numbers[label.line] for label in step.labels], dtype=np.intp)
-    line = of_label[step.label[reason]]
-    begin, end = before[waited], starts[waited]
-    # A transfer is waited for as long as it runs; what was waited before it began is another stage's work.
-    handed = line == numbers[HAND_OVER]
-    middle = np.clip(end - graph.durations[reason], begin, end)
-    split = handed & (middle > begin)
-    idle = (
-        np.concatenate((begin[split], np.where(split, middle, begin), [float(ends[tasks[-1]])])),
-        np.concatenate((middle[split], end, [length])),
-        np.concatenate((np.full(int(split.sum()), numbers[BUBBLE]), line, [numbers[BUBBLE]])),
-    )
-    order = np.argsort(idle[0], kind="stable")
-    return Idle(start=idle[0][order], end=idle[1][order], line=idle[2][order], lines=lines)
-
-
-def _starts(step: StepTasks, ends: Real, tasks: NDArray[np.intp], before: Real) -> Real:
-    """When tasks of one stream began."""
-    found = before.copy()
-    counts = np.diff(step.graph.pointers)[tasks]
-    for place in range(int(counts.max(initial=0))):
-        has = counts > place
-        edge = step.graph.pointers[tasks[has]] + place
-        found[has] = np.maximum(found[has], ends[step.graph.predecessors[edge]])
-    return found
+    found = [(np.array([float(ends[tasks[-1]])]), np.array([length]), np.array([numbers[BUBBLE]]))]
+    begin, end, reason = before[waited], begun[tasks[waited]], _reasons(step, ends, tasks[waited])
+    while len(reason):
+        line = of_label[step.label[reason]]
+        middle = np.clip(begun[reason], begin, end)
+        found.append((middle, end, line))
+        # What a stage does before it hands over is its work, and whatever it waits for: a bubble here.
+        left = middle > begin
+        handed = left & ((line == numbers[HAND_OVER]) | (line == numbers[BUBBLE]))
+        found.append((begin[handed], middle[handed], np.full(int(handed.sum()), numbers[BUBBLE])))
+        left &= ~handed
+        begin, end, reason = begin[left], middle[left], _reasons(step, ends, reason[left])
+    start, stop, line = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.argsort(start, kind="stable")
+    return Idle(start=start[order], end=stop[order], line=line[order].astype(np.intp), lines=lines)
 
 
 def _reasons(step: StepTasks, ends: Real, tasks: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The predecessor of each task that ended last."""
+    """What each task waited for that ended last: a predecessor, or the task before it on its stream."""
     graph = step.graph
-    found = np.zeros(len(tasks), dtype=np.intp)
-    latest = np.full(len(tasks), -1.0)
+    found = step.earlier[tasks].astype(np.intp)
+    latest = np.where(found >= 0, ends[found], -1.0)
     counts = np.diff(graph.pointers)[tasks]
     for place in range(int(counts.max(initial=0))):
         has = np.flatnonzero(counts > place)

@@ -17,6 +17,7 @@ from volvelle.mapping.actions import Exchange, Kernel
 from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT, TENSOR, Axis
 from volvelle.mapping.lowered_block import LoweredBlock
 from volvelle.mapping.lowering import DEQUANTISATION
+from volvelle.mapping.repeated_gathers import repeated_gathers
 from volvelle.mapping.symbols import Term
 from volvelle.quantities import Fraction, Number, is_plainly
 from volvelle.workload.operations import Phase
@@ -86,7 +87,9 @@ class BlockTime:
                 self.idle[phase] = idle
                 self.waiting = self.waiting + idle
         repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
-        self.repeated_hidden: Number = hidden_time(repeated, work[Phase.BACKWARD])
+        self.gathers = self._behind_kernels(tiers)
+        self.repeated_hidden: Number = counted(self.gathers.values())
+        """What of each gather that the backward pass repeats runs behind kernels."""
         self.repeated_exposed: Number = repeated - self.repeated_hidden
         self.forward = work[Phase.FORWARD] + blocking[Phase.FORWARD] + later[Phase.FORWARD]
         self.backward_work = work[Phase.BACKWARD]
@@ -109,7 +112,7 @@ class BlockTime:
             hidden = self.hidden[exchange.axis, exchange.phase]
             own = [self._exchanged(exchange.phase, exchange.axis, repeated=repeated) for repeated in (False, True)]
         elif exchange.repeated_in_backward:
-            hidden, own = self.repeated_hidden, [self._exchanged(exchange.phase, TENSOR, repeated=True)]
+            hidden, own = self.gathers[id(exchange)], [time]
         else:
             return time * self.exposure
         return time * (1.0 - hidden / np.maximum(total(own), np.finfo(float).tiny))
@@ -120,6 +123,20 @@ class BlockTime:
             for kernel, timing in self.kernels
             if kernel.phase is phase and (kernel.attention_core or not attention_core)
         )
+
+    def _behind_kernels(self, tiers: Mapping[Axis, Sequence[Tier]]) -> dict[int, Number]:
+        """Gather that the backward pass repeats → seconds that it hides behind the kernels that run meanwhile."""
+        if TENSOR not in tiers:
+            return {}
+        tasks = self.plan.tasks
+        timed = iter(timing.time for _, timing in self.kernels)
+        kernels = {place: next(timed) for place, task in enumerate(tasks) if isinstance(task.action, Kernel)}
+        exchanged = {id(exchange): time for exchange, time in self.exchanges}
+        found: dict[int, Number] = {}
+        for gather in repeated_gathers(tasks):
+            window = counted(kernels[place] for place in gather.behind)
+            found[id(tasks[gather.place].action)] = hidden_time(exchanged[id(tasks[gather.place].action)], window)
+        return found
 
     def _core(self, phase: Phase) -> Number:
         """Work that keys and values travel behind; positions swapped for heads are waited for."""

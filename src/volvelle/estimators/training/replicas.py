@@ -53,35 +53,30 @@ class Replicas:
     between_tiers: Sequence[Tier] | None
     """Between groups of sharing chips, where those are fewer than all."""
 
-    def exchange_time(
-        self,
-        parameters: Number,
-        workload: TrainingStep,
-        table: MappingTable,
-        micro_batches: Number,
-        *,
-        gathered_bytes: Number | None = None,
-    ) -> Seconds:
-        """Seconds a step: gradients summed; with ZeRO weights gathered, with ZeRO-2 and 3 every micro-batch.
+    def column_times(
+        self, parameters: Number, workload: TrainingStep, table: MappingTable, *, gathered_bytes: Number | None = None
+    ) -> ReplicaTimes:
+        """Every collective once, for all mappings; nothing where there is one copy.
 
         With ZeRO-3, which shares frozen weights out too, so many bytes are gathered; None: those of the parameters.
         """
         gradients = parameters * element_bytes(workload.gradient_element)
         weights = parameters * element_bytes(workload.weight_element)
-        time: Number = nested_all_reduce_time(gradients, self.tiers)
+        summed: Number = nested_all_reduce_time(gradients, self.tiers)
+        scattered: Number = 0.0
+        gathered: Number = 0.0
+        several = self.count > 1.0
         if np.any(table.zero >= 1):
-            scattered = nested_reduce_scatter_time(gradients, self.sharing_tiers)
-            gathered = nested_all_gather_time(weights, self.sharing_tiers)
             rest: Number = 0.0
             if self.between_tiers is not None:
                 rest = nested_all_reduce_time(gradients / self.sharing, self.between_tiers)
-            time = np.where(table.zero < 1, time, scattered + gathered + rest)
-            if np.any(table.zero >= 2):
-                time = np.where(table.zero == 2, micro_batches * scattered + gathered + rest, time)
-                if gathered_bytes is not None:
-                    gathered = nested_all_gather_time(gathered_bytes, self.sharing_tiers)
-                time = np.where(table.zero == 3, micro_batches * (scattered + 2.0 * gathered) + rest, time)
-        return np.where(self.count > 1.0, time, 0.0)
+            shares = several & (table.zero >= 1)
+            summed = np.where(table.zero >= 1, rest, summed)
+            scattered = np.where(shares, nested_reduce_scatter_time(gradients, self.sharing_tiers), 0.0)
+            if gathered_bytes is not None:
+                weights = np.where(table.zero == 3, gathered_bytes, weights)
+            gathered = np.where(shares, nested_all_gather_time(weights, self.sharing_tiers), 0.0)
+        return ReplicaTimes(summed=np.where(several, summed, 0.0), scattered=scattered, gathered=gathered)
 
     def sizes(
         self, parameters: float, workload: TrainingStep, zero: int, *, gathered_bytes: float | None = None

@@ -26,6 +26,7 @@ from volvelle.estimators.training.lines import (
     SLOWED,
     Line,
 )
+from volvelle.estimators.training.replica_exchange import ReplicaExchange, replica_exchange
 from volvelle.estimators.training.replicas import Replicas, replicas
 from volvelle.estimators.training.stage_memory import Frozen, Held, stage_memory
 from volvelle.estimators.training.stages import OfBlocks, Stages
@@ -33,9 +34,10 @@ from volvelle.laws.collectives import point_to_point_time
 from volvelle.laws.nested_collectives import Tier, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
+from volvelle.laws.pipeline import dual_pipe_waited_transfers, waited_transfers, zero_bubble_waited_transfers
 from volvelle.mapping.axes import DATA, PIPELINE, REPLICAS, Axis, combined, stride
 from volvelle.mapping.lowered_model import LoweredModel
-from volvelle.mapping.parallelism import MappingTable
+from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.quantities import Bytes, Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import Counting, TrainingStep
@@ -126,18 +128,11 @@ def step_time(
         experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
     as_comet = workload.counting is Counting.COMET
     kinds = (held, *([experts] if experts else [])) if model.trains else ()
-    exchanged, stepped = (
-        (_layer_gradients(stages, held, workload), 0.0)
-        if as_comet
-        else _exchanged(stages, kinds, workload, table, micro_batches)
-    )
-    # Gradients hide behind the layers that every stage has, as far as repeated gathers have left room there.
-    behind = blocks.of(
-        lambda block: block.weight_gradients if as_comet else block.backward_work - block.repeated_hidden
-    )
-    room = stages.last.of_layers(behind)
-    window = room * np.where(table.zero >= 2.0, micro_batches, 1.0)
-    hidden = hidden_time(exchanged, window, overlap=table.overlap)
+    if as_comet:
+        exchange = _as_comet(stages, held, workload, table, blocks)
+    else:
+        exchange = replica_exchange(stages, kinds, workload, table, micro_batches, blocks)
+    hidden = exchange.exchanged - exchange.exposed
     per_step = blocks.of(lambda block: block.per_step)
     bubble = stages.bubble(
         time,
@@ -152,8 +147,8 @@ def step_time(
         ONCE: total(count * per_step[name] for name, count in slowest.counts.items()),
         BUBBLE: bubble,
         HAND_OVER: _hand_over(once, machine, table, micro_batches),
-        GRADIENTS: exchanged - hidden,
-        OPTIMISER: optimiser_time(stepped, workload, machine, table),
+        GRADIENTS: exchange.exposed,
+        OPTIMISER: optimiser_time(exchange.stepped, workload, machine, table),
     }
     if not is_plainly(machine.communication_sm_share, 0.0):
         totals[SLOWED] = overlap_slowdown_time(hidden, share=machine.communication_sm_share)
@@ -189,7 +184,8 @@ def step_time(
             layers=slowest.counts,
             micro_batches=micro_batches,
             parameters=blocks.size(lambda block: (*block.weights, *block.expert_weights)),
-            optimiser_traffic=here * optimiser_step_time(stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
+            optimiser_traffic=here
+            * optimiser_step_time(exchange.stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
             machine=machine,
             kinds=kinds,
             hand_over=once,
@@ -199,25 +195,15 @@ def step_time(
     return found
 
 
-def _exchanged(
-    stages: Stages, kinds: Sequence[Held], workload: TrainingStep, table: MappingTable, micro_batches: Number
-) -> tuple[Seconds, Count]:
-    """Seconds in which replicas exchange gradients and weights, and parameters that the optimiser steps on a chip."""
-    exchanged: Number = 0.0
-    stepped: Number = 0.0
-    for kind in kinds:
-        gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
-        exchanged = exchanged + kind.replicas.exchange_time(
-            kind.most, workload, table, micro_batches, gathered_bytes=gathered
-        )
-        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
-    return exchanged, stepped
-
-
-def _layer_gradients(stages: Stages, held: Held, workload: TrainingStep) -> Seconds:
-    """Seconds of an all-reduce of the layers' gradients, at any stage of ZeRO (see `comet_counting`)."""
+def _as_comet(
+    stages: Stages, held: Held, workload: TrainingStep, table: MappingTable, blocks: Blocks
+) -> ReplicaExchange:
+    """An all-reduce of the layers' gradients behind those of their weights, at any ZeRO (see `comet_counting`)."""
     size = stages.first.of_layers(held.each) * element_bytes(workload.gradient_element)
-    return np.where(held.replicas.count > 1.0, nested_all_reduce_time(size, held.replicas.tiers), 0.0)
+    exchanged = np.where(held.replicas.count > 1.0, nested_all_reduce_time(size, held.replicas.tiers), 0.0)
+    room = stages.last.of_layers(blocks.of(lambda block: block.weight_gradients))
+    hidden = hidden_time(exchanged, room, overlap=table.overlap)
+    return ReplicaExchange(exchanged=exchanged, exposed=exchanged - hidden, stepped=0.0)
 
 
 def _frozen(blocks: Blocks) -> Frozen | None:
@@ -257,8 +243,15 @@ def _hand_over_once(blocks: Blocks, machine: SustainedRates, tiers: Sequence[Tie
 
 def _hand_over(once: Seconds, machine: SustainedRates, table: MappingTable, micro_batches: Number) -> Seconds:
     """Activations forward and gradients backward, if waited for."""
-    transfers = 2.0 * (micro_batches * table.interleave + table.pipeline - 1.0) * machine.hand_over_exposure
-    return np.where(table.pipeline > 1.0, transfers * once, 0.0)
+    stages, schedule = table.pipeline, table.schedule
+    transfers = waited_transfers(stages, interleave=table.interleave, micro_batches=micro_batches)
+    if np.any(schedule != Schedule.ONE_FORWARD_ONE_BACKWARD):
+        transfers = np.where(schedule == Schedule.GPIPE, 2.0 * (stages - 1.0), transfers)
+        filled = zero_bubble_waited_transfers(stages, micro_batches=micro_batches)
+        transfers = np.where(schedule == Schedule.ZERO_BUBBLE, filled, transfers)
+        both = dual_pipe_waited_transfers(stages, micro_batches=micro_batches)
+        transfers = np.where(schedule == Schedule.DUAL_PIPE, both, transfers)
+    return np.where(table.pipeline > 1.0, transfers * machine.hand_over_exposure * once, 0.0)
 
 
 def _optimiser_sizes(workload: TrainingStep) -> dict[str, Bytes]:

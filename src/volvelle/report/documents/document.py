@@ -31,6 +31,10 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "collective": ("volvelle.report.documents.collective:CollectiveDocument",),
     "compare": ("volvelle.report.documents.compare:CompareDocument",),
     "cost": ("volvelle.report.documents.cost:CostDocument",),
+    "crosscheck": (
+        "volvelle.report.documents.crosscheck:CrossCheckDocument",
+        "volvelle.report.documents.crosscheck:SuiteDocument",
+    ),
     "estimate": ("volvelle.report.documents.estimate:EstimateDocument",),
     "explore": (
         "volvelle.report.documents.explore:ExploreDocument",

@@ -17,6 +17,8 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.collective.CollectiveAnswer": "collective:COLLECTIVE",
     "volvelle.verbs.compare.Comparison": "compare:COMPARISON",
     "volvelle.verbs.cost.Account": "cost:ACCOUNT",
+    "volvelle.verbs.crosscheck.answers.CrossCheck": "crosscheck:CROSSCHECK",
+    "volvelle.verbs.crosscheck.suite_check.SuiteCheck": "crosscheck:SUITE",
     "volvelle.verbs.estimate.Answer": "estimate:ESTIMATE",
     "volvelle.verbs.fleet.answer.Fleet": "fleet:FLEET",
     "volvelle.verbs.how_many.Sizing": "plan:SIZING",

@@ -25,6 +25,7 @@ _MAPPINGS = [
     ParallelMapping(tensor=2, context=2),
     ParallelMapping(tensor=2, context=2, ulysses=True),
 ]
+_COMPUTED = (How.KERNEL, How.GATHERED_KERNEL, How.CORE_KERNEL)
 
 
 def _blocks(model: Transformer, mapping: ParallelMapping, **constants: float) -> tuple[Blocks, float]:
@@ -44,13 +45,14 @@ def _alone(time: BlockTime, steps: BlockSteps, work: Work) -> float:
     own = sum(
         step.seconds
         for step in steps.works[work]
-        if step.line is not SLOWED and step.how in (How.KERNEL, How.CORE_KERNEL, How.BLOCKING)
+        if step.line is not SLOWED and step.how in (*_COMPUTED, How.BLOCKING)
     )
     phases = {"FORWARD"} if work is Work.FORWARD else {"RECOMPUTE", "BACKWARD"}
+    tasks = {id(task.action): task for task in time.plan.tasks}
     behind = [
         float(np.max(time.exposed_time(exchange, seconds)))
         for exchange, seconds in time.exchanges
-        if exchange.phase.name in phases and not exchange.per_step and steps._how(exchange) is not How.BLOCKING
+        if exchange.phase.name in phases and not exchange.per_step and steps._how(tasks[id(exchange)]) is not How.BLOCKING
     ]
     return own + sum(behind)
 
@@ -76,7 +78,7 @@ def test_a_backward_is_its_gradients_of_inputs_and_of_weights(mapping: ParallelM
         apart = [step for work in (Work.INPUT_GRADIENTS, Work.WEIGHT_GRADIENTS) for step in works[work]]
         seconds = sum(step.seconds for step in works[Work.BACKWARD])
         assert sum(step.seconds for step in apart) == pytest.approx(seconds, rel=1e-12)
-        of_weights = sum(step.seconds for step in works[Work.WEIGHT_GRADIENTS] if step.how is How.KERNEL)
+        of_weights = sum(step.seconds for step in works[Work.WEIGHT_GRADIENTS] if step.how in _COMPUTED)
         slowed = sum(step.seconds for step in works[Work.WEIGHT_GRADIENTS] if step.line is SLOWED)
         assert of_weights - slowed == pytest.approx(float(np.max(time.weight_gradients)), rel=1e-12)
 

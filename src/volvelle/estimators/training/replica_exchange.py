@@ -1,0 +1,112 @@
+"""What replicas exchange in a step, and what of it the step waits for.
+
+Gradients leave layer by layer while the backward pass runs, those of the embedding last. Weights that ZeRO-1 and 2
+share out are gathered when the optimiser is done; with ZeRO-3 before every pass over a layer, one layer ahead.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from volvelle.estimators.kernels import total
+from volvelle.estimators.training.blocks import Blocks
+from volvelle.estimators.training.stage_memory import Held
+from volvelle.estimators.training.stages import OfBlocks, Stages
+from volvelle.laws.overlap import trailing_exchange_time
+from volvelle.mapping.parallelism import MappingTable, Schedule
+from volvelle.quantities import Count, Number, Seconds
+from volvelle.workload.elements import element_bytes
+from volvelle.workload.training import TrainingStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaExchange:
+    """Seconds of a step."""
+
+    exchanged: Seconds
+    exposed: Seconds
+    """Of these, what nothing hides."""
+    stepped: Count
+    """Parameters that the optimiser steps on a chip."""
+
+
+class _FirstStage:
+    """What the first stage runs behind its ends, which is what its gradients hide behind: it is the last to be done."""
+
+    def __init__(self, stages: Stages, blocks: Blocks, table: MappingTable) -> None:
+        counts = stages.first.counts
+        ends = {block.name for block in (*stages.model.before, *stages.model.after)}
+        self.counts = counts
+        self.inner = {name: count for name, count in counts.items() if name not in ends}
+        self.begin = {name: counts[name] for name in (block.name for block in stages.model.before)}
+        self.layers: Number = total(self.inner.values())
+        self.forward = self.of(blocks.of(lambda block: block.forward))
+        self.backward = self.of(blocks.of(lambda block: block.backward))
+        self.last_work: Number = self.backward
+        if np.any(table.schedule == Schedule.ZERO_BUBBLE):
+            weights = self.of(blocks.of(lambda block: block.weight_gradients))
+            self.last_work = np.where(table.schedule == Schedule.ZERO_BUBBLE, weights, self.backward)
+
+    def of(self, each: OfBlocks) -> Number:
+        """A quantity of all but the ends."""
+        return total(count * each[name] for name, count in self.inner.items())
+
+    def ends_share(self, each: OfBlocks) -> Number:
+        """Of a quantity, what is the embedding's."""
+        begin = total(count * each[name] for name, count in self.begin.items())
+        whole = total(count * each[name] for name, count in self.counts.items())
+        return begin / np.maximum(whole, np.finfo(float).tiny)
+
+
+def replica_exchange(
+    stages: Stages,
+    kinds: Sequence[Held],
+    workload: TrainingStep,
+    table: MappingTable,
+    micro_batches: Number,
+    blocks: Blocks,
+) -> ReplicaExchange:
+    """Of all kinds of weights together."""
+    if not kinds:
+        return ReplicaExchange(exchanged=0.0, exposed=0.0, stepped=0.0)
+    first = _FirstStage(stages, blocks, table)
+    stepped: Number = 0.0
+    leaving, leaving_last, gathered, gathered_last, exchanged = 0.0, 0.0, 0.0, 0.0, 0.0
+    for kind in kinds:
+        size = kind.most_bytes(stages, element_bytes(workload.weight_element))
+        times = kind.replicas.column_times(kind.most, workload, table, gathered_bytes=size)
+        share = first.ends_share(kind.each)
+        once = times.summed + times.scattered
+        leaving, leaving_last = leaving + once * (1.0 - share), leaving_last + once * share
+        gathered, gathered_last = gathered + times.gathered * (1.0 - share), gathered_last + times.gathered * share
+        often = np.where(table.zero >= 2.0, micro_batches, 1.0)
+        gathers = np.where(table.zero >= 3.0, 2.0 * micro_batches, 1.0)
+        exchanged = exchanged + times.summed + often * times.scattered + gathers * times.gathered
+        stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
+    exposed = trailing_exchange_time(
+        leaving,
+        first.last_work,
+        layers=first.layers,
+        pieces=table.interleave,
+        stages=table.pipeline,
+        last=leaving_last,
+    )
+    if np.any(table.zero >= 1.0):
+        after = gathered + gathered_last
+        if np.any(table.zero >= 2.0):
+            turns = micro_batches - 1.0
+            behind = turns * np.maximum(leaving + leaving_last - first.forward - first.backward, 0.0)
+            exposed = exposed + np.where(table.zero == 2.0, behind, 0.0)
+            ahead = (
+                np.maximum(gathered - first.forward, 0.0)
+                + np.maximum(gathered + leaving - first.backward, 0.0)
+                + 2.0 * gathered_last
+            )
+            after = np.where(table.zero >= 3.0, micro_batches * ahead, after)
+        exposed = exposed + after
+    return ReplicaExchange(
+        exchanged=exchanged,
+        exposed=np.where(table.overlap > 0, np.minimum(exposed, exchanged), exchanged),
+        stepped=stepped,
+    )

@@ -1,0 +1,1 @@
+"""Estimators held against each other, for people."""

@@ -1,0 +1,1 @@
+"""One step by several estimators: answers side by side, and why they differ."""
