@@ -532,6 +532,18 @@ def sized() -> dict[str, str]:
         return {"fleet-chat-and-summaries.svg": drawn.read_text("utf-8")}
 
 
+def rings() -> tuple[dict[str, str], dict[str, str]]:
+    """The picture of rings over many nodes, and the figures of its text."""
+    with TemporaryDirectory() as folder:
+        drawn = Path(folder) / "rings.svg"
+        script = ROOT / "benchmarks" / "collective_scaling.py"
+        command = [sys.executable, str(script), "--json", "--plot", str(drawn)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout.splitlines()[-1])
+        texts = {f"ring_{name}": f"{value:.2g}" if "gained" in name else f"{value:.2f}" for name, value in found.items()}
+        return {"ring-over-nodes.svg": drawn.read_text("utf-8")}, texts
+
+
 def worked() -> dict[str, str]:
     """The arithmetic of the first estimate, piece by piece, for the page that explains it."""
     catalogue = volvelle.Catalogue()
@@ -980,7 +992,9 @@ def made_at_once() -> Made:
     """What answers by formula make, in this process."""
     files = mapped() | sized() | benchmark_pages() | kernel_pages() | reference_pages() | documents_pages()
     files |= speculation_pages()
-    quoted = worked()
+    pictures, told = rings()
+    files |= pictures
+    quoted = worked() | told
     quoted["pair_spread"] = f"{pair_spread():.2f}"
     quoted["chance_of_five"] = f"{100 * float(chance_of_order(0.05, spread=pair_spread())):.0f} %"
     for name, question in PLANS.items():

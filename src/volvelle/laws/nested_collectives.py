@@ -159,12 +159,21 @@ def nested_all_reduce_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: boo
 def ring_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
     r"""All-reduce around one ring through nested dimensions, where a library is told to use no other algorithm.
 
-    $$ t = \sigma + \sum_i (2 s_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
-       2\,\frac{P-1}{P}\,\frac{n}{B_i}\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
+    $$ t = \sigma + \sum_i (2 h_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       2\,h_i\,\frac{n}{P\,B_i}, \qquad
+       h_i = (P-1)\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
 
-    Assumes what the reduce-scatter around one ring assumes; the network adds nothing up.
+    h are the hops of a ring in dimension i: P − 1 of them in all, also where a switch could halve and double in fewer
+    steps. Assumes what the reduce-scatter around one ring assumes; the network adds nothing up.
     """
-    parts = [(2.0 * wait, 2.0 * move) for wait, move in _ring_parts(size, tiers)]
+    members: Number = 1.0
+    for tier in tiers:
+        members = members * tier.chips
+    hops = _ring_volumes(members, tiers)
+    parts = [
+        (2.0 * hop * tier.latency, 2.0 * hop * size / members / tier.rate)
+        for tier, hop in zip(tiers, hops, strict=True)
+    ]
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 
