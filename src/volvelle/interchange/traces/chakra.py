@@ -15,7 +15,7 @@ from volvelle.errors import DescriptionError, brief
 from volvelle.interchange.traces import wire
 from volvelle.interchange.traces.kineto_events import short_name
 from volvelle.interchange.traces.tensors import arguments_of, said_of
-from volvelle.interchange.traces.trace_file import MOST_OPERATIONS, seconds_of
+from volvelle.interchange.traces.trace_file import refuse_many, seconds_of
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.trace.counting import Argument, moved_bytes, tensors, work_of
 from volvelle.workload.trace.order import running_order
@@ -85,8 +85,7 @@ def read_chakra(data: bytes, file: Path) -> Trace:
             if str(file) in str(error):
                 raise
             raise DescriptionError(f"{str(file)!r}, message {place}: {error}") from None
-        if len(nodes) > MOST_OPERATIONS:
-            raise DescriptionError(f"{str(file)!r} has more than {MOST_OPERATIONS:,} nodes; record fewer steps")
+        refuse_many(len(nodes), file)
     return chakra_trace(nodes, file, f"Chakra {version}".strip())
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from volvelle.errors import DescriptionError, brief
 from volvelle.interchange.traces.chakra import ChakraNode, chakra_trace
-from volvelle.interchange.traces.trace_file import MOST_OPERATIONS, JsonObjects, seconds_of, whole_of
+from volvelle.interchange.traces.trace_file import JsonObjects, refuse_many, seconds_of, whole_of
 from volvelle.workload.trace.values import Trace
 
 LONG: Final = "workload_graph"
@@ -25,12 +25,9 @@ _PASSED_ON: Final = (
 
 def read_chakra_json(text: str, file: Path) -> Trace:
     """One rank's nodes."""
-    objects = JsonObjects(text, file, LONG)
-    nodes = []
-    for place, told in enumerate(objects):
-        nodes.append(_node(told, f"{str(file)!r}, node {place}"))
-        if len(nodes) > MOST_OPERATIONS:
-            raise DescriptionError(f"{str(file)!r} has more than {MOST_OPERATIONS:,} nodes; record fewer steps")
+    refuse_many(max(text.count('"NodeType"'), text.count('"Id"')), file)
+    name = repr(str(file))
+    nodes = [_node(told, f"{name}, node {place}") for place, told in enumerate(JsonObjects(text, file, LONG))]
     return chakra_trace(nodes, file, "Chakra as JSON")
 
 
@@ -53,12 +50,15 @@ def _node(told: object, where: str) -> ChakraNode:
         _numbers(_either(told, "ctrlDeps", "ctrl_deps"), where),
         _numbers(_either(told, "data_deps", "dataDeps"), where),
         None if taken is None else seconds_of(taken, unit=_MICRO, where=where),
-        {key: told[key] for key in _PASSED_ON if isinstance(told.get(key), int | float | str)},
+        {key: told[key] for key in _PASSED_ON if key in told and isinstance(told[key], int | float | str)},
     )
 
 
 def _either(told: dict[str, Any], *names: str) -> Any:
-    return next((told[name] for name in names if name in told), None)
+    for name in names:
+        if name in told:
+            return told[name]
+    return None
 
 
 def _numbers(told: object, where: str) -> list[int]:

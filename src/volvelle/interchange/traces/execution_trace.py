@@ -14,7 +14,7 @@ from volvelle.errors import DescriptionError, brief
 from volvelle.interchange.traces.collective_words import collective_named, communication, is_communication
 from volvelle.interchange.traces.kineto import Recorded
 from volvelle.interchange.traces.tensors import ELEMENTS, arguments_of, said_of
-from volvelle.interchange.traces.trace_file import MOST_OPERATIONS, JsonObjects, finite, whole_of
+from volvelle.interchange.traces.trace_file import JsonObjects, finite, refuse_many, whole_of
 from volvelle.workload.elements import ELEMENT_BYTES
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.trace.counting import Argument, moved_bytes, rank, tensors, work_of
@@ -56,6 +56,7 @@ class ExecutionTrace:
 
 def read_execution_trace(text: str, file: Path) -> ExecutionTrace:
     """The trace, its nodes within each other resolved."""
+    refuse_many(max(text.count('"id"'), text.count('"ctrl_deps"')), file)
     objects = JsonObjects(text, file, "nodes")
     nodes: dict[int, _Node] = {}
     for place, told in enumerate(objects):
@@ -66,8 +67,6 @@ def read_execution_trace(text: str, file: Path) -> ExecutionTrace:
                 "its own"
             )
         nodes[node.number] = node
-        if len(nodes) > MOST_OPERATIONS:
-            raise DescriptionError(f"{str(file)!r} has more than {MOST_OPERATIONS:,} nodes; record fewer steps")
     left_out: Counter[str] = Counter()
     above = {}
     for node in nodes.values():

@@ -11,7 +11,7 @@ from typing import Final
 
 from volvelle.errors import DescriptionError
 from volvelle.interchange.traces import wire
-from volvelle.interchange.traces.trace_file import MOST_OPERATIONS
+from volvelle.interchange.traces.trace_file import refuse_many
 from volvelle.workload.trace.counting import Argument, moved_bytes, work_of
 from volvelle.workload.trace.values import Operation, Tensor, Trace
 
@@ -99,7 +99,7 @@ def _model(data: bytes, file: Path) -> Trace:
             functions += 1
     if graph is None:
         raise DescriptionError(f"{str(file)!r} has no graph; give a model that was exported whole")
-    nodes, sizes, left_out = _graph(graph)
+    nodes, sizes, left_out = _graph(graph, file)
     if functions:
         left_out["functions of the model, which nodes may call"] += functions
     operations: list[Operation] = []
@@ -141,7 +141,7 @@ def _model(data: bytes, file: Path) -> Trace:
 _DOMAINS: Final = ("", "ai.onnx", "com.microsoft", "pkg.torch")
 
 
-def _graph(data: bytes) -> tuple[list[_Node], dict[str, Tensor], Counter[str]]:
+def _graph(data: bytes, file: Path) -> tuple[list[_Node], dict[str, Tensor], Counter[str]]:
     nodes: list[_Node] = []
     sizes: dict[str, Tensor] = {}
     left_out: Counter[str] = Counter()
@@ -150,8 +150,7 @@ def _graph(data: bytes) -> tuple[list[_Node], dict[str, Tensor], Counter[str]]:
             continue
         if number == 1:
             nodes.append(_node(value, left_out))
-            if len(nodes) > MOST_OPERATIONS:
-                raise DescriptionError(f"the graph has more than {MOST_OPERATIONS:,} nodes; export a part of the model")
+            refuse_many(len(nodes), file)
         elif number == 5:
             _weight(value, sizes)
         elif number in (11, 12, 13):

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from volvelle.errors import DescriptionError, brief
 from volvelle.interchange.traces.collective_words import collective_named
-from volvelle.interchange.traces.trace_file import MOST_OPERATIONS, JsonObjects, finite
+from volvelle.interchange.traces.trace_file import JsonObjects, finite, refuse_many
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.trace.order import running_order
 from volvelle.workload.trace.values import Communication, Operation, Trace
@@ -21,6 +21,7 @@ _CYCLES: Final = ("fwd_pass_comp_cycles", "comms_time_fwd_cycles", "comms_scaleo
 
 def read_phases(text: str, file: Path, *, clock: float | None) -> Trace:
     """Every phase as its computation and then its message; `clock` are cycles a second."""
+    refuse_many(text.count('"label"'), file)
     objects = JsonObjects(text, file, "nodes")
     layers: dict[str, dict[str, Any]] = {}
     for place, told in enumerate(objects):
@@ -28,8 +29,6 @@ def read_phases(text: str, file: Path, *, clock: float | None) -> Trace:
         if label in layers:
             raise DescriptionError(f"{str(file)!r}: node {label!r} is there twice; give every node a label of its own")
         layers[label] = layer
-        if len(layers) > MOST_OPERATIONS:
-            raise DescriptionError(f"{str(file)!r} has more than {MOST_OPERATIONS:,} nodes; cut the trace")
     if not layers:
         raise DescriptionError(f"{str(file)!r} has no nodes; give a list of phases")
     if clock is None and any(_cycles(layer, label, file) for label, layer in layers.items()):

@@ -1,6 +1,9 @@
 """A trace from its file, by what the file holds: Chakra, Kineto, execution trace, torch.export, ONNX or phases."""
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +23,19 @@ _HEAD: Final = 2**20
 FORMATS: Final = "Chakra (.et or JSON), Kineto, PyTorch's execution trace, torch.export (.pt2), ONNX or phases"
 
 
+@contextmanager
+def _many_values() -> Iterator[None]:
+    """While millions of values are made that all stay, looking for those that could go doubles the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@_many_values()
 def read_trace(file: Path, profile: Path | None = None, *, clock: float | None = None) -> Trace:
     """The trace of a file; an execution trace may have a Kineto `profile` of the same run, which has its times."""
     data = read_whole(file)

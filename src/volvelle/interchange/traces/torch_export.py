@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from volvelle.errors import DescriptionError, brief
 from volvelle.interchange.traces.collective_words import collective_named
-from volvelle.interchange.traces.trace_file import MOST_OPERATIONS, most_bytes
+from volvelle.interchange.traces.trace_file import most_bytes, refuse_many
 from volvelle.workload.trace.counting import Argument, moved_bytes, work_of
 from volvelle.workload.trace.values import Communication, Operation, Tensor, Trace
 
@@ -46,6 +46,7 @@ def read_torch_export(data: bytes, file: Path) -> Trace:
     graph = module.get("graph") if isinstance(module, dict) else None
     if not isinstance(graph, dict) or not isinstance(graph.get("nodes"), list):
         raise DescriptionError(f"{str(file)!r} has no graph_module.graph.nodes; save it again with torch.export.save")
+    refuse_many(len(graph["nodes"]), file)
     left_out: Counter[str] = Counter()
     sizes = _tensors(graph.get("tensor_values"), left_out)
     operations: list[Operation] = []
@@ -56,8 +57,6 @@ def read_torch_export(data: bytes, file: Path) -> Trace:
         operations.append(_operation(node, place, sizes, made, left_out))
         for name in _named(node.get("outputs")):
             made[name] = place
-        if len(operations) > MOST_OPERATIONS:
-            raise DescriptionError(f"{str(file)!r} has more than {MOST_OPERATIONS:,} nodes; export a part of the model")
     if not operations:
         raise DescriptionError(f"{str(file)!r} has no nodes; export a model that does something")
     version = told.get("schema_version")

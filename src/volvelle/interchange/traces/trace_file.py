@@ -15,7 +15,8 @@ from volvelle.input_limits import read_bytes
 
 LARGEST: Final = 2**30
 """Bytes of a trace, unpacked."""
-MOST_OPERATIONS: Final = 4_000_000
+MOST_OPERATIONS: Final = 500_000
+"""That are read: some seconds and half a gigabyte."""
 _MEMORY_SHARE: Final = 4
 """A trace and what is made of it takes up to so many times its own bytes."""
 _GZIP: Final = b"\x1f\x8b"
@@ -159,6 +160,15 @@ class JsonObjects:
         cut = " (the file ends there)" if at >= len(self._text) else ""
         return DescriptionError(
             f"{str(self._file)!r} is not whole JSON: {what} at character {at}{cut}; copy or record it again"
+        )
+
+
+def refuse_many(count: int, file: Path) -> None:
+    """Refuse a trace of too many operations."""
+    if count > MOST_OPERATIONS:
+        raise DescriptionError(
+            f"{str(file)!r} has {count:,} operations, and {MOST_OPERATIONS:,} are read; record fewer steps, or cut the "
+            "trace"
         )
 
 
