@@ -540,7 +540,8 @@ def rings() -> tuple[dict[str, str], dict[str, str]]:
         command = [sys.executable, str(script), "--json", "--plot", str(drawn)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout.splitlines()[-1])
-        texts = {f"ring_{name}": f"{value:.2g}" if "gained" in name else f"{value:.2f}" for name, value in found.items()}
+        texts = {f"ring_{name}": f"{value:.2f}" for name, value in found.items()}
+        texts["ring_most_gained_by_other_algorithms"] = f"{found['most_gained_by_other_algorithms']:.0f}"
         return {"ring-over-nodes.svg": drawn.read_text("utf-8")}, texts
 
 

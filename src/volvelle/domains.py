@@ -29,6 +29,7 @@ from volvelle.quantities import (
     DOLLARS_PER_WATT,
     FLOP_PER_SECOND,
     FRACTION,
+    HERTZ,
     JOULES_PER_BYTE,
     JULIAN_YEAR,
     SECONDS,
@@ -252,6 +253,8 @@ YEAR = _whole(1600, 2200)
 
 FLOP_RATE = NumberDomain(1.0, 1e21, FLOP_PER_SECOND)
 BYTE_RATE = NumberDomain(1.0, 1e18, BYTES_PER_SECOND)
+CLOCK = NumberDomain(1.0, 1e13, HERTZ)
+"""Cycles a second."""
 SIZE = NumberDomain(1.0, 1e18, BYTES)
 NO_SIZE = NumberDomain(0.0, 1e18, BYTES)
 DELAY = NumberDomain(0.0, 3600.0, SECONDS)

@@ -70,6 +70,7 @@ from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
+from volvelle.verbs.replay import ReplayAnswer, replay
 from volvelle.verbs.scale import Scaling, scale
 from volvelle.verbs.serving.serve import Serving, serve
 from volvelle.verbs.serving.split import SplitServing, serve_split
@@ -159,6 +160,7 @@ __all__ = [
     "RailOnly",
     "Range",
     "Recompute",
+    "ReplayAnswer",
     "Ring",
     "Routing",
     "Scaling",
@@ -208,6 +210,7 @@ __all__ = [
     "plan",
     "plan_serving",
     "read_model",
+    "replay",
     "sampled",
     "scale",
     "serve",

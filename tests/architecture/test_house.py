@@ -33,8 +33,15 @@ what is said of few held-out systems, by 30 for what NCCL would choose, and by 1
 the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces; and down by
 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
-    "interchange/traces": 135,
     "interchange/step_traces": 900,
+    "interchange/traces": 2300,
+    "workload/trace": 690,
+    "estimators/trace_replay": 560,
+    "verbs/replay.py": 155,
+    "cli/replay.py": 62,
+    "report/replay": 142,
+    "report/documents/replay.py": 68,
+    "report/notebook/replay.py": 20,
     "applications/kernels": 735,
     "estimators/kernel_families.py": 400,
     "laws/kernels": 410,

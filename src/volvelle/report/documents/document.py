@@ -49,6 +49,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.plan:SizingDocument",
         "volvelle.report.documents.plan_serving:ServingPlanDocument",
     ),
+    "replay": ("volvelle.report.documents.replay:ReplayDocument",),
     "reproduce": (),
     "scale": ("volvelle.report.documents.scale:ScaleDocument",),
     "serve": (

@@ -1,0 +1,1 @@
+"""Traces on another machine: operation by operation by the laws, then replayed in order."""

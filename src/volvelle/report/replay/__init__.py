@@ -1,0 +1,1 @@
+"""A replayed trace, as it is shown."""
