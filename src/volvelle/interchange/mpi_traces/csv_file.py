@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -222,8 +222,8 @@ class _Reading:
         return found
 
     def _gathered(self) -> MessageTrace:
-        whole = {name: np.frombuffer(column, dtype=np.int64) for name, column in self.whole.items()}
-        real = {name: np.frombuffer(column, dtype=np.float64) for name, column in self.real.items()}
+        whole: dict[str, Any] = {name: np.frombuffer(column, dtype=np.int64) for name, column in self.whole.items()}
+        real: dict[str, Any] = {name: np.frombuffer(column, dtype=np.float64) for name, column in self.real.items()}
         highest = int(max(whole["rank"].max(), whole["partner"].max()))
         ranks = self.ranks or highest + 1
         beyond = np.flatnonzero((whole["rank"] >= ranks) | (whole["partner"] >= ranks))
