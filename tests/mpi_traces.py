@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
+from volvelle.catalogue import Catalogue
+from volvelle.estimators.message_passing.retimed import EAGER
 from volvelle.interchange.mpi_traces.csv_file import read_events
+from volvelle.interchange.mpi_traces.smpi import platform, smpi_settings
+from volvelle.system.cluster import Cluster, Dimension
+from volvelle.system.link import Link
+from volvelle.system.topologies import Switch
 from volvelle.workload.message_passing.trace import MessageTrace
 
 PROGRAMS = ("halo", "ring", "conjugate_gradient", "irregular")
@@ -74,6 +80,47 @@ def recorded(program: str, ranks: int, folder: Path) -> MessageTrace:
     return read_events(file)
 
 
+def one_switch(ranks: int, *, rate: float, latency: float) -> Cluster:
+    """A machine of as many chips, each with one port."""
+    link = Link(name="wire", rate=rate, latency=latency)
+    part = Dimension(name="network", size=ranks, topology=Switch(), link=link)
+    return Cluster(name=f"switch/{ranks}", chip=Catalogue().chip("h100-sxm"), dimensions=(part,))
+
+
 def without_computation(trace: MessageTrace) -> MessageTrace:
     """The same, with ranks that do nothing but communicate."""
     return replace(trace, compute=np.zeros(len(trace)))
+
+
+def simulated(program: str, ranks: int, folder: Path, *, rate: float, latency: float) -> MessageTrace:
+    """The same program in C as SMPI runs it: every rank has a processor of its own, on one switch."""
+    compiled = folder / "programs"
+    if not compiled.exists():
+        source = ROOT / "tests" / "data" / "mpi" / "programs.c"
+        subprocess.run(["smpicc", "-O2", str(source), "-o", str(compiled), "-lm"], check=True, capture_output=True)
+    place = folder / f"smpi-{program}-{ranks}"
+    place.mkdir(exist_ok=True)
+    (place / "platform.xml").write_text(platform(ranks, rate, latency), "utf-8")
+    (place / "hosts").write_text("".join(f"h{rank}\n" for rank in range(ranks)), "utf-8")
+    settings = [f"--cfg={setting}" for setting in smpi_settings(EAGER)]
+    asked = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts", *settings]
+    done = subprocess.run(
+        [
+            *asked,
+            "--cfg=smpi/simulate-computation:yes",
+            "--cfg=smpi/cpu-threshold:-1",
+            str(compiled),
+            program,
+            str(place),
+        ],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = "".join((place / f"{rank}.csv").read_text("utf-8") for rank in range(ranks))
+    file = place / "trace.csv"
+    file.write_text(f"# ranks: {ranks}\n{HEAD.replace(',compute', '')}{rows}", "utf-8")
+    return read_events(file)

@@ -36,6 +36,13 @@ def smpirun() -> str | None:
     return shutil.which("smpirun")
 
 
+def smpi_settings(eager: float) -> tuple[str, ...]:
+    """What SMPI is told: plain links, named algorithms, and messages up to `eager` bytes that leave early."""
+    early = int(eager) + 1
+    limits = (f"smpi/async-small-thresh:{early}", f"smpi/send-is-detached-thresh:{early}")
+    return (*SETTINGS, *ALGORITHMS, *_OPTIONS, *limits)
+
+
 def smpi_lines(trace: MessageTrace, rank: int) -> Iterable[str]:
     """The actions of a rank."""
     first, last = int(trace.first[rank]), int(trace.first[rank + 1])
@@ -89,22 +96,15 @@ def smpi_time(trace: MessageTrace, *, rate: float, latency: float, eager: float,
         folder = Path(name)
         hosts = [f"h{rank}" for rank in range(trace.ranks)]
         (folder / "hosts").write_text("\n".join(hosts) + "\n", "utf-8")
-        (folder / "platform.xml").write_text(_platform(trace.ranks, rate, latency), "utf-8")
+        (folder / "platform.xml").write_text(platform(trace.ranks, rate, latency), "utf-8")
         files = []
         for rank in range(trace.ranks):
             file = folder / f"rank{rank}.txt"
             file.write_text("\n".join(smpi_lines(trace, rank)) + "\n", "utf-8")
             files.append(str(file))
         (folder / "list").write_text("\n".join(files) + "\n", "utf-8")
-        settings = (
-            *SETTINGS,
-            *ALGORITHMS,
-            *_OPTIONS,
-            f"smpi/async-small-thresh:{int(eager) + 1}",
-            f"smpi/send-is-detached-thresh:{int(eager) + 1}",
-        )
         asked = [command, "-np", str(trace.ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
-        asked += [f"--cfg={setting}" for setting in settings]
+        asked += [f"--cfg={setting}" for setting in smpi_settings(eager)]
         try:
             done = subprocess.run(
                 [*asked, "-replay", "list"], cwd=folder, capture_output=True, text=True, timeout=limit, check=False
@@ -118,10 +118,12 @@ def smpi_time(trace: MessageTrace, *, rate: float, latency: float, eager: float,
     raise SimGridError(f"SMPI ended with status {done.returncode} and said: {said.strip()[-300:] or 'nothing'}")
 
 
-def _platform(ranks: int, rate: float, latency: float) -> str:
+def platform(ranks: int, rate: float, latency: float) -> str:
+    """Hosts h0, h1 … on one switch, as SimGrid reads it."""
     # A route crosses two links of a cluster, so that each has half the latency.
     return (
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
+        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        '<platform version="4.1">\n'
         f'<cluster id="c" prefix="h" suffix="" radical="0-{ranks - 1}" speed="{FLOP_RATE:.0f}f" bw="{rate!r}Bps" '
         f'lat="{latency / 2!r}s" sharing_policy="SPLITDUPLEX"/>\n</platform>\n'
     )

@@ -35,13 +35,22 @@ class Loop:
     """Place of its first call."""
     events: int
     """Calls of all its turns."""
-    count: int
-    body: "tuple[Node, ...]"
-    """Of the first turn."""
+    turns: "tuple[tuple[Node, ...], ...]"
+    """What each turn calls: as many calls and loops, with the same symbols."""
+
+    @property
+    def count(self) -> int:
+        """How often it is run."""
+        return len(self.turns)
+
+    @property
+    def body(self) -> "tuple[Node, ...]":
+        """Of the first turn."""
+        return self.turns[0]
 
     @property
     def period(self) -> int:
-        """Calls of one turn."""
+        """Calls of one turn, the mean where messages change."""
         return self.events // self.count
 
 
@@ -50,7 +59,7 @@ Node: TypeAlias = Once | Loop
 
 def loops_of(symbols: Sequence[int] | Whole) -> tuple[Node, ...]:
     """A sequence of symbols as calls and loops."""
-    return _found(np.asarray(symbols, dtype=np.int64), [Once(place) for place in range(len(symbols))])
+    return folded(np.asarray(symbols, dtype=np.int64), [Once(place) for place in range(len(symbols))])
 
 
 def rank_loops(trace: MessageTrace, rank: int) -> tuple[Node, ...]:
@@ -69,7 +78,7 @@ def rank_loops(trace: MessageTrace, rank: int) -> tuple[Node, ...]:
     if sum(node.events for node in fine if isinstance(node, Loop)) >= len(table) / 2:
         return fine
     coarse = _coarse(table)
-    found = _found(*coarse)
+    found = folded(*coarse)
     return found if _looped(found) > _looped(fine) else fine
 
 
@@ -106,8 +115,8 @@ def _coarse(table: Whole) -> tuple[Whole, list[Node]]:
     return np.array(tokens, dtype=np.int64), nodes
 
 
-def _found(tokens: Whole, nodes: list[Node]) -> tuple[Node, ...]:
-    """Repeats folded until none are left; equal loops are one symbol."""
+def folded(tokens: Whole, nodes: list[Node]) -> tuple[Node, ...]:
+    """Repeats of tokens folded until none are left, a node standing for each; equal loops are one token."""
     known: dict[tuple[int, ...], int] = {}
     next_token = int(tokens.max(initial=0)) + 1
     period = 1
@@ -135,9 +144,8 @@ def _found(tokens: Whole, nodes: list[Node]) -> tuple[Node, ...]:
                 next_token += 1
             inside = nodes[start:after]
             new_tokens.append(known[key])
-            new_nodes.append(
-                Loop(inside[0].first, sum(node.events for node in inside), count, tuple(nodes[start : start + period]))
-            )
+            turns = tuple(tuple(inside[at : at + period]) for at in range(0, len(inside), period))
+            new_nodes.append(Loop(inside[0].first, sum(node.events for node in inside), turns))
             done = after
         new_tokens.extend(tokens[done:].tolist())
         new_nodes.extend(nodes[done:])

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mpi_traces import trace_of
-from volvelle.catalogue import Catalogue
+from tests.mpi_traces import one_switch, trace_of
 from volvelle.errors import DescriptionError, GraphError
 from volvelle.estimators.message_passing.retimed import retimed
-from volvelle.system.cluster import Cluster, Dimension
-from volvelle.system.link import Link
-from volvelle.system.topologies import Switch
+from volvelle.system.cluster import Cluster
 
 RATE, LATENCY = 1e9, 1e-5
 LONG = 1_000_000
@@ -19,9 +16,7 @@ TRANSFER = LATENCY + LONG / RATE
 
 
 def machine(ranks: int, *, rate: float = RATE) -> Cluster:
-    link = Link(name="wire", rate=rate, latency=LATENCY)
-    part = Dimension(name="network", size=ranks, topology=Switch(), link=link)
-    return Cluster(name=f"switch/{ranks}", chip=Catalogue().chip("h100-sxm"), dimensions=(part,))
+    return one_switch(ranks, rate=rate, latency=LATENCY)
 
 
 @pytest.mark.parametrize("contended", [False, True])
