@@ -98,7 +98,7 @@ def _exchange(slot: Slot, traces: Traces, levels: tuple[int, ...], totals: dict[
         own = {rank: nodes for (at, rank), nodes in slot.nodes.items() if at == count}
         if own:
             exchanges[count] = exchange_of(traces[count], own)
-            totals[count] += float(exchanges[count].before.mean(axis=2).sum()) / count
+            totals[count] += float(np.median(exchanges[count].before, axis=2).sum()) / count
     last = max(exchanges)
     member = next(member for member in slot.nodes if member[0] == last)
     first = int(traces[last].first[member[1]]) + slot.nodes[member][0].first
