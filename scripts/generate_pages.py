@@ -88,6 +88,7 @@ TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero
 SCALED = "scale gpt3-175b --on dgx-h100 --from 64 --to 65536 --batch 1536"
 SCALED_WEAK = "scale llama3-405b --on dgx-h100 --from 576 --to 9216 --weak --batch 252 --seq 8192"
 COLLECTIVE = "collective all-reduce 1GB --on dgx-h100/1024 --group 8x64"
+MPI_TRACES = [f"examples/mpi/traces/conjugate_gradient-{ranks}.csv.gz" for ranks in (4, 8, 16)]
 QUESTIONS = {
     "first": FIRST,
     "deeper": FIRST.replace("--pp 8", "--pp 16"),
@@ -118,6 +119,8 @@ QUESTIONS = {
 OTHERS = {
     "catalogue": "catalogue",
     "collective": COLLECTIVE,
+    "mpi": "mpi examples/mpi/traces/conjugate_gradient-16.csv.gz",
+    "mpi-more": f"mpi {' '.join(MPI_TRACES)} --ranks 32 --on dgx-h100/32 --brief",
     "scale": SCALED,
     "scale-weak": f"{SCALED_WEAK} --brief",
     "collective-faster": f"{COLLECTIVE} --set scale_out.rate=2x --brief",

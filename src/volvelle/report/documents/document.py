@@ -43,6 +43,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     ),
     "fleet": ("volvelle.report.documents.fleet:FleetDocument",),
     "map": ("volvelle.report.documents.map:MapDocument",),
+    "mpi": ("volvelle.report.documents.mpi:MpiDocument",),
     "plan": (
         "volvelle.report.documents.plan:PlanDocument",
         "volvelle.report.documents.plan:LaunchDocument",

@@ -1,0 +1,125 @@
+"""An MPI trace timed again on a machine: computation scaled, messages and collectives by its network.
+
+Messages share links max-min fairly, or each has the network to itself, which is a lower bound and goes as fast as the
+longest path. Rank r is on chip r.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from volvelle.errors import DescriptionError, GraphError
+from volvelle.estimators.message_passing.collective_times import collective_times
+from volvelle.estimators.message_passing.program import ProgramGraph, deadlock, program_graph
+from volvelle.estimators.rates import SustainedRates
+from volvelle.laws.collectives import point_to_point_time
+from volvelle.simulation.flow.flows import Flows, RouteTable, flow_times
+from volvelle.simulation.replay import replay
+from volvelle.system.cluster import Cluster
+from volvelle.system.network import Network
+from volvelle.workload.message_passing.trace import MessageTrace, Real
+
+EAGER = 65536.0
+"""Bytes up to which a message does not wait for its receiver: what Open MPI's TCP transport and SimGrid's SMPI take
+where nobody says."""
+MOST_FLOWS = 200_000
+"""Messages up to which links are shared where nobody says how to replay."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RetimedTrace:
+    """The trace with its times on another machine."""
+
+    trace: MessageTrace
+    contended: bool
+    """Whether messages share links."""
+    compute: float
+    """Seconds of computation of the rank that computes longest."""
+
+    @property
+    def time(self) -> float:
+        """Until the last rank has ended."""
+        return self.trace.time
+
+
+def retimed(
+    trace: MessageTrace,
+    cluster: Cluster,
+    *,
+    ratio: float = 1.0,
+    eager: float = EAGER,
+    contended: bool | None = None,
+) -> RetimedTrace:
+    """Replay a trace; computation takes `ratio` times as long as it did."""
+    if trace.ranks > cluster.accelerators:
+        raise DescriptionError(
+            f"{trace.name!r} has {trace.ranks:,} ranks, and {cluster.name} has {cluster.accelerators:,} chips; take "
+            f"one with as many, like {cluster.name.rpartition('/')[0] or cluster.name}/{trace.ranks}"
+        )
+    graph = program_graph(trace, eager=eager)
+    shared = len(graph.messages) <= MOST_FLOWS if contended is None else contended
+    element = next(iter(cluster.chip.matrix_rates))
+    together = collective_times(trace, graph.pairs, SustainedRates.of(cluster, element))
+    network = Network(cluster)
+    ends = _by_flows(graph, network, ratio, together) if shared else _by_laws(graph, network, ratio, together)
+    return _timed(graph, ends, ratio, contended=shared)
+
+
+def _by_laws(graph: ProgramGraph, network: Network, ratio: float, together: Real) -> Real:
+    trace, sends = graph.trace, graph.messages
+    here, there = trace.rank[sends], trace.partner[sends]
+    rates = np.full(len(sends), np.inf)
+    for level in network.levels:
+        size, inside = level.dimension.size, level.inside
+        crosses = here // inside % size != there // inside % size
+        rates = np.where(crosses, np.minimum(rates, float(level.dimension.link.sustained)), rates)
+    latency = network.latencies(here, there)
+    takes = np.asarray(point_to_point_time(trace.size[sends].astype(np.float64), rate=rates, latency=latency))
+    tasks = graph.task_graph(graph.durations(ratio, takes, together))
+    try:
+        return replay(tasks)
+    except GraphError:
+        raise deadlock(graph) from None
+
+
+def _by_flows(graph: ProgramGraph, network: Network, ratio: float, together: Real) -> Real:
+    trace, sends = graph.trace, graph.messages
+    here, there = trace.rank[sends], trace.partner[sends]
+    ways, route = np.unique(here * trace.ranks + there, return_inverse=True)
+    made = network.routes(ways // trace.ranks, ways % trace.ranks)
+    table = RouteTable.of(made.links, made.shares)
+    nowhere = len(table)
+    table = replace(table, first=np.append(table.first, table.first[-1]))
+    latency = graph.durations(ratio, network.latencies(here, there), together)
+    size = np.zeros(graph.tasks)
+    size[graph.own : graph.own + len(sends)] = trace.size[sends]
+    routes = np.full(graph.tasks, nowhere, dtype=np.int64)
+    routes[graph.own : graph.own + len(sends)] = route.ravel()
+    flows = Flows(
+        routes=table,
+        route=routes,
+        size=size,
+        latency=latency,
+        before=np.concatenate([graph.edges, graph.in_order]),
+    )
+    try:
+        return np.asarray(flow_times(network.capacities(), flows).end)
+    except (GraphError, DescriptionError):
+        raise deadlock(graph) from None
+
+
+def _timed(graph: ProgramGraph, ends: Real, ratio: float, *, contended: bool) -> RetimedTrace:
+    """A call begins when the task before it ends, and ends when the task after it begins."""
+    trace = graph.trace
+    computed = np.zeros(graph.own)
+    computed[graph.program] = trace.compute * ratio
+    began = ends[: graph.own] - computed
+    start = ends[graph.program]
+    made = replace(
+        trace,
+        start=start,
+        end=np.maximum(began[graph.program + 1], start),
+        compute=trace.compute * ratio,
+    )
+    by_rank = np.bincount(trace.rank, weights=made.compute, minlength=trace.ranks)
+    return RetimedTrace(trace=made, contended=contended, compute=float(by_rank.max(initial=0.0)))

@@ -1,0 +1,316 @@
+"""A CSV of MPI events, a row a call: read with every cell looked at, and written.
+
+Lines that begin with # tell of the whole: ``# ranks: 16``, ``# group row0: 0 1 2 3``, ``# not recorded: Iprobe 12``.
+Then comes a line with names of columns. Rows of a rank stand in the order of its program; ranks may be mixed.
+"""
+
+import csv
+import gzip
+import io
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from volvelle.domains import NumberDomain
+from volvelle.errors import DescriptionError, brief
+from volvelle.input_limits import read_bytes
+from volvelle.workload.message_passing.calls import FIRST_COLLECTIVE, POSTED, ROOTED, Call, call_of
+from volvelle.workload.message_passing.trace import MESSAGE, MOMENT, NONE, RANKS, TAG, WORLD, MessageTrace, RankGroup
+
+LARGEST = 2**28
+"""Bytes of a file, and of what a compressed one holds."""
+MOST_EVENTS = 3_000_000
+_GZIP = b"\x1f\x8b"
+_NEEDED = ("rank", "call", "partner", "bytes", "start", "end")
+_COLUMNS = ("rank", "call", "partner", "bytes", "tag", "group", "request", "start", "end", "compute")
+_TOLD = re.compile(r"#\s*(ranks|not recorded|group)\b\s*([^:]*):\s*(.*)", re.IGNORECASE)
+_OVERLAP = 1e-9
+"""Seconds by which a call may begin before the one above it ended: times are written with so many digits."""
+Kind = TypeVar("Kind", int, float)
+
+
+def read_events(file: Path) -> MessageTrace:
+    """The events of a CSV file, compressed by gzip or not."""
+    return _Reading(file).trace(_lines(file))
+
+
+def _lines(file: Path) -> Iterator[str]:
+    try:
+        found = read_bytes(file, most=LARGEST)
+    except FileNotFoundError:
+        raise DescriptionError(f"there is no trace {str(file)!r}; give a CSV of events") from None
+    if found[:2] == _GZIP:
+        found = _unpacked(found, file)
+    if not found.strip():
+        raise DescriptionError(f"the trace {str(file)!r} is empty; give a row for every call")
+    try:
+        text = found.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DescriptionError(
+            f"{str(file)!r} cannot be read as text in UTF-8 (byte {error.start}); give a CSV of events"
+        ) from None
+    return iter(io.StringIO(text, newline=None))
+
+
+def _unpacked(found: bytes, file: Path) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(found)) as opened:
+            plain = opened.read(LARGEST + 1)
+    except (OSError, EOFError, ValueError) as error:
+        raise DescriptionError(f"{str(file)!r} cannot be unpacked: {error}; compress it again") from None
+    if len(plain) > LARGEST:
+        raise DescriptionError(f"{str(file)!r} holds more than {LARGEST // 2**20} MiB; take a part of the run")
+    return plain
+
+
+class _Reading:
+    """What is known of a file while its rows are read."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = str(file)
+        self.number = 0
+        self.ranks = 0
+        self.groups: dict[str, tuple[int, ...]] = {}
+        self.left_out: dict[str, int] = {}
+        self.whole = {
+            name: array("q") for name in ("rank", "call", "partner", "size", "tag", "group", "waited", "line")
+        }
+        self.real = {name: array("d") for name in ("start", "end", "compute")}
+        self.names: dict[str, int] = {WORLD: 0}
+        """Groups that rows name."""
+        self.open: dict[tuple[int, int], int] = {}
+        """Row of every request that nothing waited for."""
+        self.ended: dict[int, float] = {}
+        """End of the last call of every rank."""
+
+    def wrong(self, found: str, cure: str) -> DescriptionError:
+        return DescriptionError(f"{self.file!r}, line {self.number}: {found}; {cure}")
+
+    def trace(self, lines: Iterator[str]) -> MessageTrace:
+        columns: list[str] = []
+        for number, line in enumerate(lines, 1):
+            self.number = number
+            if line.startswith("#"):
+                self._head(line.strip())
+            elif line.strip():
+                cells = self._cells(line)
+                if columns:
+                    self._row(columns, cells)
+                else:
+                    columns = self._columns(cells)
+        if not self.whole["rank"]:
+            raise DescriptionError(f"the trace {self.file!r} has no events; give a row for every call")
+        if self.open:
+            (rank, request), row = min(self.open.items(), key=lambda item: item[1])
+            self.number = self.whole["line"][row]
+            raise self.wrong(
+                f"request {request} of rank {rank} is never waited for",
+                f"add its row {rank},wait,… with request {request}",
+            )
+        return self._gathered()
+
+    def _cells(self, line: str) -> list[str]:
+        if len(line) > 10_000:
+            raise self.wrong(f"it has {len(line):,} characters", "write a row a call")
+        try:
+            return next(csv.reader([line], strict=True))
+        except (csv.Error, StopIteration) as error:
+            raise self.wrong(f"it is no row of a CSV ({error})", "mend it") from None
+
+    def _columns(self, cells: list[str]) -> list[str]:
+        names = [cell.strip().lower() for cell in cells]
+        missing = [name for name in _NEEDED if name not in names]
+        if missing:
+            raise self.wrong(
+                f"columns are {brief(', '.join(names))}, without {', '.join(missing)}",
+                f"name them {','.join(_COLUMNS)}",
+            )
+        unknown = [name for name in names if name not in _COLUMNS]
+        if unknown or len(set(names)) < len(names):
+            told = f"columns {brief(', '.join(unknown))} are not known" if unknown else "a column stands there twice"
+            raise self.wrong(told, f"columns are {','.join(_COLUMNS)}")
+        return names
+
+    def _head(self, line: str) -> None:
+        told = _TOLD.match(line)
+        if told is None:
+            return
+        what, name, rest = told.group(1).lower(), told.group(2).strip(), told.group(3).strip()
+        if what == "ranks":
+            self.ranks = self._number(rest, int, RANKS, "ranks")
+        elif what == "group":
+            members = tuple(self._number(word, int, RANKS_FROM_ZERO, "a member") for word in rest.split())
+            if not members or len(set(members)) < len(members):
+                raise self.wrong(f"group {brief(name)} has members {brief(rest)}", "name each rank of it once")
+            if name in self.groups or name == WORLD:
+                raise self.wrong(f"group {brief(name)} is there twice", "give every group a name of its own")
+            self.groups[name] = members
+        else:
+            word, _, count = rest.rpartition(" ")
+            self.left_out[word or rest] = self._number(count, int, MESSAGE, "a count of calls") if word else 1
+
+    def _row(self, columns: list[str], cells: list[str]) -> None:
+        if len(cells) != len(columns):
+            raise self.wrong(f"it has {len(cells)} cells, and there are {len(columns)} columns", "mend the row")
+        row = dict(zip(columns, map(str.strip, cells), strict=True))
+        if len(self.whole["rank"]) >= MOST_EVENTS:
+            raise self.wrong(f"there are more than {MOST_EVENTS:,} events", "take a part of the run, or fewer ranks")
+        call = call_of(row["call"])
+        if call is None:
+            cure = (
+                "write isend, irecv and a wait for each"
+                if "sendrecv" in row["call"].lower()
+                else (
+                    "leave it out and say '# not recorded: CALL COUNT' above, or write one of "
+                    + ", ".join(c.word for c in Call)
+                )
+            )
+            raise self.wrong(f"the call {brief(row['call'])} is not known", cure)
+        rank = self._number(row["rank"], int, RANKS_FROM_ZERO, "rank")
+        partner, tag, group, waited = NONE, 0, 0, NONE
+        if call < FIRST_COLLECTIVE and call is not Call.WAIT:
+            partner = self._number(row["partner"], int, RANKS_FROM_ZERO, f"partner of {call.word}")
+            tag = self._number(row.get("tag") or "0", int, TAG, "tag")
+        elif call in ROOTED:
+            partner = self._number(row["partner"], int, RANKS_FROM_ZERO, f"partner (the root) of {call.word}")
+        group = self.names.setdefault(row.get("group") or WORLD, len(self.names))
+        if call in POSTED:
+            key = rank, self._number(row.get("request", ""), int, REQUEST, f"request of {call.word}")
+            if key in self.open:
+                raise self.wrong(
+                    f"request {key[1]} of rank {rank} is still open", "wait for it first, or number it anew"
+                )
+            self.open[key] = len(self.whole["rank"])
+        elif call is Call.WAIT:
+            key = rank, self._number(row.get("request", ""), int, REQUEST, "request of wait")
+            if key not in self.open:
+                raise self.wrong(
+                    f"rank {rank} waits for request {key[1]}, which is not open", "post it above, by isend or irecv"
+                )
+            waited = self.open.pop(key)
+        size = 0 if call is Call.WAIT else self._number(row["bytes"] or "0", int, MESSAGE, "bytes")
+        start = self._number(row["start"], float, MOMENT, "start")
+        end = self._number(row["end"], float, MOMENT, "end")
+        before = self.ended.get(rank, 0.0)
+        if end < start:
+            raise self.wrong(f"the call ends at {end} s and starts at {start} s", "mend its times")
+        if start < before - _OVERLAP:
+            raise self.wrong(
+                f"rank {rank} starts it at {start} s, before its row above ended ({before} s)",
+                "write the rows of a rank in the order of its program",
+            )
+        told = row.get("compute", "")
+        compute = self._number(told, float, MOMENT, "compute") if told else max(start - before, 0.0)
+        self.ended[rank] = end
+        values = (rank, int(call), partner, size, tag, group, waited, self.number)
+        for column, value in zip(self.whole.values(), values, strict=True):
+            column.append(value)
+        for real, seconds in zip(self.real.values(), (start, end, compute), strict=True):
+            real.append(seconds)
+
+    def _number(self, text: str, kind: Callable[[str], Kind], domain: NumberDomain, what: str) -> Kind:
+        try:
+            found = kind(text) if len(text) < 40 else None
+        except ValueError:
+            found = None
+        if found is None or not domain.holds(found):
+            raise self.wrong(f"{what} is {brief(text)}", f"write {domain}")
+        return found
+
+    def _gathered(self) -> MessageTrace:
+        whole: dict[str, Any] = {name: np.frombuffer(column, dtype=np.int64) for name, column in self.whole.items()}
+        real: dict[str, Any] = {name: np.frombuffer(column, dtype=np.float64) for name, column in self.real.items()}
+        highest = int(max(whole["rank"].max(), whole["partner"].max()))
+        ranks = self.ranks or highest + 1
+        beyond = np.flatnonzero((whole["rank"] >= ranks) | (whole["partner"] >= ranks))
+        if len(beyond):
+            self.number = int(whole["line"][beyond[0]])
+            bad = max(int(whole["rank"][beyond[0]]), int(whole["partner"][beyond[0]]))
+            raise self.wrong(f"there is no rank {bad}", f"there are {ranks}, from 0: mend it, or the line '# ranks:'")
+        order = np.argsort(whole["rank"], kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        whole = {name: column[order] for name, column in whole.items()}
+        waits = whole["waited"] >= 0
+        whole["waited"][waits] = place[whole["waited"][waits]]
+        trace = MessageTrace(
+            name=self.file,
+            ranks=ranks,
+            groups=self._all_groups(ranks),
+            **whole,
+            **{name: column[order] for name, column in real.items()},
+            left_out=self.left_out,
+        )
+        self._check_members(trace)
+        return trace
+
+    def _all_groups(self, ranks: int) -> tuple[RankGroup, ...]:
+        found = []
+        for name in self.names:
+            members = tuple(range(ranks)) if name == WORLD else self.groups.get(name)
+            if members is None:
+                raise DescriptionError(
+                    f"{self.file!r} has rows of group {brief(name)} and does not say who is in it; add a line "
+                    f"'# group {name[:40]}: 0 1 2' above the columns"
+                )
+            if max(members) >= ranks:
+                raise DescriptionError(
+                    f"{self.file!r}: group {brief(name)} has rank {max(members)}; there are {ranks}, from 0: mend it"
+                )
+            found.append(RankGroup(name, members))
+        return tuple(found)
+
+    def _check_members(self, trace: MessageTrace) -> None:
+        for number, group in enumerate(trace.groups[1:], 1):
+            own = trace.group == number
+            inside = np.isin(trace.rank, group.members) & (
+                (trace.partner == NONE) | np.isin(trace.partner, group.members)
+            )
+            bad = np.flatnonzero(own & ~inside)
+            if len(bad):
+                raise DescriptionError(
+                    f"{trace.where(int(bad[0]))}: it or its partner is not in group {group.name!r}; add the rank to "
+                    f"its line '# group {group.name}:'"
+                )
+
+
+RANKS_FROM_ZERO = NumberDomain(0, RANKS.most - 1, whole=True)
+REQUEST = NumberDomain(0, 2**62, whole=True)
+
+
+# -- out ---------------------------------------------------------------------------------------------------------------
+
+
+def write_events(trace: MessageTrace, file: Path) -> None:
+    """A trace as it can be read back; its name ends in .csv or .csv.gz."""
+    with gzip.open(file, "wt", compresslevel=3) if file.suffix == ".gz" else file.open("w", encoding="utf-8") as opened:
+        opened.writelines(event_lines(trace))
+
+
+def event_lines(trace: MessageTrace) -> Iterable[str]:
+    """Its lines."""
+    yield f"# ranks: {trace.ranks}\n"
+    for group in trace.groups[1:]:
+        yield f"# group {group.name}: {' '.join(map(str, group.members))}\n"
+    for name, count in trace.left_out.items():
+        yield f"# not recorded: {name} {count}\n"
+    yield ",".join(_COLUMNS) + "\n"
+    posted = np.isin(trace.call, POSTED)
+    request = np.where(trace.call == Call.WAIT, trace.waited, np.where(posted, np.arange(len(trace)), NONE))
+    words = [call.word for call in Call]
+    names = [group.name for group in trace.groups]
+    columns = (trace.rank, trace.call, trace.partner, trace.size, trace.tag, trace.group, request)
+    times = (trace.start, trace.end, trace.compute)
+    for rank, call, partner, size, tag, group, asked, start, end, compute in zip(
+        *(column.tolist() for column in (*columns, *times)), strict=True
+    ):
+        told = "" if partner < 0 else partner
+        tagged = tag if call < Call.WAIT else ""
+        wanted = "" if asked < 0 else asked
+        yield (
+            f"{rank},{words[call]},{told},{size},{tagged},{names[group]},{wanted},{start:.9f},{end:.9f},{compute:.9f}\n"
+        )

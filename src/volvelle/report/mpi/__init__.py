@@ -1,0 +1,1 @@
+"""MPI traces as a person reads them."""
