@@ -35,7 +35,7 @@ MEANT = {
     **dict.fromkeys(("scaling", "efficiency"), "scale"),
     **dict.fromkeys(("fidelity", "simulate", "cross-check", "contention"), "crosscheck"),
     **dict.fromkeys(("trace", "profile", "kineto", "chakra", "onnx", "project"), "replay"),
-    **dict.fromkeys(("mpi-trace", "trace", "otf2", "scorep", "smpi"), "mpi"),
+    **dict.fromkeys(("mpi-trace", "otf2", "scorep", "smpi"), "mpi"),
     **dict.fromkeys(("price", "tco", "buy"), "cost"),
     **dict.fromkeys(("sweep", "study", "dse"), "explore"),
     **dict.fromkeys(("capacity", "autoscale", "replicas", "sizing"), "fleet"),

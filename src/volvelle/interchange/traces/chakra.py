@@ -73,6 +73,12 @@ def looks_like_chakra(data: bytes) -> bool:
 
 def read_chakra(data: bytes, file: Path) -> Trace:
     """One rank's nodes."""
+    nodes, version = chakra_nodes(data, file)
+    return chakra_trace(nodes, file, f"Chakra {version}".strip())
+
+
+def chakra_nodes(data: bytes, file: Path) -> tuple[list[ChakraNode], str]:
+    """Nodes as the file has them, and the version it states."""
     nodes: list[ChakraNode] = []
     version = ""
     for place, message in enumerate(_messages(data, file)):
@@ -86,7 +92,7 @@ def read_chakra(data: bytes, file: Path) -> Trace:
                 raise
             raise DescriptionError(f"{str(file)!r}, message {place}: {error}") from None
         refuse_many(len(nodes), file)
-    return chakra_trace(nodes, file, f"Chakra {version}".strip())
+    return nodes, version
 
 
 def _messages(data: bytes, file: Path):  # type: ignore[no-untyped-def]

@@ -9,6 +9,7 @@ from typing import Final
 
 from volvelle.errors import DescriptionError
 from volvelle.interchange.traces.chakra import looks_like_chakra, read_chakra
+from volvelle.interchange.traces.chakra_folder import read_chakra_folder
 from volvelle.interchange.traces.chakra_json import LONG, read_chakra_json
 from volvelle.interchange.traces.execution_trace import read_execution_trace
 from volvelle.interchange.traces.kineto import read_kineto
@@ -38,6 +39,8 @@ def _many_values() -> Iterator[None]:
 @_many_values()
 def read_trace(file: Path, profile: Path | None = None, *, clock: float | None = None) -> Trace:
     """The trace of a file; an execution trace may have a Kineto `profile` of the same run, which has its times."""
+    if file.is_dir() and profile is None:
+        return read_chakra_folder(file)
     data = read_whole(file)
     if not _is_json(data):
         if profile is not None:
