@@ -45,7 +45,7 @@ from volvelle.errors import MappingError
     "--timeline",
     type=Output(),
     metavar="FILE",
-    help="Write the replayed step for Perfetto (ui.perfetto.dev): .json, or .json.gz.",
+    help="Write the replayed step for Perfetto (ui.perfetto.dev): .json, .json.gz or .pftrace.",
 )
 @click.option(
     "--trace",

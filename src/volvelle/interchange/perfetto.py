@@ -9,6 +9,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from volvelle.errors import DescriptionError
 from volvelle.estimators.event_driven.estimator import ReplayedStep
 from volvelle.estimators.event_driven.slot_tasks import STREAMS
+from volvelle.interchange.pftrace import Counter, Packets, Slices
 from volvelle.mapping.axes import CUTTING
 from volvelle.mapping.schedule import Work
 from volvelle.simulation.tasks import Real
@@ -35,12 +37,17 @@ _LEVEL = 3
 
 
 def write_timeline(replayed: ReplayedStep, file: Path) -> int:
-    """Write a step's timeline: .json, or .json.gz compressed; how many tasks were left out."""
+    """Write a step's timeline: .json, .json.gz compressed, or .pftrace; how many tasks were left out."""
     name = file.name.lower()
-    if not name.endswith((".json", ".json.gz")):
-        raise DescriptionError(f"a timeline is written as .json or .json.gz, not as {file.name!r}; name one of these")
+    if not name.endswith((".json", ".json.gz", ".pftrace")):
+        raise DescriptionError(
+            f"a timeline is written as .json, .json.gz or .pftrace, not as {file.name!r}; name one of these"
+        )
     shown = _shown(replayed)
     left_out = int((~shown & (replayed.step.graph.durations > 0.0)).sum())
+    if name.endswith(".pftrace"):
+        file.write_bytes(_packets(replayed, shown))
+        return left_out
     text = ",\n".join(_events(replayed, shown))
     head = json.dumps({"step_seconds": replayed.time, "tasks_left_out": left_out})
     whole = f'{{"displayTimeUnit":"ms","otherData":{head},"traceEvents":[\n{text}\n]}}\n'.encode()
@@ -118,10 +125,30 @@ def _tasks(replayed: ReplayedStep, shown: NDArray[np.bool_]) -> Iterator[str]:
 
 
 def _slots(replayed: ReplayedStep) -> Iterator[str]:
-    """What the schedule says, a pair as one."""
+    for slot in _scheduled(replayed):
+        start, last = float(_micros(slot.start)), float(_micros(slot.end))
+        yield (
+            f'{{"ph":"X","name":"{slot.name}","cat":"schedule","pid":{slot.stage},"tid":{SCHEDULE},"ts":{start},'
+            f'"dur":{round(last - start, 3)}}}'
+        )
+
+
+class _Slot(NamedTuple):
+    """A slot, or a pair as one."""
+
+    stage: int
+    name: str
+    start: Any
+    end: Any
+    place: int
+    """Of its last in the table of slots."""
+
+
+def _scheduled(replayed: ReplayedStep) -> Iterator[_Slot]:
+    """What the schedule says, a pair as one; slots that take no time are left out."""
     step, slots = replayed.step, replayed.step.slots
-    starts = _micros(_begun(replayed))
-    lasting = np.rint((_micros(replayed.ends[slots.last]) - starts) * 1e3) / 1e3
+    starts, ends = _begun(replayed), replayed.ends[slots.last]
+    longer = _micros(ends) > _micros(starts)
     names: dict[int, str] = {}
     for place, (work, piece, batch, last) in enumerate(
         zip(slots.work.tolist(), slots.piece.tolist(), slots.micro_batch.tolist(), slots.last.tolist(), strict=True)
@@ -130,13 +157,9 @@ def _slots(replayed: ReplayedStep) -> Iterator[str]:
         if last in names:
             said = f"{names[last]} with {said}"
         names[last] = said
-        if place + 1 == len(slots.last) or int(slots.last[place + 1]) != last:
-            stage, start = int(slots.stage[place]), float(starts[place])
-            if lasting[place] > 0.0:
-                yield (
-                    f'{{"ph":"X","name":"{said}","cat":"schedule","pid":{stage},"tid":{SCHEDULE},"ts":{start},'
-                    f'"dur":{float(lasting[place])}}}'
-                )
+        alone = place + 1 == len(slots.last) or int(slots.last[place + 1]) != last
+        if alone and longer[place]:
+            yield _Slot(int(slots.stage[place]), said, starts[place], ends[place], place)
 
 
 def _begun(replayed: ReplayedStep) -> Real:
@@ -189,3 +212,66 @@ def _memory(replayed: ReplayedStep, stage: int) -> Iterator[str]:
     curve = replayed.memory[stage]
     for time, held in zip(_micros(curve.time).tolist(), np.rint(curve.bytes).tolist(), strict=True):
         yield f'{{"ph":"C","name":"activations","pid":{stage},"ts":{time},"args":{{"bytes":{int(held)}}}}}'
+
+
+def _packets(replayed: ReplayedStep, shown: NDArray[np.bool_]) -> bytes:
+    """The same in protocol buffers."""
+    found = Packets()
+    step, slots = replayed.step, replayed.step.slots
+    handed = np.flatnonzero(slots.received >= 0)
+    flows = dict(zip(slots.received[handed].tolist(), handed.tolist(), strict=True))
+    by_stage: dict[int, list[_Slot]] = {}
+    for slot in _scheduled(replayed):
+        by_stage.setdefault(slot.stage, []).append(slot)
+    for stage in range(step.order.stages):
+        found.process(stage, f"stage {stage}")
+        for number, name in enumerate(THREADS):
+            if number >= SCHEDULE:
+                continue
+            tasks = np.flatnonzero(shown & (step.graph.streams == step.stream(stage, number)))
+            if not tasks.size:
+                continue
+            labels = [step.labels[label] for label in step.label[tasks].tolist()]
+            found.thread(stage, number, name)
+            found.slices(
+                Slices(
+                    process=stage,
+                    thread=number,
+                    names=[label.name for label in labels],
+                    parts=[label.line.part for label in labels],
+                    starts=replayed.starts[tasks],
+                    ends=replayed.ends[tasks],
+                    flows=[(flows.get(task, -1), False) for task in tasks.tolist()],
+                )
+            )
+        own = by_stage.get(stage, [])
+        found.thread(stage, SCHEDULE, THREADS[SCHEDULE])
+        found.slices(
+            Slices(
+                process=stage,
+                thread=SCHEDULE,
+                names=[slot.name for slot in own],
+                parts=["schedule"] * len(own),
+                starts=np.array([slot.start for slot in own]),
+                ends=np.array([slot.end for slot in own]),
+                flows=[(slot.place if slots.received[slot.place] >= 0 else -1, True) for slot in own],
+            )
+        )
+        idle = replayed.idle(stage)
+        waits = [idle.lines[line] for line in idle.line.tolist()]
+        inside = {axis.communication for axis in CUTTING}
+        kept = np.array([said.part not in inside for said in waits], dtype=bool) & (idle.end > idle.start)
+        found.thread(stage, WAITING, THREADS[WAITING])
+        found.slices(
+            Slices(
+                process=stage,
+                thread=WAITING,
+                names=[said.name for said, keep in zip(waits, kept.tolist(), strict=True) if keep],
+                parts=[said.part for said, keep in zip(waits, kept.tolist(), strict=True) if keep],
+                starts=idle.start[kept],
+                ends=idle.end[kept],
+            )
+        )
+        curve = replayed.memory[stage]
+        found.counter(Counter(process=stage, name="activations", times=curve.time, values=curve.bytes))
+    return found.whole()

@@ -115,5 +115,5 @@ def test_of_too_many_tasks_those_of_micro_batches_between_are_left_out_and_count
 
 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match=r"\.json or \.json\.gz, not as 'step\.txt'"):
+    with pytest.raises(DescriptionError, match=r"\.json\.gz or \.pftrace, not as 'step\.txt'"):
         write_timeline(_replayed(), tmp_path / "step.txt")
