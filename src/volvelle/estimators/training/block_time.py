@@ -26,7 +26,6 @@ from volvelle.workload.tensor_layout import Collective
 _EACH = tuple((phase,) for phase in Phase)
 _SLOTS = ((Phase.FORWARD,), (Phase.RECOMPUTE, Phase.BACKWARD))
 """Phases that run as one: what is recomputed, and the backward pass that needs it."""
-_BOTH = (False, True)
 
 
 class BlockTime:
@@ -69,28 +68,18 @@ class BlockTime:
         """Of `behind`, what is hidden where each phase is, and all that is exchanged there."""
         later: dict[Phase, Number] = dict.fromkeys(Phase, 0.0)
         slows = not is_plainly(communication_sm_share, 0.0)
-        slowed: Number = 0.0
+        self.slowed: Number = 0.0
         for axis in CUTTING:
             if axis is TENSOR or axis not in tiers:
                 continue
             self.exposed[axis], self.behind[axis] = 0.0, 0.0
             for phases in _SLOTS if axis.hides_behind == OTHER_MICRO_BATCH else _EACH:
-                moved = counted(self._exchanged(phase, axis, repeated=again) for phase in phases for again in _BOTH)
-                done = BlockWork(
-                    whole=total(work[phase] for phase in phases),
-                    attention_core=total(self._core(phase) for phase in phases),
-                    beside=beside,
-                )
-                hidden = hidden_time(moved, OVERLAPS[axis.hides_behind](done))
-                self.hidden |= {(axis, phase): (hidden, moved) for phase in phases}
-                exposed = moved - hidden
+                hidden, exposed = self._overlapped(axis, phases, work, beside)
                 later[phases[-1]] = later[phases[-1]] + exposed
-                self.exposed[axis] = self.exposed[axis] + exposed
                 if slows:
                     # Kernels that end later do so while the rest of the exchange is waited for.
                     lost = overlap_slowdown_time(hidden, share=communication_sm_share)
-                    slowed = slowed + np.maximum(lost - exposed, 0.0)
-                self.behind[axis] = self.behind[axis] + hidden
+                    self.slowed = self.slowed + np.maximum(lost - exposed, 0.0)
         self.waiting: Number = 0.0
         self.idle: dict[Phase, Number] = {}
         """Of `waiting`, what each phase waits."""
@@ -113,11 +102,26 @@ class BlockTime:
         self.backward = (
             work[Phase.BACKWARD] + blocking[Phase.BACKWARD] + self.repeated_exposed + later[Phase.BACKWARD] + again
         )
-        self.slowed: Number = slowed
         if slows:
             beside_kernels = self.repeated_hidden + self.beside_products
-            self.slowed = slowed + overlap_slowdown_time(beside_kernels, share=communication_sm_share)
+            self.slowed = self.slowed + overlap_slowdown_time(beside_kernels, share=communication_sm_share)
         self.time = self.forward + self.backward + self.slowed
+
+    def _overlapped(
+        self, axis: Axis, phases: Sequence[Phase], work: Mapping[Phase, Number], beside: Number
+    ) -> tuple[Number, Number]:
+        """What of an axis's exchanges in phases that run as one hides behind their work, and what does not."""
+        moved = counted(self._exchanged(phase, axis, repeated=again) for phase in phases for again in (False, True))
+        done = BlockWork(
+            whole=total(work[phase] for phase in phases),
+            attention_core=total(self._core(phase) for phase in phases),
+            beside=beside,
+        )
+        hidden = hidden_time(moved, OVERLAPS[axis.hides_behind](done))
+        self.hidden |= {(axis, phase): (hidden, moved) for phase in phases}
+        self.exposed[axis] = self.exposed[axis] + moved - hidden
+        self.behind[axis] = self.behind[axis] + hidden
+        return hidden, moved - hidden
 
     def exposed_time(self, exchange: Exchange, time: Number) -> Number:
         """What an exchange of so many seconds adds to the block: its share of what its axis and phase do not hide."""

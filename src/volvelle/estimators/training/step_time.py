@@ -121,16 +121,9 @@ def step_time(
     weights = blocks.size(lambda block: block.weights)
     tied = total(blocks.size(lambda block: block.tied).values())
     held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks))
-    experts = None
-    if any(block.expert_weights or block.frozen_expert_bytes for block in model.blocks):
-        expert_weights = blocks.size(lambda block: block.expert_weights)
-        frozen_experts = None
-        if any(block.frozen_expert_bytes for block in model.blocks):
-            frozen_experts = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
-        experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
-    as_comet = workload.counting is Counting.COMET
+    experts = _experts(stages, blocks, machine, table)
     kinds = (held, *([experts] if experts else [])) if model.trains else ()
-    if as_comet:
+    if workload.counting is Counting.COMET:
         exchange = _as_comet(stages, held, workload, table, blocks)
     else:
         share = machine.communication_sm_share
@@ -228,6 +221,17 @@ def _most_parameters(blocks: Blocks, stages: Stages) -> Number:
 
 def _tiers(machine: SustainedRates) -> Callable[[Count, Count], Sequence[Tier]]:
     return lambda group, stride: machine.tiers(group, stride, uniform=False)
+
+
+def _experts(stages: Stages, blocks: Blocks, machine: SustainedRates, table: MappingTable) -> Held | None:
+    """Parameters of experts; None: there are none."""
+    if not any(block.expert_weights or block.frozen_expert_bytes for block in blocks.model.blocks):
+        return None
+    frozen = None
+    if any(block.frozen_expert_bytes for block in blocks.model.blocks):
+        frozen = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
+    weights = blocks.size(lambda block: block.expert_weights)
+    return Held(stages, weights, _expert_replicas(machine, table), frozen=frozen)
 
 
 def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:

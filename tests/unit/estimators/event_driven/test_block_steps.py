@@ -41,16 +41,15 @@ def _steps(blocks: Blocks, time: BlockTime, share: float) -> BlockSteps:
 def _alone(time: BlockTime, steps: BlockSteps, work: Work) -> float:
     """Seconds of kernels, of what is waited for, and of what does not hide of the rest."""
     own = sum(
-        step.seconds
-        for step in steps.works[work]
-        if step.line is not SLOWED and step.how in (*_COMPUTED, How.BLOCKING)
+        step.seconds for step in steps.works[work] if step.line is not SLOWED and step.how in (*_COMPUTED, How.BLOCKING)
     )
     phases = {"FORWARD"} if work is Work.FORWARD else {"RECOMPUTE", "BACKWARD"}
     tasks = {id(task.action): task for task in time.plan.tasks}
     behind = [
         float(np.max(time.exposed_time(exchange, seconds)))
         for exchange, seconds in time.exchanges
-        if exchange.phase.name in phases and not exchange.per_step and steps._how(tasks[id(exchange)]) is not How.BLOCKING
+        if exchange.phase.name in phases and not exchange.per_step
+        if steps._how(tasks[id(exchange)]) is not How.BLOCKING
     ]
     return own + sum(behind)
 
