@@ -80,7 +80,11 @@ def replica_exchange(
         return ReplicaExchange(exchanged=0.0, exposed=0.0, beside=0.0, stepped=0.0)
     first = _FirstStage(stages, blocks, table, sm_share)
     stepped: Number = 0.0
-    leaving, leaving_last, gathered, gathered_last, exchanged = 0.0, 0.0, 0.0, 0.0, 0.0
+    exchanged: Number = 0.0
+    leaving: Number = 0.0
+    leaving_last: Number = 0.0
+    gathered: Number = 0.0
+    gathered_last: Number = 0.0
     for kind in kinds:
         size = kind.most_bytes(stages, element_bytes(workload.weight_element))
         times = kind.replicas.column_times(kind.most, workload, table, gathered_bytes=size)
@@ -92,7 +96,7 @@ def replica_exchange(
         gathers = np.where(table.zero >= 3.0, 2.0 * micro_batches, 1.0)
         exchanged = exchanged + times.summed + often * times.scattered + gathers * times.gathered
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
-    exposed = trailing_exchange_time(
+    exposed: Number = trailing_exchange_time(
         leaving,
         first.last_work,
         layers=first.layers,
@@ -101,7 +105,7 @@ def replica_exchange(
         last=leaving_last,
     )
     if np.any(table.zero >= 1.0):
-        after = gathered + gathered_last
+        after: Number = gathered + gathered_last
         if np.any(table.zero >= 2.0):
             behind = (micro_batches - 1.0) * np.maximum(leaving + leaving_last - first.forward - first.backward, 0.0)
             exposed = exposed + np.where(table.zero == 2.0, behind, 0.0)
