@@ -189,11 +189,15 @@ class _Bare:
         # The host prepares kernels while the chip works and while it waits for exchanges.
         forward = np.maximum(forward, self.dispatch * (14 if fused else 17) - 0.5 * moved)
         backward = np.maximum(backward, self.dispatch * (18 if fused else 23) - 0.5 * moved)
-        each = forward + backward + moved + again - (1.0 - self.slowed) * np.minimum(again, backward)
+        # Gathers that are repeated run behind the input gradients of what reads them: queries, keys and values; up.
+        beside = np.minimum(0.5 * again, 3 * out) + np.minimum(0.5 * again, down)
+        remade = np.zeros_like(b)
         if recompute == 2:
-            each = each + forward + moved_again
+            remade = forward + moved_again
         elif recompute == 1 and not fused:
-            each = each + np.maximum(core, 4 * self.dispatch)
+            remade = np.maximum(core, 4 * self.dispatch)
+        layer_forward, layer_backward = forward + 0.5 * moved, backward + 0.5 * moved + again - beside + remade
+        each = layer_forward + layer_backward + self.slowed * beside
 
         # -- embedding -------------------------------------------------------------------------------------------
         table_rows = b * ((8 * s + 4 * x) / self.memory)
@@ -224,8 +228,8 @@ class _Bare:
         behind_back = np.maximum(behind_back, 4 * self.dispatch - (gather if sequence else 0.25 * moved))
         behind = np.maximum(norm + logits + loss + 2 * self.launch, 3 * self.dispatch - behind_forward) + behind_back
         if sequence:
-            behind = behind + 2 * gather + np.maximum(gather - behind_back, 0.0)
-            behind = behind + self.slowed * np.minimum(gather, behind_back)
+            behind = behind + 2 * gather + np.maximum(gather - logits_back, 0.0)
+            behind = behind + self.slowed * np.minimum(gather, logits_back)
             behind = behind + 2 * self.gather(small, inside, nodes, steps, setup)
             ahead = ahead + 2 * gather
             once_behind = 2 * self.reduce(np.full_like(b, 2 * h), inside, nodes, steps, setup)
@@ -259,7 +263,9 @@ class _Bare:
         over = np.where(stage_nodes > 1, self.out_setup + self.out_step + handed / self.out_rate, over)
         if not sequence:
             over = over + arrival
-        time += 2.0 * (m * t.interleave + t.pipeline - 1.0) * over * (t.pipeline > 1)
+        waited = 2.0 * (t.pipeline + m - 2.0 - np.ceil((m - 1.0) / t.pipeline))
+        waited = np.where(t.interleave > 1, 2.0 * (t.pipeline * t.interleave - 1.0), waited)
+        time += waited * over * (t.pipeline > 1)
 
         # -- replicas --------------------------------------------------------------------------------------------
         held = 4 * h * h * share + 2 * h * f * share + 6 * h + (3 * h + f) * share
@@ -270,14 +276,23 @@ class _Bare:
         inside, nodes = self.members(t.data, t.tensor)
         steps, setup = self.latency(inside, nodes)
         full = self.reduce(4 * own, inside, nodes, steps, setup)
-        scattered = self.gather(4 * own, inside, nodes, steps, setup)
-        gathered = self.gather(2 * own, inside, nodes, steps, setup)
-        between = np.where(t.zero < 1, full, scattered + gathered)
-        between = np.where(t.zero == 2, m * scattered + gathered, between)
-        between = np.where(t.zero == 3, m * (scattered + 2 * gathered), between)
-        between *= t.data > 1
-        window = least * (backward - np.minimum(again, backward)) * np.where(t.zero >= 2, m, 1.0)
-        time += between - (1.0 - self.slowed) * np.minimum(between, t.overlap * window)
+        scattered = (t.data > 1) * np.where(t.zero < 1, full, self.gather(4 * own, inside, nodes, steps, setup))
+        gathered = (t.data > 1) * (t.zero >= 1) * self.gather(2 * own, inside, nodes, steps, setup)
+        often = np.where(t.zero >= 2, m, 1.0)
+        between = often * scattered + np.where(t.zero == 3, 2 * m, 1.0) * gathered
+        ends = (table + self.slots * h) / own_first
+        leaving, taken = scattered * (1.0 - ends), gathered * (1.0 - ends)
+        kernels, ahead_of, work = (at_first * part for part in (backward - beside, layer_forward, layer_backward))
+        last = work + self.slowed * kernels
+        piece = (leaving - last) / t.interleave + last / at_first
+        whole = leaving - last * (((t.interleave - 1.0) * t.pipeline + 1.0) / t.interleave - 1.0 / at_first)
+        exposed = scattered * ends + np.maximum(np.maximum(leaving / at_first, piece), whole)
+        exposed += np.where(t.zero == 2, (m - 1.0) * np.maximum(scattered - ahead_of - work, 0.0), 0.0)
+        ahead_each = np.maximum(taken - ahead_of, 0.0) + np.maximum(taken + leaving - work, 0.0)
+        ahead_each += 2 * gathered * ends
+        exposed += np.where(t.zero == 3, m * ahead_each, gathered)
+        exposed = np.where(t.overlap > 0, np.minimum(exposed, between), between)
+        time += exposed + self.slowed * np.minimum(between - exposed, often * kernels)
         time += own / np.where(t.zero >= 1, t.data, 1.0) * (4 + 24 + 2) / self.memory
 
         # -- memory ----------------------------------------------------------------------------------------------

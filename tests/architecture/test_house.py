@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_640
+MOST_LINES = 50_740
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -29,12 +29,13 @@ names of four networks, by 160 for steps taken apart layer by layer, what they u
 both, by 140 for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of
 one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
-what is said of few held-out systems, by 30 for what NCCL would choose, and by 150 for what a replay needs to know of
-the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces; and down by
-840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+what is said of few held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of
+the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, and by 100 for
+laws of what pipelines and gradients wait for; and down by 840, by 520 as the room of MCL-HPL is counted with what was
+added, and by 780 as that of HPCG is."""
 ADDED = {
     "interchange/step_traces": 900,
-    "interchange/traces": 2300,
+    "interchange/traces": 2450,
     "workload/trace": 690,
     "estimators/trace_replay": 560,
     "verbs/replay.py": 155,
@@ -84,7 +85,7 @@ ADDED = {
     "report/brief_text.py": 110,
     "report/fitted_table.py": 115,
     "presentable.py": 75,
-    "report/notebook": 1240,
+    "report/notebook": 1290,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,
@@ -119,9 +120,10 @@ ADDED = {
     "catalogue/nccl.py": 85,
     "applications/collectives/nccl_fit.py": 120,
     "applications/collectives/series.py": 60,
-    "estimators/event_driven": 1270,
+    "estimators/event_driven": 1500,
     "mapping/schedule.py": 250,
-    "interchange/perfetto.py": 200,
+    "interchange/perfetto.py": 300,
+    "interchange/pftrace.py": 145,
     "report/schedule_picture.py": 105,
     "workload/serving": 760,
     "interchange/load_words.py": 75,
@@ -227,6 +229,14 @@ ADDED = {
     "report/documents/mpi.py": 90,
     "verbs/mpi.py": 150,
     "cli/mpi.py": 85,
+    "verbs/crosscheck": 500,
+    "verbs/question.py": 100,
+    "cli/crosscheck.py": 100,
+    "report/crosscheck": 190,
+    "report/documents/crosscheck.py": 95,
+    "estimators/flow_level": 320,
+    "estimators/training/replica_exchange.py": 150,
+    "mapping/repeated_gathers.py": 60,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

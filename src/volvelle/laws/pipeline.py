@@ -28,7 +28,7 @@ def waited_transfers(stages: Count, *, interleave: Count, micro_batches: Count) 
     With v = 1 the p micro-batches in flight are on their way through all stages and back while the first stage has
     nothing else to do: each waits, but one of every p. Pieces have twice as many in flight, so that transfers hide, but
     while the pipeline fills and drains: there p of them stand between one piece and the next. Follows from the order of
-    the schedule; exact for equal stages and transfers that are short against what a piece takes for a micro-batch.
+    the schedule. Assumes equal stages, and transfers that are short against what a piece takes for a micro-batch.
     """
     plain = 2.0 * (stages + micro_batches - 2.0 - np.ceil((micro_batches - 1.0) / stages))
     return np.where(interleave > 1, 2.0 * (stages * interleave - 1.0), plain)
@@ -40,8 +40,8 @@ def zero_bubble_waited_transfers(stages: Count, *, micro_batches: Count) -> Coun
 
     $$ n = \min\!\left(n_{\mathrm{1F1B}},\; 4(p-1)\right) $$
 
-    Transfers are waited for while the pipeline fills and drains, and once more as weight gradients are put off. Exact
-    for equal stages and transfers shorter than weight gradients.
+    Transfers are waited for while the pipeline fills and drains, and once more as weight gradients are put off. Assumes
+    equal stages, and transfers shorter than weight gradients.
     """
     return np.minimum(
         waited_transfers(stages, interleave=1.0, micro_batches=micro_batches), 4.0 * np.maximum(stages - 1.0, 0.0)
@@ -54,8 +54,8 @@ def dual_pipe_waited_transfers(stages: Count, *, micro_batches: Count) -> Count:
 
     $$ n = \frac{2(p-1)}{p}\,m + p - 5 $$
 
-    Found by replaying the order for 4 to 12 stages and 8 to 64 micro-batches; exact there for equal stages and short
-    transfers. Assumes an even number of stages and at least twice as many micro-batches.
+    Found by replaying the order for 4 to 12 stages and 8 to 64 micro-batches. Assumes equal stages, an even number of
+    them, at least twice as many micro-batches, and short transfers.
     """
     return np.maximum(2.0 * (stages - 1.0) / stages * micro_batches + stages - 5.0, 0.0)
 

@@ -5,9 +5,12 @@ import pytest
 from volvelle.laws.pipeline import (
     bubble_time,
     dual_pipe_bubble_time,
+    dual_pipe_waited_transfers,
     micro_batches_in_flight,
+    waited_transfers,
     zero_bubble_in_flight,
     zero_bubble_time,
+    zero_bubble_waited_transfers,
 )
 
 
@@ -56,3 +59,23 @@ def test_every_stage_of_a_zero_bubble_pipeline_holds_what_the_first_of_another_d
     first = micro_batches_in_flight(8.0, stage=0.0, interleave=1.0, micro_batches=64.0)
     assert zero_bubble_in_flight(8.0, micro_batches=64.0) == first == 8.0
     assert zero_bubble_in_flight(8.0, micro_batches=4.0) == 4.0
+
+
+def test_one_of_every_p_micro_batches_is_handed_on_without_a_wait() -> None:
+    """Two stages and eight micro-batches: the first goes there and back, then every second waits for both ways."""
+    assert waited_transfers(2.0, interleave=1.0, micro_batches=8.0) == 8.0
+    assert waited_transfers(8.0, interleave=1.0, micro_batches=1.0) == 14.0
+
+
+def test_pieces_hide_all_transfers_but_those_of_filling_and_draining() -> None:
+    few, many = (waited_transfers(8.0, interleave=3.0, micro_batches=count) for count in (16.0, 512.0))
+    assert few == many == 46.0
+
+
+def test_weight_gradients_fill_the_wait_for_transfers_of_a_zero_bubble_pipeline() -> None:
+    assert zero_bubble_waited_transfers(8.0, micro_batches=512.0) == 28.0
+    assert zero_bubble_waited_transfers(8.0, micro_batches=8.0) == 26.0
+
+
+def test_transfers_of_a_pipeline_that_is_fed_from_both_ends_are_waited_for() -> None:
+    assert dual_pipe_waited_transfers(8.0, micro_batches=32.0) == 59.0

@@ -19,6 +19,8 @@ from volvelle import (
 )
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.event_driven.estimator import EventDriven
+from volvelle.estimators.flow_level.estimator import FlowLevel
+from volvelle.system.routing import Routing, Rule
 from volvelle.system.topologies import AbstractTopology
 from volvelle.testing import EstimatorContract, TopologyContract
 
@@ -33,6 +35,10 @@ class TestCompiledClosedForm(EstimatorContract):
 
 class TestEventDriven(EstimatorContract):
     estimator = EventDriven()
+
+
+class TestFlowLevel(EstimatorContract):
+    estimator = FlowLevel(routing=Routing(rule=Rule.DESTINATION))
 
 
 class TestUnderUncertainty(EstimatorContract):

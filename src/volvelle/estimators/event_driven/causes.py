@@ -8,13 +8,11 @@ cause sum to the difference of the steps by construction.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
 from volvelle.estimators.event_driven.step_tasks import step_tasks
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
-from volvelle.estimators.training.lines import GRADIENTS, GRADIENTS_HIDDEN, HAND_OVER, HOST, ONCE, REPEATED, Line
+from volvelle.estimators.training.lines import GRADIENTS, HAND_OVER, HOST, ONCE, REPEATED, Line
 from volvelle.estimators.training.step_time import StepTime
 from volvelle.laws.overlap import overlap_slowdown_time
 from volvelle.mapping.axes import CUTTING, DATA, PIPELINE, TENSOR, Axis
@@ -91,8 +89,8 @@ def _exposed(closed: StepTime, axis: Axis | None) -> float:
         return of(HAND_OVER)
     if axis is DATA:
         assert closed.basis is not None, "a replay rests on a breakdown"
-        share = closed.basis.machine.communication_sm_share
-        return of(GRADIENTS) + one(overlap_slowdown_time(np.asarray(of(GRADIENTS_HIDDEN)), share=share))
+        slowed = overlap_slowdown_time(closed.basis.beside, share=closed.basis.machine.communication_sm_share)
+        return of(GRADIENTS) + one(slowed)
     part = axis.communication
     return sum(of(line) for line in closed.times if line.exposed and line.part == part)
 

@@ -46,8 +46,9 @@ class StepExchange:
     @property
     def bases(self) -> Numbers:
         """The first rank of every group."""
-        ranks = np.arange(self.chips)
-        return ranks[ranks // self.between % self.group == 0]
+        ranks: Numbers = np.arange(self.chips)
+        first: Numbers = ranks[ranks // self.between % self.group == 0]
+        return first
 
     def along(self, cluster: Cluster) -> list[int]:
         """Members of a group along each dimension of the network."""
@@ -71,9 +72,9 @@ class StepExchange:
         if self.collective is None:
             ranks = self.bases[:, None] + self.between * np.arange(self.group)[None, :]
             ranks = ranks[: max(most // (self.group - 1), 1)]
-            ends = [ranks[:, :-1].ravel(), ranks[:, 1:].ravel()]
+            here, there = ranks[:, :-1].ravel(), ranks[:, 1:].ravel()
             handed = Messages()
-            handed.send(*(reversed(ends) if back else ends), self.size)
+            handed.send(there if back else here, here if back else there, self.size)
             return handed.exchange(), len(ranks)
         own = exchange_of(Job(kind=self.collective, size=self.size), cluster, self.along(cluster))
         bases = self.bases[: max(most // max(len(own), 1), 1)]

@@ -8,7 +8,7 @@ from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import DISPATCH, ONCE, REPEATED, REPEATED_HIDDEN, SLOWED, Line
-from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
+from volvelle.estimators.training.overlaps import OTHER_MICRO_BATCH, OVERLAPS, BlockWork
 from volvelle.laws.dequantisation import dequantisation_traffic
 from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
@@ -22,6 +22,10 @@ from volvelle.mapping.symbols import Term
 from volvelle.quantities import Fraction, Number, is_plainly
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
+
+_EACH = tuple((phase,) for phase in Phase)
+_SLOTS = ((Phase.FORWARD,), (Phase.RECOMPUTE, Phase.BACKWARD))
+"""Phases that run as one: what is recomputed, and the backward pass that needs it."""
 
 
 class BlockTime:
@@ -60,21 +64,22 @@ class BlockTime:
             blocking = {phase: time * tensor_exposure for phase, time in blocking.items()}
         self.exposed: dict[Axis, Number] = {}
         self.behind: dict[Axis, Number] = {}
-        self.hidden: dict[tuple[Axis, Phase], Number] = {}
-        """Of `behind`, what each phase hides."""
+        self.hidden: dict[tuple[Axis, Phase], tuple[Number, Number]] = {}
+        """Of `behind`, what is hidden where each phase is, and all that is exchanged there."""
         later: dict[Phase, Number] = dict.fromkeys(Phase, 0.0)
+        slows = not is_plainly(communication_sm_share, 0.0)
+        self.slowed: Number = 0.0
         for axis in CUTTING:
             if axis is TENSOR or axis not in tiers:
                 continue
             self.exposed[axis], self.behind[axis] = 0.0, 0.0
-            for phase in Phase:
-                moved = self._exchanged(phase, axis, repeated=False) + self._exchanged(phase, axis, repeated=True)
-                done = BlockWork(whole=work[phase], attention_core=self._core(phase), beside=beside)
-                hidden = hidden_time(moved, OVERLAPS[axis.hides_behind](done))
-                self.hidden[axis, phase] = hidden
-                later[phase] = later[phase] + moved - hidden
-                self.exposed[axis] = self.exposed[axis] + moved - hidden
-                self.behind[axis] = self.behind[axis] + hidden
+            for phases in _SLOTS if axis.hides_behind == OTHER_MICRO_BATCH else _EACH:
+                hidden, exposed = self._overlapped(axis, phases, work, beside)
+                later[phases[-1]] = later[phases[-1]] + exposed
+                if slows:
+                    # Kernels that end later do so while the rest of the exchange is waited for.
+                    lost = overlap_slowdown_time(hidden, share=communication_sm_share)
+                    self.slowed = self.slowed + np.maximum(lost - exposed, 0.0)
         self.waiting: Number = 0.0
         self.idle: dict[Phase, Number] = {}
         """Of `waiting`, what each phase waits."""
@@ -97,25 +102,38 @@ class BlockTime:
         self.backward = (
             work[Phase.BACKWARD] + blocking[Phase.BACKWARD] + self.repeated_exposed + later[Phase.BACKWARD] + again
         )
-        self.slowed: Number = 0.0
-        if not is_plainly(communication_sm_share, 0.0):
-            self.slowed = overlap_slowdown_time(
-                self.repeated_hidden + self.beside_products + total(self.behind.values()), share=communication_sm_share
-            )
+        if slows:
+            beside_kernels = self.repeated_hidden + self.beside_products
+            self.slowed = self.slowed + overlap_slowdown_time(beside_kernels, share=communication_sm_share)
         self.time = self.forward + self.backward + self.slowed
+
+    def _overlapped(
+        self, axis: Axis, phases: Sequence[Phase], work: Mapping[Phase, Number], beside: Number
+    ) -> tuple[Number, Number]:
+        """What of an axis's exchanges in phases that run as one hides behind their work, and what does not."""
+        moved = counted(self._exchanged(phase, axis, repeated=again) for phase in phases for again in (False, True))
+        done = BlockWork(
+            whole=total(work[phase] for phase in phases),
+            attention_core=total(self._core(phase) for phase in phases),
+            beside=beside,
+        )
+        hidden = hidden_time(moved, OVERLAPS[axis.hides_behind](done))
+        self.hidden |= {(axis, phase): (hidden, moved) for phase in phases}
+        self.exposed[axis] = self.exposed[axis] + moved - hidden
+        self.behind[axis] = self.behind[axis] + hidden
+        return hidden, moved - hidden
 
     def exposed_time(self, exchange: Exchange, time: Number) -> Number:
         """What an exchange of so many seconds adds to the block: its share of what its axis and phase do not hide."""
         if exchange.per_step:
             return time
         if exchange.axis is not TENSOR:
-            hidden = self.hidden[exchange.axis, exchange.phase]
-            own = [self._exchanged(exchange.phase, exchange.axis, repeated=repeated) for repeated in (False, True)]
+            hidden, own = self.hidden[exchange.axis, exchange.phase]
         elif exchange.repeated_in_backward:
-            hidden, own = self.gathers[id(exchange)], [time]
+            hidden, own = self.gathers[id(exchange)], time
         else:
             return time * self.exposure
-        return time * (1.0 - hidden / np.maximum(total(own), np.finfo(float).tiny))
+        return time * (1.0 - hidden / np.maximum(own, np.finfo(float).tiny))
 
     def _work(self, phase: Phase, *, attention_core: bool = False) -> Number:
         return counted(

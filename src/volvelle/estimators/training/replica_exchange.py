@@ -13,9 +13,9 @@ from volvelle.estimators.kernels import total
 from volvelle.estimators.training.blocks import Blocks
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.stages import OfBlocks, Stages
-from volvelle.laws.overlap import trailing_exchange_time
+from volvelle.laws.overlap import overlap_slowdown_time, trailing_exchange_time
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Count, Number, Seconds
+from volvelle.quantities import Count, Fraction, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
@@ -27,6 +27,8 @@ class ReplicaExchange:
     exchanged: Seconds
     exposed: Seconds
     """Of these, what nothing hides."""
+    beside: Seconds
+    """Of the rest, what runs beside kernels, which it slows down."""
     stepped: Count
     """Parameters that the optimiser steps on a chip."""
 
@@ -34,7 +36,7 @@ class ReplicaExchange:
 class _FirstStage:
     """What the first stage runs behind its ends, which is what its gradients hide behind: it is the last to be done."""
 
-    def __init__(self, stages: Stages, blocks: Blocks, table: MappingTable) -> None:
+    def __init__(self, stages: Stages, blocks: Blocks, table: MappingTable, share: Fraction) -> None:
         counts = stages.first.counts
         ends = {block.name for block in (*stages.model.before, *stages.model.after)}
         self.counts = counts
@@ -44,9 +46,13 @@ class _FirstStage:
         self.forward = self.of(blocks.of(lambda block: block.forward))
         self.backward = self.of(blocks.of(lambda block: block.backward))
         self.last_work: Number = self.backward
+        """What the last gradients hide behind: slower, as communication takes units meanwhile."""
         if np.any(table.schedule == Schedule.ZERO_BUBBLE):
             weights = self.of(blocks.of(lambda block: block.weight_gradients))
             self.last_work = np.where(table.schedule == Schedule.ZERO_BUBBLE, weights, self.backward)
+        self.kernels = self.of(blocks.of(lambda block: block.backward_work - block.repeated_hidden))
+        if not is_plainly(share, 0.0):
+            self.last_work = self.last_work + overlap_slowdown_time(self.kernels, share=share)
 
     def of(self, each: OfBlocks) -> Number:
         """A quantity of all but the ends."""
@@ -66,13 +72,19 @@ def replica_exchange(
     table: MappingTable,
     micro_batches: Number,
     blocks: Blocks,
+    *,
+    sm_share: Fraction,
 ) -> ReplicaExchange:
     """Of all kinds of weights together."""
     if not kinds:
-        return ReplicaExchange(exchanged=0.0, exposed=0.0, stepped=0.0)
-    first = _FirstStage(stages, blocks, table)
+        return ReplicaExchange(exchanged=0.0, exposed=0.0, beside=0.0, stepped=0.0)
+    first = _FirstStage(stages, blocks, table, sm_share)
     stepped: Number = 0.0
-    leaving, leaving_last, gathered, gathered_last, exchanged = 0.0, 0.0, 0.0, 0.0, 0.0
+    exchanged: Number = 0.0
+    leaving: Number = 0.0
+    leaving_last: Number = 0.0
+    gathered: Number = 0.0
+    gathered_last: Number = 0.0
     for kind in kinds:
         size = kind.most_bytes(stages, element_bytes(workload.weight_element))
         times = kind.replicas.column_times(kind.most, workload, table, gathered_bytes=size)
@@ -84,7 +96,7 @@ def replica_exchange(
         gathers = np.where(table.zero >= 3.0, 2.0 * micro_batches, 1.0)
         exchanged = exchanged + times.summed + often * times.scattered + gathers * times.gathered
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
-    exposed = trailing_exchange_time(
+    exposed: Number = trailing_exchange_time(
         leaving,
         first.last_work,
         layers=first.layers,
@@ -93,10 +105,9 @@ def replica_exchange(
         last=leaving_last,
     )
     if np.any(table.zero >= 1.0):
-        after = gathered + gathered_last
+        after: Number = gathered + gathered_last
         if np.any(table.zero >= 2.0):
-            turns = micro_batches - 1.0
-            behind = turns * np.maximum(leaving + leaving_last - first.forward - first.backward, 0.0)
+            behind = (micro_batches - 1.0) * np.maximum(leaving + leaving_last - first.forward - first.backward, 0.0)
             exposed = exposed + np.where(table.zero == 2.0, behind, 0.0)
             ahead = (
                 np.maximum(gathered - first.forward, 0.0)
@@ -105,8 +116,11 @@ def replica_exchange(
             )
             after = np.where(table.zero >= 3.0, micro_batches * ahead, after)
         exposed = exposed + after
+    exposed = np.where(table.overlap > 0, np.minimum(exposed, exchanged), exchanged)
+    turns = np.where(table.zero >= 2.0, micro_batches, 1.0)
     return ReplicaExchange(
         exchanged=exchanged,
-        exposed=np.where(table.overlap > 0, np.minimum(exposed, exchanged), exchanged),
+        exposed=exposed,
+        beside=np.minimum(exchanged - exposed, turns * first.kernels),
         stepped=stepped,
     )

@@ -59,6 +59,8 @@ class StepBasis:
     optimiser_traffic: Bytes
     """Bytes that the optimiser's step moves in the chip's memory."""
     machine: SustainedRates
+    beside: Seconds
+    """Of what replicas exchange, what runs beside kernels."""
     kinds: Sequence[Held]
     """Trainable parameters: those that all replicas hold, and experts."""
     hand_over: Seconds
@@ -119,19 +121,13 @@ def step_time(
     weights = blocks.size(lambda block: block.weights)
     tied = total(blocks.size(lambda block: block.tied).values())
     held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks))
-    experts = None
-    if any(block.expert_weights or block.frozen_expert_bytes for block in model.blocks):
-        expert_weights = blocks.size(lambda block: block.expert_weights)
-        frozen_experts = None
-        if any(block.frozen_expert_bytes for block in model.blocks):
-            frozen_experts = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
-        experts = Held(stages, expert_weights, _expert_replicas(machine, table), frozen=frozen_experts)
-    as_comet = workload.counting is Counting.COMET
+    experts = _experts(stages, blocks, machine, table)
     kinds = (held, *([experts] if experts else [])) if model.trains else ()
-    if as_comet:
+    if workload.counting is Counting.COMET:
         exchange = _as_comet(stages, held, workload, table, blocks)
     else:
-        exchange = replica_exchange(stages, kinds, workload, table, micro_batches, blocks)
+        share = machine.communication_sm_share
+        exchange = replica_exchange(stages, kinds, workload, table, micro_batches, blocks, sm_share=share)
     hidden = exchange.exchanged - exchange.exposed
     per_step = blocks.of(lambda block: block.per_step)
     bubble = stages.bubble(
@@ -151,14 +147,17 @@ def step_time(
         OPTIMISER: optimiser_time(exchange.stepped, workload, machine, table),
     }
     if not is_plainly(machine.communication_sm_share, 0.0):
-        totals[SLOWED] = overlap_slowdown_time(hidden, share=machine.communication_sm_share)
+        totals[SLOWED] = overlap_slowdown_time(exchange.beside, share=machine.communication_sm_share)
     saved = blocks.size(lambda block: block.saved)
     if machine.cast is not None:
         narrower = blocks.size(lambda block: block.saved_for_products if block.repeat > 1 else ())
         saved = {name: kept - narrower[name] * (1.0 - machine.cast) for name, kept in saved.items()}
     offloaded = table.offload_weights + table.offload_activations
     if np.any(offloaded > 0):
-        totals[HOST] = _stream(saved, held, stages, slowest.time, workload, machine, table, micro_batches)
+        ahead = blocks.of(lambda block: block.forward)
+        forward = total(count * ahead[name] for name, count in slowest.counts.items())
+        passes = forward, slowest.time - forward
+        totals[HOST] = _stream(saved, held, stages, passes, workload, machine, table, micro_batches)
     working = blocks.size(lambda block: block.working)
     memory, fullest, away = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
     found = StepTime(
@@ -187,6 +186,7 @@ def step_time(
             optimiser_traffic=here
             * optimiser_step_time(exchange.stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
             machine=machine,
+            beside=exchange.beside,
             kinds=kinds,
             hand_over=once,
             saved=saved,
@@ -203,7 +203,7 @@ def _as_comet(
     exchanged = np.where(held.replicas.count > 1.0, nested_all_reduce_time(size, held.replicas.tiers), 0.0)
     room = stages.last.of_layers(blocks.of(lambda block: block.weight_gradients))
     hidden = hidden_time(exchanged, room, overlap=table.overlap)
-    return ReplicaExchange(exchanged=exchanged, exposed=exchanged - hidden, stepped=0.0)
+    return ReplicaExchange(exchanged=exchanged, exposed=exchanged - hidden, beside=hidden, stepped=0.0)
 
 
 def _frozen(blocks: Blocks) -> Frozen | None:
@@ -221,6 +221,17 @@ def _most_parameters(blocks: Blocks, stages: Stages) -> Number:
 
 def _tiers(machine: SustainedRates) -> Callable[[Count, Count], Sequence[Tier]]:
     return lambda group, stride: machine.tiers(group, stride, uniform=False)
+
+
+def _experts(stages: Stages, blocks: Blocks, machine: SustainedRates, table: MappingTable) -> Held | None:
+    """Parameters of experts; None: there are none."""
+    if not any(block.expert_weights or block.frozen_expert_bytes for block in blocks.model.blocks):
+        return None
+    frozen = None
+    if any(block.frozen_expert_bytes for block in blocks.model.blocks):
+        frozen = Frozen(each=blocks.size(lambda block: block.frozen_expert_bytes))
+    weights = blocks.size(lambda block: block.expert_weights)
+    return Held(stages, weights, _expert_replicas(machine, table), frozen=frozen)
 
 
 def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
@@ -286,25 +297,29 @@ def _stream(
     saved: OfBlocks,
     held: Held,
     stages: Stages,
-    window: Seconds,
+    passes: tuple[Seconds, Seconds],
     workload: TrainingStep,
     machine: SustainedRates,
     table: MappingTable,
     micro_batches: Number,
 ) -> Seconds:
-    """What streaming activations out and in, and weights in twice and gradients out, adds to a step."""
+    """What streams add to a step: activations out and weights in, then both in and gradients out, pass by pass."""
     if machine.host_rate is None:
         return 0.0 * micro_batches
     # As the fullest of the stages between holds, and what the first runs ahead of its layers.
     ahead = stages.first.of_the_rest({**saved, **{block.name: 0.0 for block in stages.model.after}})
     between = reduce(np.maximum, [stage.of_layers(saved) for stage in stages.between])
-    activations = 2.0 * (between + ahead) * table.offload_activations
-    weights = held.most * (2.0 * element_bytes(workload.weight_element) + element_bytes(workload.gradient_element))
+    activations = (between + ahead) * table.offload_activations
+    weights: Number = held.most * element_bytes(workload.weight_element)
     every = held.most_bytes(stages, element_bytes(workload.weight_element))
     if every is not None:
-        weights = held.most * element_bytes(workload.gradient_element) + 2.0 * every
+        weights = every
     moved = activations + weights * table.offload_weights
-    return micro_batches * streamed_time(moved, window, rate=machine.host_rate)
+    gradients = held.most * element_bytes(workload.gradient_element) * table.offload_weights
+    forward, backward = passes
+    rate = machine.host_rate
+    waited = streamed_time(moved, forward, rate=rate) + streamed_time(moved + gradients, backward, rate=rate)
+    return micro_batches * waited
 
 
 def _network_resources(

@@ -89,15 +89,8 @@ def crosscheck_suite(
 
 
 def _checked(row: SuiteRow, catalogue: Folder) -> SuiteResult:
-    asked = question_of(
-        row.model,
-        on=row.system,
-        batch=row.batch,
-        sequence=row.sequence,
-        catalogue=catalogue,
-        **read_layout_words(row.layout),
-        **{f"offload_{what}": True for what in row.offload},
-    )
+    layout = read_layout_words(row.layout) | {f"offload_{what}": True for what in row.offload}
+    asked = question_of(row.model, on=row.system, batch=row.batch, sequence=row.sequence, catalogue=catalogue, **layout)
     check = check_step(asked.step, asked.cluster, asked.mapping)
     difference = check.difference(EVENT, CLOSED)
     assert difference is not None, f"{row} has no order"

@@ -50,9 +50,8 @@ def _alone(time: BlockTime, steps: BlockSteps, work: Work) -> float:
     behind = [
         float(np.max(time.exposed_time(exchange, seconds)))
         for exchange, seconds in time.exchanges
-        if exchange.phase.name in phases
-        and not exchange.per_step
-        and steps._how(tasks[id(exchange)]) is not How.BLOCKING
+        if exchange.phase.name in phases and not exchange.per_step
+        if steps._how(tasks[id(exchange)]) is not How.BLOCKING
     ]
     return own + sum(behind)
 
