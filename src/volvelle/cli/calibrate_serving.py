@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.shared_options import together
+from volvelle.cli.options.shared import together
 from volvelle.cli.waiting import waiting
 from volvelle.cli.words import Lower, Output, Within
 from volvelle.domains import DEGREE, ENGINE_SEQUENCES, SHARE, STEP_BUDGET

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.shared_options import machine_options
+from volvelle.cli.options.shared import machine_options
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import SEED, SIZE
 

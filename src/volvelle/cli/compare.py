@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from volvelle.cli.html_page import html_option, write_page
-from volvelle.cli.layout_options import layout_values, values_given
-from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
-from volvelle.cli.tuning_options import tuning_options
+from volvelle.cli.options.layout import layout_values, values_given
+from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option, run_options
+from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.words import Within
 from volvelle.domains import SEED
 from volvelle.report.documents.document import json_text

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.shared_options import machine_options
+from volvelle.cli.options.shared import machine_options
 from volvelle.cli.words import BRIEF, Within
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from volvelle.cli.layout_options import layout_options, unlisted
-from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option
-from volvelle.cli.tuning_options import tuning_options
+from volvelle.cli.options.layout import layout_options, unlisted
+from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option
+from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.waiting import counting
 from volvelle.cli.words import BRIEF, Lower
 

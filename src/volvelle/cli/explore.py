@@ -10,7 +10,7 @@ import click
 
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.html_page import command_line, html_option, write_page
-from volvelle.cli.shared_options import machine_options
+from volvelle.cli.options.shared import machine_options
 from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES

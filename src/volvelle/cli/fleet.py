@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.shared_options import together
+from volvelle.cli.options.shared import together
 from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import (

@@ -8,7 +8,7 @@ import click
 
 from volvelle.catalogue.prices import PriceModel
 from volvelle.cli.html_page import html_option, write_page
-from volvelle.cli.shared_options import machine_options
+from volvelle.cli.options.shared import machine_options
 from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
-from volvelle.cli.layout_options import considered_options
+from volvelle.cli.options.layout import considered_options
+from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option, run_options
+from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
-from volvelle.cli.shared_options import batch_options, expert_load_option, machine_options, margin_option, run_options
-from volvelle.cli.tuning_options import tuning_options
 from volvelle.cli.waiting import counting
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import DAYS, PRICE, RESULTS

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.html_page import html_option, write_page
-from volvelle.cli.shared_options import launch_options, together
+from volvelle.cli.options.shared import launch_options, together
 from volvelle.cli.waiting import counting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
 from volvelle.domains import (

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from volvelle.cli.shared_options import launch_options, together
+from volvelle.cli.options.shared import launch_options, together
 from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, EngineName, Lower, Output, Within
 from volvelle.domains import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from volvelle.cli.shared_options import together
+from volvelle.cli.options.shared import together
 from volvelle.cli.words import Within, Words
 from volvelle.mapping.axes import DATA
 from volvelle.mapping.choices import Choice

@@ -2,7 +2,7 @@
 
 import click
 
-from volvelle.cli.shared_options import together
+from volvelle.cli.options.shared import together
 from volvelle.cli.words import Within
 from volvelle.domains import NO_LAYERS, RANK
 from volvelle.workload.optimisers import MASTERS, OPTIMISERS
