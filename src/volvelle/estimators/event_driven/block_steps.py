@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volvelle.estimators.event_driven.moved import Group, Moved
+from volvelle.estimators.event_driven.moved import Computed, Group, Moved
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
 from volvelle.estimators.kernels import Sizes
 from volvelle.estimators.training.block_time import BlockTime, kernel_line
@@ -57,6 +57,7 @@ class Step:
     """Of an exchange."""
     seconds: float
     moved: Moved | None = None
+    computed: Computed | None = None
 
 
 class _Timed(NamedTuple):
@@ -66,6 +67,8 @@ class _Timed(NamedTuple):
     seconds: float
     only_weights: bool
     """Only weight gradients come of it."""
+    traffic: float = 0.0
+    """Of a kernel."""
 
 
 WORKS: dict[Work, tuple[Phase, ...]] = {
@@ -134,7 +137,8 @@ class BlockSteps:
         for place, task in enumerate(tasks):
             action, order = task.action, (later.get(place, place), place)
             if isinstance(action, Kernel):
-                found.append((order, _Timed(task, one(next(kernels).time), action.only_weights)))
+                timing = next(kernels)
+                found.append((order, _Timed(task, one(timing.time), action.only_weights, one(timing.traffic))))
             elif isinstance(action, Exchange) and action.axis in self._groups:
                 seconds = one(next(exchanges))
                 if not action.per_step:
@@ -144,7 +148,7 @@ class BlockSteps:
 
     def _of(self, work: Work) -> Iterator[Step]:
         slowed = 0.0
-        for task, seconds, only_weights in self._timed:
+        for task, seconds, only_weights, traffic in self._timed:
             action = task.action
             if task.phase not in WORKS[work]:
                 continue
@@ -153,7 +157,10 @@ class BlockSteps:
             if isinstance(action, Kernel):
                 how = How.CORE_KERNEL if action.attention_core else How.KERNEL
                 how = How.GATHERED_KERNEL if id(task) in self._gathered else how
-                yield Step(action.name, kernel_line(self.time.plan, action), how, None, seconds)
+                works = (action.matrix_work, action.vector_work)
+                flop = sum(one(self._sizes(term)) for term in works if term is not None)
+                line = kernel_line(self.time.plan, action)
+                yield Step(action.name, line, how, None, seconds, computed=Computed(flop, traffic))
             elif isinstance(action, Exchange):
                 exposed = one(self.time.exposed_time(action, seconds))
                 slowed += float(overlap_slowdown_time(seconds - exposed, share=self._sm_share))

@@ -1,8 +1,17 @@
-"""What a task of a replay moves between chips: how much, among whom."""
+"""What a task of a replay does on its chip, and what it moves between chips: how much, among whom."""
 
 from dataclasses import dataclass
 
 from volvelle.workload.tensor_layout import Collective
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What a kernel asks of its chip."""
+
+    flop: float
+    traffic: float
+    """Bytes read from and written to memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from volvelle.estimators.event_driven.block_steps import How, Step
-from volvelle.estimators.event_driven.moved import Group, Moved
+from volvelle.estimators.event_driven.moved import Computed, Group, Moved
 from volvelle.estimators.training.lines import BUBBLE, GRADIENTS, HAND_OVER, HOST, Line
 from volvelle.mapping.axes import CUTTING, Axis
 from volvelle.workload.tensor_layout import Collective
@@ -50,6 +50,8 @@ class Label:
     line: Line
     moves: tuple[Moved, ...] = ()
     """One after another; nothing where it computes, waits, or streams from the host."""
+    computed: Computed | None = None
+    """Of a kernel."""
 
     @property
     def seconds(self) -> float:

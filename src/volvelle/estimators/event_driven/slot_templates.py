@@ -99,6 +99,7 @@ class Templates:
                     f"{name}: {step.name}" if step.axis is None else step.name,
                     step.line,
                     () if step.moved is None else (step.moved,),
+                    step.computed,
                 )
                 for step in steps
             ]

@@ -2,7 +2,8 @@
 
 A file is a `GlobalMetadata` and then a `Node` for everything the rank does, each behind its length. Durations are whole
 microseconds there; `volvelle_seconds` has them exactly, `volvelle_stream` the queue on which a node runs in order.
-`comm_size` is what a rank gives: all of the tensor, or its part of one that is gathered.
+`comm_size` is what a rank gives: all of the tensor, or its part of one that is gathered. `num_ops` and `tensor_size`
+are the FLOP of a kernel and the bytes that it moves, which the roofline of ASTRA-sim reads.
 """
 
 import json
@@ -28,7 +29,7 @@ COLLECTIVES = {
     Collective.REDUCE_SCATTER: 7,
 }
 _MICRO = 1e6
-_DOUBLE, _INT32, _INT64, _BOOL, _STRING = 3, 7, 9, 27, 29
+_DOUBLE, _INT32, _INT64, _UINT64, _BOOL, _STRING = 3, 7, 9, 13, 27, 29
 """Numbers of an attribute's values."""
 
 
@@ -59,7 +60,17 @@ def _file(program: StageProgram, rank: int, groups: dict[tuple[int, ...], int]) 
         if node.kind is Kind.COLLECTIVE and node.group is not None and node.group not in known:
             known[node.group] = groups.setdefault(node.group.members(rank), len(groups) + 1)
         # Micro-batches do the same things at other times.
-        alike = (node.name, node.kind, node.stream, node.seconds, node.size, node.collective, node.group, node.tag)
+        alike = (
+            node.name,
+            node.kind,
+            node.stream,
+            node.seconds,
+            node.size,
+            node.collective,
+            node.group,
+            node.tag,
+            node.computed,
+        )
         if alike not in made:
             made[alike] = _name(node), _rest(node, program, rank, known)
         name, rest = made[alike]
@@ -82,6 +93,8 @@ def _rest(node: Node, program: StageProgram, rank: int, groups: dict[Group, int]
             ("comm_size", _INT64, round(given(node))),
             ("pg_name", _STRING, str(groups[node.group])),
         ]
+    elif node.computed is not None:
+        said += [("num_ops", _INT64, round(node.computed.flop)), ("tensor_size", _UINT64, round(node.computed.traffic))]
     elif node.kind is not Kind.COMPUTE:
         other = program.peer(rank, node)
         source, target = (rank, other) if node.kind is Kind.SEND else (other, rank)

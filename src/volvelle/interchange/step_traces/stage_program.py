@@ -12,7 +12,7 @@ from enum import Enum, auto
 import numpy as np
 
 from volvelle.estimators.event_driven.estimator import ReplayedStep
-from volvelle.estimators.event_driven.moved import Group, Moved
+from volvelle.estimators.event_driven.moved import Computed, Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import STREAMS as OF_REPLAY
 from volvelle.estimators.event_driven.slot_tasks import Label
 from volvelle.workload.tensor_layout import Collective
@@ -46,6 +46,8 @@ class Node:
     start: float
     """When it begins in the replay; of a receive, when the message is taken."""
     after: tuple[int, ...]
+    computed: Computed | None = None
+    """Of a kernel; None: it is no kernel of a block."""
     collective: Collective | None = None
     size: float = 0.0
     """Bytes, as the law of the collective counts them."""
@@ -174,6 +176,7 @@ class _Nodes:
                 seconds=float(self.step.graph.durations[task]),
                 start=start,
                 after=after,
+                computed=label.computed,
             )
             self.nodes.append(found)
             return (found.number,)
