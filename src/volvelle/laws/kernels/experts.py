@@ -108,9 +108,7 @@ def carried_rows(rows: Count, tokens: Count, chosen: Count, *, carried: Fraction
 
 
 @cites("aiconfigurator2026", place="measured kernel tables, grouped products")
-def padded_rows(
-    experts: Count, each: Column, more: Count, *, least_rows: Count, unpacking: Fraction = 1.0
-) -> Count:
+def padded_rows(experts: Count, each: Column, more: Count, *, least_rows: Count, unpacking: Fraction = 1.0) -> Count:
     r"""Rows that the products of all experts of a rank cost as many as.
 
     $$ M = \frac{L}{J} \sum_j \min(1, r_j)\,\sqrt{\left(\frac{\max(1, r_j) + D/A}{u}\right)^2 + g^2} $$
