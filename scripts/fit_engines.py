@@ -8,17 +8,21 @@ import argparse
 import csv
 import json
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from volvelle.applications.serving.fit import as_rows, fit_engines, one_deviation
+from volvelle.applications.cross_validation import REACH
+from volvelle.applications.serving.fit import as_rows, fit_engines
 from volvelle.applications.serving.measurements import serving_measurements
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import SPLIT
+from volvelle.laws.model_error import covering_error
 
 FILE = Path(__file__).resolve().parent.parent / "src" / "volvelle" / "catalogue" / "data" / "engines.csv"
+FEWEST = 3
+"""Rows from which on a group of split pools tells of a spread."""
 
 
 def write(rows: Iterable[dict[str, str]], *, fitted: Collection[tuple[str, str]]) -> None:
@@ -32,26 +36,35 @@ def write(rows: Iterable[dict[str, str]], *, fitted: Collection[tuple[str, str]]
 
 
 def split_rows(scored: Iterable[dict[str, object]]) -> list[dict[str, str]]:
-    """How far off calibration rows of split pools are, by measure."""
-    off: dict[str, list[float]] = {}
-    models: dict[str, set[str]] = {}
+    """How far off calibration rows of split pools are, by measure.
+
+    No constant is fitted to them, so their spread is that of runs which were not looked at; a chip, engine and model
+    counts as much as another, for what is asked about next is another one.
+    """
+    off: dict[str, dict[str, list[float]]] = {}
     for row in scored:
         if row["split"] == "calibration":
-            measure = str(row["row_id"]).split()[-1]
-            off.setdefault(measure, []).append(
-                float(np.log(float(str(row["predicted"])) / float(str(row["measured"]))))
-            )
-            models.setdefault(measure, set()).add(str(row["group"]).rsplit("/", maxsplit=1)[-1])
+            groups = off.setdefault(str(row["row_id"]).split()[-1], {})
+            error = float(np.log(float(str(row["predicted"])) / float(str(row["measured"]))))
+            groups.setdefault(str(row["group"]), []).append(error)
     return [
         {
             "engine": SPLIT,
             "family": "",
             "constant": f"error {measure}",
-            "value": f"{one_deviation(errors, models=len(models[measure])):.4g}",
-            "rows": str(len(errors)),
+            "value": f"{_alike([errors for errors in groups.values() if len(errors) >= FEWEST]):.4g}",
+            "rows": str(sum(map(len, groups.values()))),
         }
-        for measure, errors in off.items()
+        for measure, groups in off.items()
     ]
+
+
+def _alike(groups: Sequence[Sequence[float]]) -> float:
+    """One standard deviation as a factor, such that eight in ten lie in the range where groups count alike."""
+    errors = np.concatenate([np.asarray(group) for group in groups])
+    mean = len(errors) / len(groups)
+    weights = np.concatenate([np.full(len(group), mean / len(group)) for group in groups])
+    return float(np.exp(covering_error(errors, weights, level=0.8) / REACH))
 
 
 def main() -> None:

@@ -222,7 +222,7 @@ def _experts(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
     more = carried_rows(rows, tokens, chosen, carried=by["carried"])
     # A tile of weights that take fewer bytes than they were measured with is as much sooner there.
     tile_rows = by["least_rows"] * (kernels.read_bytes / kernels.operand_bytes)
-    padded = padded_rows(local, each, more, least_rows=tile_rows)
+    padded = padded_rows(local, each, more, least_rows=tile_rows, unpacking=sizes.get("unpacking", 1.0))
     arithmetic = sum(
         np.asarray(
             grouped_product_time(

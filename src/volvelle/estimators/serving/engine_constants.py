@@ -52,7 +52,7 @@ class EngineConstants:
     grouping: float = 1.0
     """Rate at which experts' products multiply, over that of the kernels alone."""
     unpacking: float = 1.0
-    """That rate again where experts' weights are widened on the way."""
+    """That rate again, of rows beyond an expert's first tile, where its weights are widened on the way."""
     expert_start: float = 0.0
     """Seconds more that a layer of experts takes: who goes where, and types of rows, in kernels of their own."""
     exchanging: float = 1.0

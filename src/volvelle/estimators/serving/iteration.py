@@ -288,15 +288,15 @@ class Iteration:
             "tp": layout.expert_tensor,
             "ep": layout.expert,
             "skew": self.engine.skew,
+            "unpacking": self.engine.unpacking if form.widened else 1.0,
         }
         sizes: Sizes = {"tokens": np.maximum(tokens, 1.0) * layout.data, **plain}
-        rate = self.engine.grouping * (self.engine.unpacking if form.widened else 1.0)
         ways = []
         for by in self.kernels.experts[form.kernels]:
             own = {
                 **by,
                 "memory_efficiency": by["memory_efficiency"] * self.engine.fetching,
-                "matrix_efficiency": by["matrix_efficiency"] * rate,
+                "matrix_efficiency": by["matrix_efficiency"] * self.engine.grouping,
             }
             ways.append(self._timed("experts", sizes, own, form))
         found = {"experts": np.where(tokens > 0, np.minimum.reduce(ways) + self.engine.expert_start, 0.0)}

@@ -108,17 +108,18 @@ def carried_rows(rows: Count, tokens: Count, chosen: Count, *, carried: Fraction
 
 
 @cites("aiconfigurator2026", place="measured kernel tables, grouped products")
-def padded_rows(experts: Count, each: Column, more: Count, *, least_rows: Count) -> Count:
+def padded_rows(experts: Count, each: Column, more: Count, *, least_rows: Count, unpacking: Fraction = 1.0) -> Count:
     r"""Rows that the products of all experts of a rank cost as many as.
 
-    $$ M = \frac{L}{J} \sum_j \min(1, r_j)\,\sqrt{\left(\max(1, r_j) + D/A\right)^2 + g^2} $$
+    $$ M = \frac{L}{J} \sum_j \min(1, r_j)\,\sqrt{\left(\frac{\max(1, r_j) + D/A}{u}\right)^2 + g^2} $$
 
-    Assumes that an expert with few rows costs as if it had about g, the rows of a tile, and that rows which are carried
-    along are shared out evenly.
+    Assumes that an expert with few rows costs as if it had about g, the rows of a tile, that rows which are carried
+    along are shared out evenly, and that weights which are widened on the way are widened again for every further tile
+    of rows, which then take 1/u as long; the first tile waits for memory, and its widening hides behind that.
     """
     shared = np.asarray(more / np.maximum(touched_experts(experts, each), 1e-9))[..., None]
     least = np.asarray(least_rows)[..., None]
-    tiles = np.minimum(1.0, each) * np.hypot(np.maximum(1.0, each) + shared, least)
+    tiles = np.minimum(1.0, each) * np.hypot((np.maximum(1.0, each) + shared) / unpacking, least)
     return np.asarray(experts * np.mean(tiles, axis=-1))
 
 

@@ -13,6 +13,8 @@ from volvelle.simulation.batching.prefill_first import fill_prefill_first
 from volvelle.simulation.batching.sequences import end_decoded, queue_last, start_decoding
 from volvelle.simulation.batching.state import (
     API,
+    BALANCE_QUEUE,
+    BALANCE_STEPS,
     BLOCK,
     BLOCKS,
     COMPUTED,
@@ -285,11 +287,13 @@ def _noted(state: State, log: Real) -> int:
 def _has_backlog(state: State) -> bool:
     """Whether more wait than a step admits, so that it is the same who comes behind them, and when that is known.
 
-    Where SGLang may lack blocks it is not: one that it sends back waits behind those that came before.
+    Where SGLang may lack blocks it is not: one that it sends back waits behind those that came before. Nor while ranks
+    of TensorRT-LLM wait for one more prompt, so that all have one.
     """
     count = state.tally
     keeps = count[KIND] != SGLANG or count[PHASE + -count[STEP] % count[BLOCK]] <= count[FREE]
-    return bool(keeps and count[QUEUED] > count[MOST] and count[INTERVAL] == 1)
+    balanced = count[BALANCE_STEPS] == 0 or count[QUEUED] >= count[BALANCE_QUEUE]
+    return bool(keeps and balanced and count[QUEUED] > count[MOST] and count[INTERVAL] == 1)
 
 
 @compiled

@@ -83,6 +83,13 @@ def test_an_expert_with_one_row_costs_a_tile_of_rows_and_one_with_many_its_own()
     assert padded_rows(8.0, many, 8e5, least_rows=128.0) == pytest.approx(16e5, rel=1e-3)
 
 
+def test_weights_that_are_widened_slow_rows_beyond_the_first_tile_and_not_that_tile() -> None:
+    few, many = (rows_by_expert(8.0 * rows, 8.0, 4096.0, skew=0.0) for rows in (1.0, 1e5))
+    widened = {"least_rows": 128.0, "unpacking": 0.5}
+    assert padded_rows(8.0, few, 0.0, **widened) == pytest.approx(8 * 128, rel=1e-3)
+    assert padded_rows(8.0, many, 0.0, **widened) == pytest.approx(16e5, rel=1e-3)
+
+
 def test_a_kernel_that_carries_other_ranks_rows_works_on_all_choices_of_the_tokens_it_gets() -> None:
     assert carried_rows(512.0, 1024.0, 8.0, carried=1.0) == 512 * 7
     assert carried_rows(4096.0, 1024.0, 8.0, carried=1.0) == 4096

@@ -10,6 +10,7 @@ from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.simulation.batching import worker
 from volvelle.simulation.batching.rules import Eviction, sglang, tensorrt_llm, vllm
 from volvelle.simulation.batching.serving import serve
+from volvelle.simulation.batching.worker import Worker
 from volvelle.workload.serving.requests import Requests
 
 VLLM = vllm(kv_blocks=100, token_budget=64, max_sequences=8, block_tokens=4)
@@ -71,6 +72,18 @@ def test_tensorrt_llm_lets_prompts_wait_until_all_ranks_have_one_or_every_so_man
         requests((0.0, 10, 30), (1.5, 20, 2), (3.0, 20, 2)), flat_costs(), replace(balanced, balance_wait_steps=3)
     )
     assert longer.admitted[1] == pytest.approx(1.1 + 5 * 1.01)
+
+
+def test_who_comes_matters_while_more_wait_than_may_run_but_not_all_ranks_have_a_prompt() -> None:
+    balanced = replace(TENSORRT_LLM, max_sequences=2, balance_steps=1000, balance_queue=4)
+    rows = [(0.0, 10, 60), (1.5, 20, 2), (1.5, 20, 2), (1.5, 20, 2), (9.0, 20, 2)]
+    known = serve(requests(*rows), flat_costs(), balanced)
+    one = Worker.idle(flat_costs(), balanced)
+    for row in rows:
+        one.run(until=row[0])
+        one.give([row[0]], [row[1]], [row[2]], [False])
+    one.run()
+    assert one.admissions.tolist() == pytest.approx(known.admitted.tolist())
 
 
 def test_tensorrt_llm_starts_a_request_only_if_it_fits_to_its_end() -> None:
