@@ -87,6 +87,10 @@ WIDER = "serve llama3-70b --on dgx-h100/6 --weights fp8 --input 2048 --output 51
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
 SCALED = "scale gpt3-175b --on dgx-h100 --from 64 --to 65536 --batch 1536"
 SCALED_WEAK = "scale llama3-405b --on dgx-h100 --from 576 --to 9216 --weak --batch 252 --seq 8192"
+CROSSCHECK = (
+    "crosscheck deepseek-v3 --on dgx-h800/256 --batch 960 --pp 16 --ep 16 --schedule dualpipe --recompute full "
+    "--with closed,event,flows"
+)
 COLLECTIVE = "collective all-reduce 1GB --on dgx-h100/1024 --group 8x64"
 MPI_TRACES = [f"examples/mpi/traces/conjugate_gradient-{ranks}.csv.gz" for ranks in (4, 8, 16)]
 QUESTIONS = {
@@ -121,6 +125,7 @@ OTHERS = {
     "collective": COLLECTIVE,
     "mpi": "mpi examples/mpi/traces/conjugate_gradient-16.csv.gz",
     "mpi-more": f"mpi {' '.join(MPI_TRACES)} --ranks 32 --on dgx-h100/32 --brief",
+    "crosscheck": CROSSCHECK,
     "scale": SCALED,
     "scale-weak": f"{SCALED_WEAK} --brief",
     "collective-faster": f"{COLLECTIVE} --set scale_out.rate=2x --brief",
@@ -218,6 +223,12 @@ import json, sys
 sys.path.insert(0, "scripts")
 from first_token_pages import first_token_pages
 print(json.dumps(first_token_pages()))
+"""
+FIDELITY = """\
+import json, sys
+sys.path.insert(0, "scripts")
+from fidelity_pages import fidelity_pieces
+print(json.dumps(fidelity_pieces()))
 """
 ASKED_APART = """\
 import json, sys
@@ -981,7 +992,9 @@ def made_by_validation() -> Made:
     pieces = {name: f"$ volvelle {question}\n{answers[question]}" for name, question in long.items()}
     pieces["validation-training"] = tidy(training["markdown"])
     pieces["left-out"] = left_out_table(training["document"]["left_out"]["by_source"])
-    return Made(files, pieces, of_studies(validations | {"training": training["document"]}))
+    fidelity = json.loads(apart(FIDELITY))
+    quoted = of_studies(validations | {"training": training["document"]}) | fidelity["quoted"]
+    return Made(files, pieces | fidelity["pieces"], quoted)
 
 
 def made_by_documents() -> Made:
