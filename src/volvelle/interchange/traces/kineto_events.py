@@ -20,7 +20,8 @@ RUNTIME: Final = frozenset(("cuda_runtime", "cuda_driver", "Runtime", "hip_runti
 DEVICE: Final = frozenset(
     ("kernel", "Kernel", "gpu_memcpy", "gpu_memset", "Memcpy", "Memset", "concurrent_kernel", "mtia_ccp_events")
 )
-_MICRO: Final = 1e-6
+DISPATCH: Final = "c10d::"
+_LIBRARIES: Final = ("gloo:", "nccl:", "mccl:")
 
 
 @dataclass(slots=True)
@@ -79,7 +80,13 @@ def read_events(text: str, file: Path) -> Events:
     version = objects.rest.get("schemaVersion")
     found.format = f"Kineto, schema {version}" if type(version) in (int, float, str) else "Kineto"
     _groups(objects.rest.get("distributedInfo"), found)
-    for span in found.spans:
+    spoken = [span for span in found.spans if span.communication is not None]
+    if any(span.name.startswith(_LIBRARIES) for span in spoken):
+        # c10d hands an exchange to a library, which runs it on a thread of its own: it counts once.
+        for span in spoken:
+            if span.name.startswith(DISPATCH):
+                span.communication = None
+    for span in spoken:
         if span.communication is not None:
             span.communication = _whole(span.communication, found)
     return found

@@ -144,6 +144,7 @@ _BOOKKEEPING: Final = (
     "## ",
     "DistributedDataParallel.",
     "record_param_comms",
+    "c10d::",
     "AOTDispatcher",
     "TorchDynamo",
     "Pregraph bytecode",
