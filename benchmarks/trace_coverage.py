@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from volvelle import Catalogue
 from volvelle.errors import VolvelleError
@@ -42,7 +43,8 @@ def main() -> int:
     asked.add_argument("--clock", type=float, default=1e9)
     told = asked.parse_args()
     machine = Catalogue().cluster(told.on)
-    rows, refused = [], 0
+    rows: list[dict[str, Any]] = []
+    refused = 0
     titles = f"{'file':58} {'operations':>10} {'time':>6} {'ops':>6} {'bytes':>6} {'read s':>6} {'replay':>6}"
     print(f"{titles}  format; longest not understood")
     for file, profile in files_of(told.folder):

@@ -10,6 +10,8 @@ import json
 import os
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -36,7 +38,8 @@ class Block(nn.Module):
         )
         mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], is_causal=True)
         tokens = tokens + self.out(mixed.transpose(1, 2).reshape(batch, length, width))
-        return tokens + self.down(functional.gelu(self.up(self.norms[1](tokens))))
+        widened: torch.Tensor = self.down(functional.gelu(self.up(self.norms[1](tokens))))
+        return tokens + widened
 
 
 class Transformer(nn.Module):
@@ -52,7 +55,8 @@ class Transformer(nn.Module):
         tokens = self.words(words) + self.places(torch.arange(words.shape[1]))
         for block in self.blocks:
             tokens = block(tokens)
-        return self.head(self.norm(tokens))
+        scores: torch.Tensor = self.head(self.norm(tokens))
+        return scores
 
 
 def training_step(model: nn.Module, words: torch.Tensor) -> Callable[[], None]:
@@ -61,13 +65,13 @@ def training_step(model: nn.Module, words: torch.Tensor) -> Callable[[], None]:
 
     def step() -> None:
         optimiser.zero_grad()
-        functional.cross_entropy(model(words).flatten(0, 1), words.flatten()).backward()
+        torch.autograd.backward(functional.cross_entropy(model(words).flatten(0, 1), words.flatten()))
         optimiser.step()
 
     return step
 
 
-def timed(step: Callable[[], None], repeats: int) -> float:
+def timed(step: Callable[[], object], repeats: int) -> float:
     """Seconds of the best of several runs: what else the machine does only adds."""
     found = []
     for _ in range(repeats):
@@ -103,9 +107,7 @@ def alone(folder: Path, batch: int, width: int, layers: int, repeats: int) -> di
     told = {"step": timed(step, repeats), "profiled": recorded(step, folder, "step", repeats=repeats)}
     told["step"] = min(told["step"], timed(step, repeats))
     torch.export.save(torch.export.export(model, (words,)), str(folder / "model.pt2"))
-    try:
-        import onnxscript  # noqa: F401, PLC0415 - may not be there
-    except ImportError:
+    if find_spec("onnxscript") is None:
         return told
     torch.onnx.export(model, (words,), str(folder / "model.onnx"), dynamo=True)
     return told
@@ -144,7 +146,17 @@ def main() -> None:
     torch.set_num_threads(1)
     found: dict[str, float] = {}
     if told.ranks:
-        torch.multiprocessing.spawn(rank, (told.ranks, str(told.folder), told.port), nprocs=told.ranks)
+        started = get_context("spawn")
+        others = [
+            started.Process(target=rank, args=(number, told.ranks, str(told.folder), told.port))
+            for number in range(told.ranks)
+        ]
+        for process in others:
+            process.start()
+        for process in others:
+            process.join()
+        if any(process.exitcode for process in others):
+            raise SystemExit(1)
     else:
         found = alone(told.folder, told.batch, told.width, told.layers, told.repeats)
     if told.rates:

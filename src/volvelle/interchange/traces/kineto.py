@@ -113,6 +113,7 @@ class _Woven:
         self._tasks: list[_Task] = []
         self._launches: dict[int, int] = {}
         self._owners: dict[int, Span] = {}
+        self._around: dict[int, Span] = {}
 
     def trace(self) -> Trace:
         """The whole."""
@@ -178,6 +179,8 @@ class _Woven:
                 owner = self._owner(nodes, node)
                 if owner is not None:
                     self._owners[span.correlation] = owner
+                elif node.parent >= 0:
+                    self._around[span.correlation] = nodes[node.parent].span
             works = node.works and not self._device
             speaks = span.communication is not None and node.below < 3 and not self._device
             place = Place.DEVICE if works or speaks else Place.HOST
@@ -239,6 +242,9 @@ class _Woven:
                         task.work = owner.work
                         task.share = max(span.end - span.start, 1e-3) / taken[id(owner)]
                         span.moved = owner.moved * task.share
+                around = self._around.get(span.correlation)
+                if around is not None and not span.moved:
+                    span.moved, around.moved = around.moved, 0.0  # bytes count once, and are not understood
                 launch = self._launches.get(span.correlation)
                 if launch is not None:
                     task.after.append(launch)
