@@ -94,6 +94,13 @@ def test_an_embedding_reads_the_rows_it_is_asked_for() -> None:
     assert work.traffic == 2 * 8 * 64 * 4 + 8 * 8
 
 
+def test_a_conversion_that_ran_copies_inside_it_and_one_of_a_graph_by_itself() -> None:
+    ran, planned = (work_of(name, (tensor(8),)) for name in ("aten::to", "aten.to.dtype"))
+    assert ran is not None
+    assert planned is not None
+    assert (ran.kind, planned.kind) == ("view", "copy")
+
+
 def test_views_move_nothing_and_unknown_names_are_not_guessed() -> None:
     view = work_of("aten::as_strided", (tensor(8),))
     assert view is not None
