@@ -35,7 +35,7 @@ laws of what pipelines and gradients wait for; and down by 840, by 520 as the ro
 added, and by 780 as that of HPCG is."""
 ADDED = {
     "interchange/step_traces": 915,
-    "interchange/traces": 2450,
+    "interchange/traces": 2480,
     "workload/trace": 690,
     "estimators/trace_replay": 560,
     "verbs/replay.py": 155,

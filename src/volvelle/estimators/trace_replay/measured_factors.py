@@ -31,9 +31,10 @@ class MeasuredFactors:
                 sums.setdefault((operation.name, operation.work), []).append(operation.seconds)
         self._known: dict[str, list[tuple[float, float]]] = {}
         for (name, work), taken in sums.items():
-            law = times(work).seconds
-            if law > 0.0:
-                self._known.setdefault(name, []).append((log(law), sum(taken) / len(taken) / law))
+            law = times(work)
+            if law is not None and law.seconds > 0.0:
+                mean = sum(taken) / len(taken)
+                self._known.setdefault(name, []).append((log(law.seconds), mean / law.seconds))
         for points in self._known.values():
             points.sort()
         gaps = [operation for operation in profile.operations if _between(operation)]

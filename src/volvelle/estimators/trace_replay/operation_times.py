@@ -8,6 +8,7 @@ from typing import NamedTuple
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.kernels import KernelTimes, Sizes
 from volvelle.estimators.rates import SustainedRates
+from volvelle.laws.collectives import point_to_point_time
 from volvelle.mapping.actions import Kernel
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.symbols import Term
@@ -15,7 +16,7 @@ from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import ELEMENT_BYTES
 from volvelle.workload.operations import Phase
-from volvelle.workload.trace.values import Work
+from volvelle.workload.trace.values import HOST_COPY, Work
 
 _NEXT = {
     "fp64": ("fp32",),
@@ -36,6 +37,8 @@ class Bound(Enum):
     MEMORY = "memory"
     LAUNCH = "launch"
     NETWORK = "network"
+    HOST_LINK = "host link"
+    """A copy between chip and host."""
     HOST = "host"
     """It prepares or waits: as measured."""
     MEASURED = "as measured"
@@ -80,10 +83,10 @@ class OperationTimes:
         self._sizes = Sizes(MappingTable.of([ParallelMapping()]))
         self._kernels: dict[str, KernelTimes] = {}
         self._launch: dict[str, float] = {}
-        self._known: dict[Work, TimedWork] = {}
+        self._known: dict[Work, TimedWork | None] = {}
 
-    def __call__(self, work: Work) -> TimedWork:
-        """The work's time."""
+    def __call__(self, work: Work) -> TimedWork | None:
+        """The work's time; None: the machine states nothing that it could be told from, as no link to its host."""
         if work not in self._known:
             self._known[work] = self._timed(work)
         return self._known[work]
@@ -92,9 +95,14 @@ class OperationTimes:
         """Of the machine, for products of one type; conversions between types are operations of a trace themselves."""
         return replace(SustainedRates.of(self._cluster, element), cast=None)
 
-    def _timed(self, work: Work) -> TimedWork:
+    def _timed(self, work: Work) -> TimedWork | None:
         if work.kind == "view":
             return TimedWork(0.0, Bound.HOST)
+        if work.kind == HOST_COPY:
+            rate = self.rates(next(iter(self._cluster.chip.matrix_rates))).host_rate
+            if rate is None:
+                return None
+            return TimedWork(float(point_to_point_time(work.traffic, rate=rate, latency=0.0)), Bound.HOST_LINK)
         element = element_on(self._cluster.chip, self._element or work.element)
         if element not in self._kernels:
             rates = self.rates(element)

@@ -60,7 +60,7 @@ def replayed(
     operations counts.
     """
     notes: list[str] = []
-    times = _times(trace, on, source, profile, element, group, notes)
+    times = _times(trace, on, source, profile, element, group)
     timed = tuple(times(operation) for operation in trace.operations)
     if not gaps:
         timed = tuple(
@@ -84,7 +84,6 @@ def _times(
     profile: Trace | None,
     element: str | None,
     group: int | None,
-    notes: list[str],
 ) -> Timing:
     if on is None:
         return _as_measured
@@ -93,7 +92,6 @@ def _times(
     here = None if source is None else OperationTimes(source, least_launch=shortest)
     exchanges = CommunicationTimes(on, group=group)
     factors = None if profile is None or here is None else MeasuredFactors(profile, here)
-    unlike: set[str] = set()
 
     def timed(operation: Operation) -> TimedWork:
         if operation.communication is not None:
@@ -101,18 +99,16 @@ def _times(
         if operation.place is not Place.DEVICE or operation.work is None:
             return _as_measured(operation)
         law = there(operation.work)
+        if law is None:
+            return _as_measured(operation)
         seconds = law.seconds * operation.share
-        if here is not None and operation.seconds is not None:
-            base = here(operation.work).seconds * operation.share
-            if base > 0.0:
-                seconds = operation.seconds * (seconds / base)
-        elif factors is not None and here is not None:
-            factor = factors(operation.name, here(operation.work).seconds)
-            if factor is None:
-                unlike.add(operation.name)
-            else:
-                seconds *= factor
-            seconds += factors.host_time
+        base = None if here is None else here(operation.work)
+        if base is not None and operation.seconds is not None:
+            if base.seconds * operation.share > 0.0:
+                seconds = operation.seconds * (seconds / (base.seconds * operation.share))
+        elif base is not None and factors is not None:
+            factor = factors(operation.name, base.seconds)
+            seconds = seconds * (1.0 if factor is None else factor) + factors.host_time
         return TimedWork(seconds if isfinite(seconds) else 0.0, law.bound)
 
     return timed

@@ -14,7 +14,7 @@ from typing import Final
 
 from volvelle.errors import DescriptionError
 from volvelle.interchange.traces.host_tree import Node, tree
-from volvelle.interchange.traces.kineto_events import Events, Span, read_events
+from volvelle.interchange.traces.kineto_events import DISPATCH, Events, Span, read_events
 from volvelle.workload.trace.counting import rank
 from volvelle.workload.trace.values import Operation, Place, Trace, Work
 
@@ -113,6 +113,7 @@ class _Woven:
         self._tasks: list[_Task] = []
         self._launches: dict[int, int] = {}
         self._owners: dict[int, Span] = {}
+        self._around: dict[int, Span] = {}
 
     def trace(self) -> Trace:
         """The whole."""
@@ -178,6 +179,8 @@ class _Woven:
                 owner = self._owner(nodes, node)
                 if owner is not None:
                     self._owners[span.correlation] = owner
+                elif node.parent >= 0:
+                    self._around[span.correlation] = nodes[node.parent].span
             works = node.works and not self._device
             speaks = span.communication is not None and node.below < 3 and not self._device
             place = Place.DEVICE if works or speaks else Place.HOST
@@ -239,6 +242,9 @@ class _Woven:
                         task.work = owner.work
                         task.share = max(span.end - span.start, 1e-3) / taken[id(owner)]
                         span.moved = owner.moved * task.share
+                around = self._around.get(span.correlation)
+                if around is not None and not span.moved:
+                    span.moved, around.moved = around.moved, 0.0  # bytes count once, and are not understood
                 launch = self._launches.get(span.correlation)
                 if launch is not None:
                     task.after.append(launch)
@@ -279,11 +285,26 @@ class _Woven:
             for stream, (ends, numbers) in of.items():
                 order = sorted(range(len(ends)), key=ends.__getitem__)
                 of[stream] = ([ends[place] for place in order], [numbers[place] for place in order])
+        self._handed_on(host)
         for task in self._tasks:
             if task.span is not None and task.span.runtime and any(word in task.name for word in _WAITING):
                 self._shorten(task, device)
             elif task.name == _BETWEEN and task.span is None and len(host) > 1:
                 self._shorten(task, {name: told for name, told in host.items() if name != task.stream})
+
+    def _handed_on(self, host: Mapping[str, tuple[list[float], list[int]]]) -> None:
+        """An exchange on a thread of a library comes behind the call that handed it there."""
+        calls = sorted(
+            (self._tasks[number].start, number)
+            for _, numbers in host.values()
+            for number in numbers
+            if self._tasks[number].name.startswith(DISPATCH)
+        )
+        for task in self._tasks:
+            if task.span is not None and not task.span.device and task.span.communication is not None:
+                place = bisect_right(calls, (task.start, len(self._tasks))) - 1
+                if place >= 0 and self._tasks[calls[place][1]].stream != task.stream:
+                    task.after.append(calls[place][1])
 
     def _shorten(self, task: _Task, others: Mapping[str, tuple[list[float], list[int]]]) -> None:
         """What of a span is left behind the last that it waited for."""

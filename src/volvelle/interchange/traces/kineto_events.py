@@ -13,14 +13,15 @@ from volvelle.interchange.traces.trace_file import JsonObjects, finite, refuse_m
 from volvelle.workload.elements import ELEMENT_BYTES
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.trace.counting import moved_bytes, tensors, work_of
-from volvelle.workload.trace.values import Communication, Work
+from volvelle.workload.trace.values import HOST_COPY, Communication, Work
 
 OPERATIONS: Final = frozenset(("cpu_op", "Operator", "user_annotation"))
 RUNTIME: Final = frozenset(("cuda_runtime", "cuda_driver", "Runtime", "hip_runtime", "xpu_runtime", "mtia_runtime"))
 DEVICE: Final = frozenset(
     ("kernel", "Kernel", "gpu_memcpy", "gpu_memset", "Memcpy", "Memset", "concurrent_kernel", "mtia_ccp_events")
 )
-_MICRO: Final = 1e-6
+DISPATCH: Final = "c10d::"
+_LIBRARIES: Final = ("gloo:", "nccl:", "mccl:")
 
 
 @dataclass(slots=True)
@@ -79,7 +80,13 @@ def read_events(text: str, file: Path) -> Events:
     version = objects.rest.get("schemaVersion")
     found.format = f"Kineto, schema {version}" if type(version) in (int, float, str) else "Kineto"
     _groups(objects.rest.get("distributedInfo"), found)
-    for span in found.spans:
+    spoken = [span for span in found.spans if span.communication is not None]
+    if any(span.name.startswith(_LIBRARIES) for span in spoken):
+        # c10d hands an exchange to a library, which runs it on a thread of its own: it counts once.
+        for span in spoken:
+            if span.name.startswith(DISPATCH):
+                span.communication = None
+    for span in spoken:
         if span.communication is not None:
             span.communication = _whole(span.communication, found)
     return found
@@ -121,8 +128,8 @@ def _span(event: dict[str, Any], category: str, number: int, file: Path) -> Span
                 "HtoD" in name or "DtoH" in name or "HostToDevice" in name or "ToHost" in name
             )
             span.moved = size
-            # Copies from and to the host go over its link, whose rate is no matter of the chip: they are kept.
-            span.work = None if between else Work("copy", traffic=size * (1.0 if "emset" in name else 2.0))
+            kind, passes = (HOST_COPY, 1.0) if between else ("copy", 1.0 if "emset" in name else 2.0)
+            span.work = Work(kind, traffic=size * passes)
     elif is_communication(name):
         span.communication = _communication(name, told, inputs)
     elif not span.runtime and not device:

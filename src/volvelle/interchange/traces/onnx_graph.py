@@ -1,4 +1,4 @@
-"""An ONNX model (IR versions 3 to 13): nodes and sizes from its protocol buffer, without onnx; weights are skipped.
+"""An ONNX model: nodes and sizes from its protocol buffer, without onnx; weights are skipped.
 
 Numbers of fields are those of onnx.proto. Sizes stand in `value_info`, `input`, `output` and `initializer`; where they
 do not, `onnx.shape_inference` adds them.

@@ -76,7 +76,7 @@ def _graph(data: bytes, file: Path) -> dict[str, Any]:
             if entry is None:
                 raise DescriptionError(
                     f"{str(file)!r} is an archive without models/model.json; save it with torch.export.save of torch "
-                    "2.7 or newer (AOTInductor packages and TorchScript files have no graph to read)"
+                    "2.13 (AOTInductor packages and TorchScript files have no graph to read)"
                 )
             most = min(_LARGEST_GRAPH, most_bytes())
             if entry.file_size > most or entry.file_size > _MOST_PACKED * max(entry.compress_size, 1):

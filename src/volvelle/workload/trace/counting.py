@@ -15,6 +15,7 @@ from volvelle.workload.trace.operation_names import (
     ELEMENTWISE,
     EMBEDDING_GRADIENTS,
     GATHERS,
+    HANDING_ON,
     NORMALISATIONS,
     PRODUCTS,
     REDUCTIONS,
@@ -50,7 +51,7 @@ def work_of(
     known = bare(name)
     if known not in _COUNTED:
         known = known.lower()
-    if known in VIEWS:
+    if known in VIEWS or (name.startswith("aten::") and known in HANDING_ON):
         return Work("view")
     count = _fused if known.startswith(_GENERATED) else _COUNTED.get(known)
     if count is None:

@@ -96,6 +96,11 @@ COPIES: Final = _names("""
 """)
 """Elements are written as they are, or made."""
 
+HANDING_ON: Final = _names("""
+    to contiguous type_as float half bfloat16 double long int reshape flatten_dense_tensors cpu cuda
+""")
+"""Of operations as they ran: they copy by an operation inside them, and by none where there is nothing to copy."""
+
 GATHERS: Final = _names("""
     index index_select gather take embedding index_put _index_put_impl index_add scatter scatter_add scatter_reduce
     gather_backward embedding_bag _embedding_bag _unsafe_index _unsafe_index_put masked_select masked_scatter
@@ -144,6 +149,7 @@ _BOOKKEEPING: Final = (
     "## ",
     "DistributedDataParallel.",
     "record_param_comms",
+    "c10d::",
     "AOTDispatcher",
     "TorchDynamo",
     "Pregraph bytecode",

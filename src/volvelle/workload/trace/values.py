@@ -32,6 +32,10 @@ class Tensor(NamedTuple):
         return self.elements * ELEMENT_BYTES.get(self.element, 4.0)
 
 
+HOST_COPY = "host copy"
+"""The kind of a copy between the memory of a chip and that of its host."""
+
+
 class Work(NamedTuple):
     """What an operation asks of a chip; equal works take equal times."""
 

@@ -1,5 +1,6 @@
 """A trace on another machine: by the same laws as everything else, and no faster than they allow."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,7 @@ def test_an_operation_takes_the_time_that_the_law_gives_its_kernel() -> None:
     cluster = machine("dgx-h100/8")
     rates = SustainedRates.of(cluster, "bf16")
     timed = OperationTimes(cluster)(Work("given", matrix_flop=1e12, traffic=1e6, element="bf16"))
+    assert timed is not None
     law = kernel_time(1e12, 1e6, compute_rate=rates.matrix_rate, memory_rate=rates.memory_rate)
     assert timed.seconds == pytest.approx(float(law + rates.kernel_launch_time), rel=1e-12)
     assert timed.bound is Bound.COMPUTE
@@ -59,9 +61,13 @@ def test_an_operation_takes_the_time_that_the_law_gives_its_kernel() -> None:
 
 def test_large_products_are_bound_by_compute_thin_ones_by_memory_and_small_sums_by_their_launch() -> None:
     times = OperationTimes(machine("dgx-h100/8"))
-    assert times(product_work(8192, 8192, 8192, 1, "bf16", 2.0)).bound is Bound.COMPUTE
-    assert times(product_work(1, 16384, 16384, 1, "bf16", 2.0)).bound is Bound.MEMORY
-    assert times(Work("elementwise", vector_flop=10.0, traffic=80.0)).bound is Bound.LAUNCH
+    works = (
+        product_work(8192, 8192, 8192, 1, "bf16", 2.0),
+        product_work(1, 16384, 16384, 1, "bf16", 2.0),
+        Work("elementwise", vector_flop=10.0, traffic=80.0),
+    )
+    found = [timed.bound for timed in map(times, works) if timed is not None]
+    assert found == [Bound.COMPUTE, Bound.MEMORY, Bound.LAUNCH]
 
 
 def test_an_all_reduce_takes_what_the_law_of_the_network_says(tmp_path: Path) -> None:
@@ -78,6 +84,18 @@ def test_a_group_that_the_machine_has_no_room_for_is_refused(tmp_path: Path) -> 
         replayed(read_trace(written(tmp_path, "profile.json.gz")), machine("dgx-h100/4"))
 
 
+def test_a_copy_from_the_host_goes_over_its_link_and_stays_as_measured_where_there_is_none(tmp_path: Path) -> None:
+    copy = {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 0.0}
+    copy |= {"dur": 500.0, "args": {"device": 0, "stream": 7, "correlation": 1, "bytes": 10_000_000}}
+    trace = read_trace(written(tmp_path, "profile.json", kineto([copy])))
+    linked, bare = machine("dgx-h100/8"), replace(machine("dgx-h100/8"), host_rate=None)
+    rate = SustainedRates.of(linked, "bf16").host_rate
+    assert rate is not None
+    assert replayed(trace, linked).timed[0].seconds == pytest.approx(1e7 / float(rate), rel=1e-9)
+    assert replayed(trace, linked).timed[0].bound is Bound.HOST_LINK
+    assert replayed(trace, bare).timed[0].bound is Bound.MEASURED
+
+
 def test_a_faster_chip_is_never_slower(tmp_path: Path) -> None:
     for name in MADE:
         trace = read_trace(written(tmp_path, name), clock=1e9)
@@ -89,7 +107,8 @@ def test_a_faster_chip_is_never_slower(tmp_path: Path) -> None:
 def test_what_is_not_understood_keeps_its_time_and_says_so(tmp_path: Path) -> None:
     events = [operator("mylib::strange", 0.0, 40.0), operator("aten::mm", 40.0, 9.0, **sized([8, 8], [8, 8]))]
     found = replayed(read_trace(written(tmp_path, "profile.json", kineto(events))), machine("dgx-h100/8"))
-    assert found.timed[0] == (pytest.approx(40e-6), Bound.MEASURED)
+    assert found.timed[0].seconds == pytest.approx(40e-6)
+    assert found.timed[0].bound is Bound.MEASURED
     assert bound_times(found)[Bound.MEASURED.value] == pytest.approx(40e-6)
 
 

@@ -42,9 +42,9 @@ def test_every_format_is_known_by_what_it_holds(name: str, tmp_path: Path) -> No
 
 def test_self_times_leave_out_operations_inside(tmp_path: Path) -> None:
     trace = read(tmp_path, "profile.json")
-    seconds = [(one.name, one.seconds, one.place) for one in trace.operations]
-    assert seconds[0] == ("aten::linear", pytest.approx(20e-6), Place.HOST)
-    assert seconds[1] == ("aten::addmm", pytest.approx(80e-6), Place.DEVICE)
+    told = [(one.name, one.place) for one in trace.operations]
+    assert told[:2] == [("aten::linear", Place.HOST), ("aten::addmm", Place.DEVICE)]
+    assert [one.seconds for one in trace.operations[:2]] == pytest.approx([20e-6, 80e-6])
     assert sum(one.seconds or 0.0 for one in trace.operations) == pytest.approx(trace.span)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import volvelle
 from tests.conftest import ROOT
+from tests.trace_files import MADE, written
 from volvelle import Catalogue
 from volvelle.cli import VERBS
 from volvelle.report.documents.catalogue import catalogue_document
@@ -98,6 +99,15 @@ def test_scaling_follows_its_schema(model: str, feasible: bool) -> None:
     found = volvelle.scale(model, on="dgx-h100", last=16, batch=64, tensor=(1, 8), pipeline=1)
     document = checked("scale", found)
     assert (document["points"][0]["step"] is not None) is feasible
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("on", [None, "dgx-h100/8"])
+def test_replayed_traces_follow_their_schema(name: str, on: str | None, tmp_path: Path) -> None:
+    document = checked("replay", volvelle.replay(written(tmp_path, name), on=on, clock="1 GHz"))
+    assert document["system"] == on
+    parts = sum(part["seconds"] for part in document["where_time_goes"])
+    assert parts == pytest.approx(document["seconds"], rel=1e-9)
 
 
 @pytest.mark.parametrize("operation", ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"])

@@ -32,6 +32,13 @@ def _inversion(folder: Any) -> Any:
     return invert(finished(study, folder), study, f"{study.objectives[0].name} minimal")
 
 
+def _replayed(folder: Any) -> Any:
+    from tests.trace_files import written  # noqa: PLC0415 - of one question
+
+    folder.mkdir(exist_ok=True)
+    return volvelle.replay(written(folder, "profile.json.gz"), on="dgx-h100/8")
+
+
 ASKED: dict[str, Callable[[Any], Any]] = {
     "estimate": lambda _: volvelle.estimate("llama3-8b", on="dgx-h100/16", batch=64, tensor=2, tokens="1T"),
     "estimate without a speed": lambda _: volvelle.estimate("llama3-70b", on="dgx-h100/1024", batch=8),
@@ -48,6 +55,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "scale to what does not fit": lambda _: volvelle.scale("llama3-70b", on="dgx-h100", last=8, tensor=8, pipeline=1),
     "collective": lambda _: volvelle.collective("all-reduce", "1 GB", on="dgx-h100/64"),
     "collective that is a ring": lambda _: volvelle.collective("all-gather", "1 GB", on="dgx-h100/8", algorithm="ring"),
+    "replay": _replayed,
     "validate": lambda _: volvelle.validate("fft"),
     "explore": _answers,
     "explore backwards": _inversion,
