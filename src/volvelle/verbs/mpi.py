@@ -60,7 +60,8 @@ class MpiAnswer:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out, or is known only roughly."""
-        more = self.extrapolated.not_generalised if self.extrapolated else ()
+        made = self.extrapolated
+        more = (*made.not_generalised, *made.stretched(self.trace.ranks)) if made else ()
         return (*self.summary.notes, *more)
 
     @property

@@ -1,6 +1,6 @@
 """A trace of more ranks from traces of fewer: calls, partners, sizes, turns and times by the rank count."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,6 +33,26 @@ class Extrapolation:
     def trace(self, ranks: int) -> MessageTrace:
         """Made for so many ranks."""
         return generated(self.slots, ranks, recorded=max(self.counts), name=f"extrapolated to {ranks:,} ranks")
+
+    def stretched(self, ranks: int) -> tuple[str, ...]:
+        """Bodies whose computation was seen to grow, and grows far beyond what was seen."""
+        forms = {str(slot.compute): slot.compute for slot in _computing(self.slots)}
+        last = max(self.counts)
+        return tuple(
+            f"computation of a body is {form(ranks):.3g} times that of {last} ranks, by {text}: look whether it does"
+            for text, form in forms.items()
+            if form(ranks) > _STRETCHED
+        )
+
+
+_STRETCHED = 2.0
+
+
+def _computing(slots: Sequence[FittedSlot]) -> Iterator[FittedSlot]:
+    for slot in slots:
+        if slot.turns is None and slot.samples.any():
+            yield slot
+        yield from _computing(slot.body)
 
 
 def extrapolation_of(traces: Sequence[MessageTrace]) -> Extrapolation:

@@ -21,9 +21,30 @@ MOST_EVENTS = 30_000_000
 def generated(slots: Sequence[FittedSlot], ranks: int, *, recorded: int, name: str) -> MessageTrace:
     """The trace, with times as if nobody waited: computation alone; `recorded` are ranks of the largest trace."""
     RANKS.check(ranks, "the number of ranks to extrapolate to")
+    if _at_most(slots, ranks) > 2.0 * MOST_EVENTS:  # ranks at the edge leave some out
+        raise _too_many(ranks)
     made = _Making(slots, ranks, recorded)
     made.run(slots, [])
     return made.trace(name)
+
+
+def _at_most(slots: Sequence[FittedSlot], ranks: int) -> float:
+    """Events, if all ranks called everything."""
+    found = 0.0
+    for slot in slots:
+        if slot.exchange is not None:
+            found += 4.0 * slot.exchange.messages(ranks)
+        elif slot.turns is not None:
+            found += max(slot.turns(ranks), 0.0) * _at_most(slot.body, ranks)
+        else:
+            found += ranks
+    return found
+
+
+def _too_many(ranks: int) -> OutsideDomainError:
+    return OutsideDomainError(
+        f"{ranks:,} ranks make more than {MOST_EVENTS:,} events; ask for fewer, or record fewer turns"
+    )
 
 
 class _Making:
@@ -133,9 +154,7 @@ class _Making:
     ) -> None:
         self.events += len(ranks)
         if self.events > MOST_EVENTS:
-            raise OutsideDomainError(
-                f"{self.ranks:,} ranks make more than {MOST_EVENTS:,} events; ask for fewer, or record fewer turns"
-            )
+            raise _too_many(self.ranks)
         whole = len(ranks)
         self.blocks.append(
             (ranks, np.full(whole, call), partner, size, np.full(whole, tag), self.order + place, waited, compute)

@@ -131,3 +131,23 @@ def test_two_traces_of_different_counts_are_needed(tmp_path: Path) -> None:
         extrapolation_of([trace, trace])
     with pytest.raises(VolvelleError, match="the number of traces of different counts of ranks is 1"):
         extrapolation_of([trace])
+
+
+def test_computation_that_grows_far_beyond_what_was_seen_is_told(tmp_path: Path) -> None:
+    def growing(rank: int, ranks: int) -> Iterator[str]:
+        for _ in range(3):
+            yield f"{rank} barrier - - - - {ranks / 100}"
+            yield f"{rank} allreduce - 8"
+
+    found = extrapolation_of([run(growing, count, tmp_path) for count in (4, 8, 16)])
+    assert found.stretched(24) == ()
+    assert found.stretched(64) == (
+        "computation of a body is 4 times that of 16 ranks, by 0.0625 × P: look whether it does",
+    )
+    assert found.trace(64).compute.sum() == pytest.approx(64 * 3 * 0.64)
+
+
+def test_too_many_events_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    found = extrapolation_of([run(by_hand_all_to_all, count, tmp_path) for count in (4, 8, 16)])
+    with pytest.raises(VolvelleError, match="100,000 ranks make more than 30,000,000 events; ask for fewer"):
+        found.trace(100_000)
