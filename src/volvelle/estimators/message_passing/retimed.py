@@ -13,6 +13,8 @@ from volvelle.estimators.message_passing.collective_times import collective_time
 from volvelle.estimators.message_passing.program import ProgramGraph, deadlock, program_graph
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.collectives import point_to_point_time
+from volvelle.simulation.compiler import ready
+from volvelle.simulation.flow.clock import run
 from volvelle.simulation.flow.flows import Flows, RouteTable, flow_times
 from volvelle.simulation.replay import replay
 from volvelle.system.cluster import Cluster
@@ -24,6 +26,9 @@ EAGER = 65536.0
 where nobody says."""
 MOST_FLOWS = 200_000
 """Messages up to which links are shared where nobody says how to replay."""
+
+_WORTH_COMPILING = 20_000
+"""Tasks from which on flows are worth compiling first, where that was not done before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -103,7 +108,8 @@ def _by_flows(graph: ProgramGraph, network: Network, ratio: float, together: Rea
         before=np.concatenate([graph.edges, graph.in_order]),
     )
     try:
-        return np.asarray(flow_times(network.capacities(), flows).end)
+        by_machine = None if graph.tasks >= _WORTH_COMPILING or ready(run) else False
+        return np.asarray(flow_times(network.capacities(), flows, compiled=by_machine).end)
     except (GraphError, DescriptionError):
         raise deadlock(graph) from None
 
