@@ -222,7 +222,7 @@ ADDED = {
     "interchange/simgrid": 200,
     "verbs/collective_flows.py": 95,
     "verbs/library_choice.py": 45,
-    "workload/message_passing": 2120,
+    "workload/message_passing": 2200,
     "interchange/mpi_traces": 720,
     "estimators/message_passing": 370,
     "report/mpi": 210,

@@ -1,6 +1,6 @@
 """What an event of a trace is at any count of ranks: its call, and its partner by the rule that all follow."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ class Channel:
     tag: int
     geometry: int | None
     """Which of them; None: partners follow none of the rules."""
+    labels: tuple[int, ...] = ()
+    """That the largest trace has."""
 
     @property
     def rule(self) -> Geometry:
@@ -59,7 +61,7 @@ def channels_of(traces: Mapping[int, MessageTrace]) -> Channels:
     for sends in (True, False):
         tags = {tag for trace in traces.values() for tag in np.unique(trace.tag[_side(trace, sends)]).tolist()}
         for tag in sorted(tags):
-            found[sends, tag] = Channel(sends, tag, _rule(traces, sends, tag))
+            found[sends, tag] = _channel(traces, sends, tag)
     both = {tag for _, tag in found}
     for tag in both:  # what is sent by no rule is received by none
         if any(found[side, tag].geometry is None for side in (True, False) if (side, tag) in found):
@@ -72,18 +74,32 @@ def _side(trace: MessageTrace, sends: bool) -> np.ndarray:
     return trace.sends if sends else trace.receives
 
 
-def _rule(traces: Mapping[int, MessageTrace], sends: bool, tag: int) -> int | None:
+def _labels(geometry: Geometry, ranks: Whole, partners: Whole, count: int, known: Iterable[int]) -> Whole:
+    """Labels of partners; where two mean one rank, as on a ring of two, that which is known from larger ones."""
+    found = geometry.label(ranks, partners, count)
+    known = list(known)
+    strange = ~np.isin(found, known)
+    if len(known) <= _MOST_LABELS and strange.any():
+        for label in known:
+            found[strange & (geometry.partner(ranks, label, count, 0) == partners)] = label
+    return found
+
+
+def _channel(traces: Mapping[int, MessageTrace], sends: bool, tag: int) -> Channel:
     """The rule with the fewest labels of those that say at every count who has which partner."""
     events = {
         count: np.flatnonzero(_side(trace, sends) & (trace.tag == tag) & (trace.group == 0))
         for count, trace in traces.items()
     }
     if any(not len(own) for own in events.values()):
-        return None
-    best: tuple[int, int] | None = None
+        return Channel(sends, tag, None)
+    best: tuple[int, int, tuple[int, ...]] | None = None
+    last = max(traces)
     for number, geometry in enumerate(GEOMETRIES):
+        largest = np.unique(geometry.label(traces[last].rank[events[last]], traces[last].partner[events[last]], last))
+        known = () if geometry.sweeps else tuple(largest.tolist())
         labels = {
-            count: geometry.label(traces[count].rank[own], traces[count].partner[own], count)
+            count: _labels(geometry, traces[count].rank[own], traces[count].partner[own], count, known)
             for count, own in events.items()
         }
         if geometry.sweeps:
@@ -95,8 +111,8 @@ def _rule(traces: Mapping[int, MessageTrace], sends: bool, tag: int) -> int | No
             fits = distinct <= _MOST_LABELS and len({frozenset(own) for own in every.values()}) == 1
             fits = fits and _roles(traces, events, labels, geometry)
         if fits and (best is None or distinct < best[0]):
-            best = distinct, number
-    return None if best is None else best[1]
+            best = distinct, number, known
+    return Channel(sends, tag, None) if best is None else Channel(sends, tag, best[1], best[2])
 
 
 def _roles(
@@ -127,7 +143,7 @@ def keys_of(trace: MessageTrace, channels: Channels) -> list[Key]:
     for (sends, tag), channel in channels.items():
         own = np.flatnonzero(_side(trace, sends) & (trace.tag == tag))
         if channel.geometry is not None and not channel.rule.sweeps and len(own):
-            label[own] = channel.rule.label(trace.rank[own], trace.partner[own], trace.ranks)
+            label[own] = _labels(channel.rule, trace.rank[own], trace.partner[own], trace.ranks, channel.labels)
     known: dict[tuple[int, ...], Key] = {}
     found: list[Key] = []
     columns = (trace.call, trace.partner, trace.tag, trace.group, label, trace.waited)

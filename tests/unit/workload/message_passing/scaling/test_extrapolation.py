@@ -68,6 +68,19 @@ def torus_in_space(rank: int, ranks: int) -> Iterator[str]:
             yield f"{rank} wait - - - 1"
 
 
+def torus_in_a_plane(rank: int, ranks: int) -> Iterator[str]:
+    """On 4 ranks both neighbours of a row are one; their tags tell which is meant."""
+    high, wide = grid_sides(ranks, 2)
+    row, column = divmod(rank, wide)
+    for _ in range(3):
+        for tag, (down, right) in enumerate(((1, 0), (-1, 0), (0, 1), (0, -1))):
+            to = (row + down) % high * wide + (column + right) % wide
+            source = (row - down) % high * wide + (column - right) % wide
+            yield f"{rank} isend {to} 64 {tag} 1"
+            yield f"{rank} recv {source} 64 {tag}"
+            yield f"{rank} wait - - - 1"
+
+
 def pairs_of_even_and_odd(rank: int, ranks: int) -> Iterator[str]:
     for _ in range(4):
         if rank % 2 == 0:
@@ -89,6 +102,8 @@ def run(program: Program, ranks: int, folder: Path) -> MessageTrace:
         (by_hand_all_to_all, (4, 8, 16), 32),
         (master_and_workers, (4, 8, 16), 32),
         (torus_in_space, (27, 64, 125), 216),
+        (torus_in_a_plane, (4, 8, 16), 32),
+        (torus_in_a_plane, (8, 16, 32), 64),
         (pairs_of_even_and_odd, (4, 8, 16), 32),
         (open_chain, (3, 5), 11),
     ],
