@@ -18,6 +18,18 @@ def hidden_time(communication: Seconds, window: Seconds, *, overlap: Fraction = 
     return np.minimum(communication, overlap * window)
 
 
+@cites("deepseek2024v3", place="section 3.2.2, processors set aside for communication")
+def overlap_slowdown_time(hidden: Seconds, *, share: Fraction) -> Seconds:
+    r"""What computation loses to communication that runs beside it on the same units.
+
+    $$ t = \varsigma\,h $$
+
+    While h seconds of communication run, computation has 1 − ς of the chip's units, so work that fills the chip ends
+    ςh later. Assumes computation beside it could have used all units.
+    """
+    return share * hidden
+
+
 @cites("kadiyala2024comet", place="section 3.3, non-blocking communication of weight gradients, layer by layer")
 def trailing_exchange_time(
     exchange: Seconds, work: Seconds, *, layers: Count, pieces: Count, stages: Count, last: Seconds
@@ -36,18 +48,6 @@ def trailing_exchange_time(
     piece = (exchange - work) / pieces + work * one
     whole = exchange - work * (((pieces - 1.0) * stages + 1.0) / pieces - one)
     return last + np.maximum(np.maximum(exchange * one, piece), whole)
-
-
-@cites("deepseek2024v3", place="section 3.2.2, processors set aside for communication")
-def overlap_slowdown_time(hidden: Seconds, *, share: Fraction) -> Seconds:
-    r"""What computation loses to communication that runs beside it on the same units.
-
-    $$ t = \varsigma\,h $$
-
-    While h seconds of communication run, computation has 1 − ς of the chip's units, so work that fills the chip ends
-    ςh later. Assumes computation beside it could have used all units.
-    """
-    return share * hidden
 
 
 @cites("ren2021offload", place="section 4, transfers beside computation")

@@ -8,7 +8,7 @@ from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import DISPATCH, ONCE, REPEATED, REPEATED_HIDDEN, SLOWED, Line
-from volvelle.estimators.training.overlaps import OTHER_MICRO_BATCH, OVERLAPS, BlockWork
+from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
 from volvelle.laws.dequantisation import dequantisation_traffic
 from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
@@ -23,6 +23,7 @@ from volvelle.quantities import Fraction, Number, is_plainly
 from volvelle.workload.operations import Phase
 from volvelle.workload.tensor_layout import Collective
 
+_OTHER_MICRO_BATCH = "another micro-batch"
 _EACH = tuple((phase,) for phase in Phase)
 _SLOTS = ((Phase.FORWARD,), (Phase.RECOMPUTE, Phase.BACKWARD))
 """Phases that run as one: what is recomputed, and the backward pass that needs it."""
@@ -73,7 +74,7 @@ class BlockTime:
             if axis is TENSOR or axis not in tiers:
                 continue
             self.exposed[axis], self.behind[axis] = 0.0, 0.0
-            for phases in _SLOTS if axis.hides_behind == OTHER_MICRO_BATCH else _EACH:
+            for phases in _SLOTS if axis.hides_behind == _OTHER_MICRO_BATCH else _EACH:
                 hidden, exposed = self._overlapped(axis, phases, work, beside)
                 later[phases[-1]] = later[phases[-1]] + exposed
                 if slows:
