@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from volvelle.applications.cross_validation import REACH
-from volvelle.applications.serving.fit import Column, nearest_constants
 from volvelle.applications.serving.instance import Instance
+from volvelle.applications.serving.nearest import Column, nearest_constants
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
 from volvelle.interchange.bench_results.result import BenchResult

@@ -4,17 +4,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from random import Random
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.asking import run_of
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.log_fit import fit_to_logs
 from volvelle.applications.serving.measurements import ServingMeasurement
+from volvelle.applications.serving.nearest import Column, cost, nearest_constants, one_deviation
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.measured import KIND
 from volvelle.applications.serving.told_settings import is_of_other_kind
@@ -56,17 +54,11 @@ FITTED = (
 """Constants that are fitted, all of them by their logarithms."""
 WEIGHTS = {"tpot": 1.0, "latency": 1.0, "throughput": 1.0, "ttft": 0.5}
 """How much an error counts; that of the first token hangs on settings that rows do not state."""
-_STEP = 0.25
-"""In logarithms: how far a constant is moved to see what it does, long enough to be above the grain of a simulation."""
 _ROUNDS = 4
 _SIMULATED_ROUNDS = 3
 """Of fits whose rows take a simulation each."""
 _ROUNDS_AGAIN = 2
 """Of fits that go on from constants that are known."""
-_FAR = 1.0
-"""The farthest that a constant moves in a round."""
-_TOLERANCE = 0.12
-"""Errors beyond which a row counts less and less."""
 _SHRINKAGE = 0.2
 """How strongly constants are held to where they started, for every square root of fifty figures."""
 _SIMULATED = ("closed_loop", "saturated_throughput")
@@ -84,8 +76,6 @@ _NOT_FITTED = (KIND, "mlperf")
 """Kinds that are held to constants of other runs: two pools, and submissions that were tuned for one benchmark."""
 _FEWEST_JUDGED = 8
 """Figures from which on an error is told."""
-_STUDENT = (1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
-"""What nine in ten lie below, of Student's distribution with two degrees of freedom (three models) and more."""
 _OF_LOADS = ("ttft", "tpot", "throughput")
 """Figures of loads: a model is run by one source in one way, and another one by another; so are whole batches."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
@@ -97,8 +87,6 @@ _TIMED_ALONE = frozenset({"ampere", "hopper", "ada", "blackwell"})
 """Families of chips whose kernels of attention were timed one by one."""
 _OF_EXPERTS = frozenset({"fetching", "grouping", "unpacking", "expert_start", "skew", "host_data", "eager_heavy"})
 """Constants that steps of models without experts hardly feel."""
-_SHARES = ("unshared",)
-"""Constants that are no more than one."""
 _AS_ONE_PROGRAM = ("sambaflow",)
 """Engines whose chips run layers as one program."""
 _STRUCTURE = ("gathers", "joins_norms", "windows_beyond")
@@ -114,7 +102,6 @@ tokens a second; of other engines no run comes to where it would be felt."""
 _FEWEST = 24
 """Figures from which on a family of chips has constants of its own, if they are of more than one model."""
 
-Column = NDArray[np.float64]
 _Asked = Sequence[tuple[ServingMeasurement, ServingRun]]
 
 
@@ -324,7 +311,7 @@ def _fitted(asked: _Asked, start: EngineConstants, only: Sequence[str] = ()) -> 
     if not only or "eager_heavy" in only:
         usual = started().eager_heavy if only else start.eager_heavy
         starts = [replace(start, eager_heavy=times * usual) for times in _LAUNCHES] + ([start] if only else [])
-        start = min(starts, key=lambda each: _cost(residuals(asked, each), weights))
+        start = min(starts, key=lambda each: cost(residuals(asked, each), weights))
     simulated = any(row.kind in _SIMULATED for row, _ in asked)
     shares = _UNSHARED if "unshared" in names else (start.unshared,)
     found = [
@@ -338,7 +325,7 @@ def _fitted(asked: _Asked, start: EngineConstants, only: Sequence[str] = ()) -> 
         )
         for share in shares
     ]
-    return min(found, key=lambda each: _cost(residuals(asked, each), weights)) if len(found) > 1 else found[0]
+    return min(found, key=lambda each: cost(residuals(asked, each), weights)) if len(found) > 1 else found[0]
 
 
 def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple[str, ...]:
@@ -361,45 +348,6 @@ def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple
 def _timed_alone(one: Instance) -> bool:
     """Whether attention of that engine was timed kernel by kernel on such a chip: those of 2024 had other kernels."""
     return one.chip.family in _TIMED_ALONE and one.engine.name == one.engine.kernels
-
-
-def nearest_constants(
-    off: Callable[[EngineConstants], Column],
-    start: EngineConstants,
-    names: Sequence[str],
-    *,
-    weights: Column,
-    hold: float,
-    rounds: int,
-    step: float = _STEP,
-) -> EngineConstants:
-    """Gauss-Newton on logarithms, held to the start, errors beyond a tolerance counting less."""
-    first = np.log([max(getattr(start, name), 1e-12) for name in names])
-    at = first.copy()
-    for _ in range(rounds):
-        base = off(_constants(start, names, at))
-        slopes = np.zeros((base.size, len(names)))
-        for place in range(len(names)):
-            moved = at.copy()
-            moved[place] += step
-            slopes[:, place] = (off(_constants(start, names, moved)) - base) / step
-        good = np.isfinite(base) & np.isfinite(slopes).all(axis=1)
-        counts = weights[good] / np.sqrt(1.0 + (base[good] / _TOLERANCE) ** 2)
-        matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(len(names))])
-        target = np.concatenate([-base[good] * counts, hold * (first - at)])
-        at = at + np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR)
-    return _constants(start, names, at)
-
-
-def _cost(off: Column, weights: Column) -> float:
-    """Of errors, those beyond a tolerance counting less; a row that is refused counts as a large one."""
-    errors = np.where(np.isfinite(off), off, 1.0) / _TOLERANCE
-    return float(np.sum(weights * (np.sqrt(1.0 + errors**2) - 1.0)))
-
-
-def _constants(start: EngineConstants, names: Sequence[str], at: Column) -> EngineConstants:
-    values: dict[str, Any] = {name: float(np.exp(value)) for name, value in zip(names, at, strict=True)}
-    return replace(start, **{**values, **{name: min(values[name], 1.0) for name in _SHARES if name in values}})
 
 
 def _judged(
@@ -425,19 +373,6 @@ def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]]) -> f
     models = {run.instance.served.shape.name for run, _, _ in judged}
     several = any(row.measure in _OF_LOADS or row.kind == "static_latency" for _, row, _ in judged)
     return one_deviation([off for _, _, off in judged], models=len(models) if several else None)
-
-
-def one_deviation(off: Sequence[float], *, models: int | None = None) -> float:
-    """As a factor, such that eight in ten of these logarithmic errors lie in the range; wider where models are few."""
-    wider = 1.0 if models is None else _few(models)
-    return float(np.exp(np.quantile(np.abs(off), 0.8) / REACH * wider))
-
-
-def _few(models: int) -> float:
-    """Times as wide a range is for a model that was not run, where those that were are few: Student's quantile."""
-    if models > len(_STUDENT) + 2:
-        return 1.0
-    return _STUDENT[max(models, 3) - 3] / REACH
 
 
 def as_rows(fits: Sequence[EngineFit]) -> list[dict[str, str]]:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from volvelle.applications.serving.asking import run_of
-from volvelle.applications.serving.fit import FITTED, fit_engines, nearest_constants, started, too_soon
+from volvelle.applications.serving.fit import FITTED, fit_engines, started, too_soon
 from volvelle.applications.serving.instance import Settings, instance
 from volvelle.applications.serving.measurements import serving_measurements
+from volvelle.applications.serving.nearest import nearest_constants
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
