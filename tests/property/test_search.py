@@ -83,12 +83,12 @@ def test_degrees_need_not_be_powers_of_two() -> None:
 
 
 def test_what_memory_forbids_is_named_if_it_would_be_faster() -> None:
-    chip = small_chip(memories=(Memory(name="HBM", capacity=2.2e8, rate=2e12),))
+    chip = small_chip(memories=(Memory(name="HBM", capacity=1.2e8, rate=2e12),))
     ranking = search(SPACE, STEP, small_cluster(1, chip=chip), ClosedForm(), top=1)
     assert ranking.best
     assert ranking.nearest is not None
     assert ranking.nearest.time < ranking.best[0].time
-    assert ranking.nearest.memory > 2.2e8
+    assert ranking.nearest.memory > 1.2e8
 
 
 def test_levers_name_what_bounds_the_step() -> None:

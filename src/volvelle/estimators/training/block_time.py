@@ -81,6 +81,11 @@ class BlockTime:
                     # Kernels that end later do so while the rest of the exchange is waited for.
                     lost = overlap_slowdown_time(hidden, share=communication_sm_share)
                     self.slowed = self.slowed + np.maximum(lost - exposed, 0.0)
+        repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
+        self.gathers = self._behind_kernels(tiers)
+        self.repeated_hidden: Number = counted(self.gathers.values())
+        """What of each gather that the backward pass repeats runs behind kernels."""
+        self.repeated_exposed: Number = repeated - self.repeated_hidden
         self.waiting: Number = 0.0
         self.idle: dict[Phase, Number] = {}
         """Of `waiting`, what each phase waits."""
@@ -88,15 +93,12 @@ class BlockTime:
             # While the host is behind, exchanges that the chip waits for run in its gaps.
             for phase in Phase:
                 device = work[phase] + blocking[phase] + later[phase]
+                if phase is Phase.BACKWARD:
+                    device = device + self.repeated_exposed
                 idle = host_bound_time(device, host.prepares(plan, phase))
                 work[phase] = work[phase] + idle
                 self.idle[phase] = idle
                 self.waiting = self.waiting + idle
-        repeated = self._exchanged(Phase.BACKWARD, TENSOR, repeated=True)
-        self.gathers = self._behind_kernels(tiers)
-        self.repeated_hidden: Number = counted(self.gathers.values())
-        """What of each gather that the backward pass repeats runs behind kernels."""
-        self.repeated_exposed: Number = repeated - self.repeated_hidden
         self.forward = work[Phase.FORWARD] + blocking[Phase.FORWARD] + later[Phase.FORWARD]
         self.backward_work = work[Phase.BACKWARD]
         again = work[Phase.RECOMPUTE] + blocking[Phase.RECOMPUTE] + later[Phase.RECOMPUTE]
