@@ -92,9 +92,8 @@ class BlockTime:
         if host is not None:
             # While the host is behind, exchanges that the chip waits for run in its gaps.
             for phase in Phase:
-                device = work[phase] + blocking[phase] + later[phase]
-                if phase is Phase.BACKWARD:
-                    device = device + self.repeated_exposed
+                gathered = self.repeated_exposed if phase is Phase.BACKWARD else 0.0
+                device = work[phase] + blocking[phase] + later[phase] + gathered
                 idle = host_bound_time(device, host.prepares(plan, phase))
                 work[phase] = work[phase] + idle
                 self.idle[phase] = idle
@@ -106,8 +105,9 @@ class BlockTime:
             work[Phase.BACKWARD] + blocking[Phase.BACKWARD] + self.repeated_exposed + later[Phase.BACKWARD] + again
         )
         if slows:
-            beside_kernels = self.repeated_hidden + self.beside_products
-            self.slowed = self.slowed + overlap_slowdown_time(beside_kernels, share=communication_sm_share)
+            self.slowed = self.slowed + overlap_slowdown_time(
+                self.repeated_hidden + self.beside_products, share=communication_sm_share
+            )
         self.time = self.forward + self.backward + self.slowed
 
     def _overlapped(

@@ -7,6 +7,7 @@ The latency of a route is what its two links add up to.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from volvelle.interchange.simgrid.engine import SETTINGS as PLAIN
 from volvelle.interchange.step_traces.messages import Wires, check_count, hops
 from volvelle.interchange.step_traces.stage_program import Kind, Node, StageProgram
 from volvelle.interchange.step_traces.written import WrittenTrace
@@ -15,15 +16,7 @@ SPEED = 1e9
 """FLOP/s of every host: a nanosecond of computing is one."""
 EAGER = 2**31 - 1
 """Bytes up to which a send does not wait for its receive, and that a message has at most."""
-SETTINGS = (
-    "network/model:CM02",
-    "network/crosstraffic:no",
-    "network/TCP-gamma:0",
-    "network/weight-S:0",
-    "surf/precision:1e-12",
-    f"smpi/async-small-thresh:{EAGER}",
-    f"smpi/send-is-detached-thresh:{EAGER}",
-)
+SETTINGS = (*PLAIN, f"smpi/async-small-thresh:{EAGER}", f"smpi/send-is-detached-thresh:{EAGER}")
 _BYTES = 6
 _WIDE = 10**18
 """Bytes a second of a link that slows nobody."""
