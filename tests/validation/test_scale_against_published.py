@@ -33,8 +33,10 @@ SERIES = {
 def _as_published(rows: list[TrainingMeasurement], catalogue: Catalogue) -> dict[str, Any]:
     """What rows state of their layout beside degrees, and their gradients: left free, the search finds faster ones."""
     questions = [training_question(row, catalogue) for row in rows]
-    steps = {question.work.gradient_element for question in questions if not isinstance(question, str)}
+    understood = [question for question in questions if not isinstance(question, str)]
+    steps = {question.work.gradient_element for question in understood}
     stated = {
+        "zero": tuple({question.decision.zero for question in understood}),
         "interleave": tuple({row.interleave for row in rows if row.interleave}),
         "micro_batch": tuple({row.micro_batch for row in rows if row.micro_batch}),
     }
