@@ -31,14 +31,13 @@ SERIES = {
 
 
 def _as_published(rows: list[TrainingMeasurement], catalogue: Catalogue) -> dict[str, Any]:
-    """What rows state of their layout beside degrees, and their gradients: left free, the search finds faster ones."""
+    """Layouts beside degrees and gradients as rows are validated with: left free, the search finds faster ones."""
     questions = [training_question(row, catalogue) for row in rows]
     understood = [question for question in questions if not isinstance(question, str)]
     steps = {question.work.gradient_element for question in understood}
+    layouts = [question.decision for question in understood]
     stated = {
-        "zero": tuple({question.decision.zero for question in understood}),
-        "interleave": tuple({row.interleave for row in rows if row.interleave}),
-        "micro_batch": tuple({row.micro_batch for row in rows if row.micro_batch}),
+        name: tuple({getattr(layout, name) for layout in layouts}) for name in ("zero", "interleave", "micro_batch")
     }
     (gradients,) = steps
     return {"gradients": gradients, **{name: values for name, values in stated.items() if values}}
