@@ -84,6 +84,7 @@ def test_a_requirement_that_nothing_meets_is_answered_with_the_nearest(small: Ex
     assert "days" in found.stdout
 
 
+@pytest.mark.long
 def test_another_study_is_not_mixed_into_an_old_folder(small: Explored, tmp_path: Path) -> None:
     out = str(shutil.copytree(small.folder / "out", tmp_path / "out"))
     found = volvelle("explore", written(tmp_path, objectives=["days"]), "--out", out)

@@ -45,6 +45,7 @@ def test_plans_in_json_hold_their_ranges() -> None:
     assert len(found["decision"]["tables"]) == 26
 
 
+@pytest.mark.long
 def test_what_cannot_run_ends_with_one_and_nonsense_with_two() -> None:
     assert volvelle("plan", "dlrm", "--on", "dgx-h100/1").returncode == 1
     assert volvelle("plan", "fft", "round", "--on", "dgx-a100/8").returncode == 2

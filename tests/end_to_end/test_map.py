@@ -35,6 +35,7 @@ def test_fusing_is_never_slower_than_kernel_by_kernel() -> None:
     assert apart["seconds"] == pytest.approx(apart["bound"], rel=1e-5)
 
 
+@pytest.mark.long
 def test_degrees_that_are_asked_for_are_kept() -> None:
     found = mapped(UNET, "--on", "dgx-h100/8", "--tp", "2", "--pp", "1", "--limit", "5")
     assert {axis: one["degree"] for axis, one in found["degrees"].items()} == {"tensor": 2, "pipeline": 1, "data": 4}  # type: ignore[attr-defined]

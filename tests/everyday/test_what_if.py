@@ -91,6 +91,7 @@ def test_a_price_that_is_set_is_what_a_machine_costs(catalogue: Catalogue) -> No
     assert cheap.typical.breakdown.tco == given.typical.breakdown.tco
 
 
+@pytest.mark.long
 def test_a_plan_and_a_map_have_the_machine_as_it_is_beside(catalogue: Catalogue) -> None:
     plan = volvelle.plan("llama3-8b", on="dgx-h100/8", batch=64, set={"chip.matrix_rate": "2x"}, catalogue=catalogue)
     assert plan.difference is not None

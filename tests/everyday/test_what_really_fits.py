@@ -84,6 +84,7 @@ def test_a_table_and_one_estimate_agree_on_what_the_host_holds(catalogue: Catalo
     assert ClosedForm().table(answer.step, small, table).violations["host capacity"].all()
 
 
+@pytest.mark.long
 def test_a_margin_is_left_free_alike_by_every_verb(catalogue: Catalogue) -> None:
     tight = {"on": "dgx-h100/64", "batch": 512, "sequence": 8192, "catalogue": catalogue}
     for margin, most in ((None, 0.95), ("20 %", 0.8), (0.0, 1.0)):

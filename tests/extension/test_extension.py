@@ -174,6 +174,7 @@ def test_an_operation_is_one_file_and_its_word(tmp_path_factory: pytest.TempPath
     assert "ordered.backward" in kernels
 
 
+@pytest.mark.long
 def test_an_application_is_one_folder_and_one_line(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = grown(tmp_path_factory, "application")
     where = Path(run("-c", "import volvelle.applications as rooms; print(rooms.__path__[0])").stdout.strip())

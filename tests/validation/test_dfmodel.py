@@ -310,6 +310,7 @@ def test_the_command_explains_why_the_printed_constants_give_another_table() -> 
     assert "Constants used" in words
 
 
+@pytest.mark.long
 def test_the_command_prints_serving_and_speculation_as_json_and_draws_them(tmp_path: Path) -> None:
     done = volvelle("reproduce", "dfmodel", "--only", "fig20", "--only", "fig21", "--json", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -327,6 +328,7 @@ def test_what_cannot_be_reproduced_is_refused_with_what_can() -> None:
     assert "fig22" in done.stderr
 
 
+@pytest.mark.long
 def test_a_figure_of_the_design_space_states_its_constants(data: DfModel, space: DesignSpace) -> None:
     study = Reproduction(data)
     study._space = space

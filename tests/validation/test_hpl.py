@@ -175,6 +175,7 @@ def test_the_equivalent_core_is_stated_for_the_papers_chip() -> None:
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.long
 def test_the_page_shows_what_is_found() -> None:
     """Tables and quoted figures as they are committed; `scripts/generate_pages.py` writes them."""
     files, texts = hpl_page()

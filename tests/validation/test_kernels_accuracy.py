@@ -61,6 +61,7 @@ def test_ranges_hold_about_four_fifths_of_held_out_rows(scored: RowValidation) -
     assert 0.75 <= scored.overall("heldout").coverage <= 0.85
 
 
+@pytest.mark.long
 def test_constants_come_back_from_the_few_rows_that_ship() -> None:
     """Twenty-five rows of a table tell its constants nearly as well as all: errors are alike."""
     rows = [row for row in kernel_measurements().rows if row.head.split == "calibration" and not why_unusable(row)]

@@ -318,6 +318,7 @@ def test_what_is_gathered_agrees_with_itself(gathered: Answers) -> None:
     assert len(gathered.cloud) > 0
 
 
+@pytest.mark.long
 def test_layouts_are_found_anew_around_the_best_design(tmp_path: Path) -> None:
     study = best_layouts()
     found = answer(finished(study, tmp_path / "results"), study)
