@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import Label, gathered, reduced
+from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time
@@ -52,17 +53,17 @@ def stage_exchanges(
             continue
         copies = kind.replicas
         frozen = _all_bytes(counts, kind, workload, is_last=is_last)
-        times = copies.times(parameters, workload, zero, gathered_bytes=frozen)
-        sizes = copies.sizes(parameters, workload, zero, gathered_bytes=frozen)
+        sizes = replica_sizes(parameters, workload, table, gathered_bytes=frozen)
+        times = copies.times(sizes, table)
+        gradients, weights = one(sizes.gradients), one(sizes.weights)
         stepped += parameters / (one(copies.sharing) if zero >= 1 else 1.0)
         sharing = Group(round(one(copies.sharing)), round(one(copies.stride)))
         between = Group(max(round(one(copies.count)) // sharing.chips, 1), sharing.stride * sharing.chips)
         every_copy = Group(round(one(copies.count)), sharing.stride)
-        summed = Moved(
-            Collective.ALL_REDUCE, sizes.summed, every_copy if zero < 1 else between, stretch * one(times.summed)
-        )
-        scattered = Moved(Collective.REDUCE_SCATTER, sizes.scattered, sharing, stretch * one(times.scattered))
-        collected = Moved(Collective.ALL_GATHER, sizes.gathered, sharing, stretch * one(times.gathered))
+        left, among = (gradients, every_copy) if zero < 1 else (gradients / sharing.chips, between)
+        summed = Moved(Collective.ALL_REDUCE, left, among, stretch * one(times.summed))
+        scattered = Moved(Collective.REDUCE_SCATTER, gradients, sharing, stretch * one(times.scattered))
+        collected = Moved(Collective.ALL_GATHER, weights, sharing, stretch * one(times.gathered))
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]
             every[name] += [scattered.part(share)] if zero >= 2 else []

@@ -11,6 +11,7 @@ import numpy as np
 
 from volvelle.estimators.kernels import total
 from volvelle.estimators.training.blocks import Blocks
+from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.overlap import overlap_slowdown_time, trailing_exchange_time
@@ -86,8 +87,8 @@ def replica_exchange(
     gathered: Number = 0.0
     gathered_last: Number = 0.0
     for kind in kinds:
-        size = kind.most_bytes(stages, element_bytes(workload.weight_element))
-        times = kind.replicas.column_times(kind.most, workload, table, gathered_bytes=size)
+        gathered_bytes = kind.most_bytes(stages, element_bytes(workload.weight_element))
+        times = kind.replicas.times(replica_sizes(kind.most, workload, table, gathered_bytes=gathered_bytes), table)
         share = first.ends_share(kind.each)
         once = times.summed + times.scattered
         leaving, leaving_last = leaving + once * (1.0 - share), leaving_last + once * share

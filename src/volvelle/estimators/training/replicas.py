@@ -12,18 +12,29 @@ from volvelle.laws.nested_collectives import (
     nested_reduce_scatter_time,
 )
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.quantities import Count, Number, Seconds
+from volvelle.quantities import Bytes, Count, Number, Seconds
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSizes:
-    """Bytes of what every collective of replicas exchanges, each run once."""
+    """Bytes of a set of weights that replicas exchange."""
 
-    summed: float
-    scattered: float
-    gathered: float
+    gradients: Bytes
+    weights: Bytes
+    """Gathered, with ZeRO."""
+
+
+def replica_sizes(
+    parameters: Number, workload: TrainingStep, table: MappingTable, *, gathered_bytes: Number | None = None
+) -> ReplicaSizes:
+    """Of so many parameters; with ZeRO-3, which shares frozen weights out too, `gathered_bytes` where there are any."""
+    gradients = parameters * element_bytes(workload.gradient_element)
+    weights = parameters * element_bytes(workload.weight_element)
+    if gathered_bytes is not None and np.any(table.zero >= 1):
+        weights = np.where(table.zero == 3, gathered_bytes, weights)
+    return ReplicaSizes(gradients=gradients, weights=weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,61 +64,21 @@ class Replicas:
     between_tiers: Sequence[Tier] | None
     """Between groups of sharing chips, where those are fewer than all."""
 
-    def column_times(
-        self, parameters: Number, workload: TrainingStep, table: MappingTable, *, gathered_bytes: Number | None = None
-    ) -> ReplicaTimes:
-        """Every collective once, for all mappings; nothing where there is one copy.
-
-        With ZeRO-3, which shares frozen weights out too, so many bytes are gathered; None: those of the parameters.
-        """
-        gradients = parameters * element_bytes(workload.gradient_element)
-        weights = parameters * element_bytes(workload.weight_element)
-        summed: Number = nested_all_reduce_time(gradients, self.tiers)
+    def times(self, sizes: ReplicaSizes, table: MappingTable) -> ReplicaTimes:
+        """Every collective once, for all mappings; nothing where there is one copy."""
+        summed: Number = nested_all_reduce_time(sizes.gradients, self.tiers)
         scattered: Number = 0.0
         gathered: Number = 0.0
         several = self.count > 1.0
         if np.any(table.zero >= 1):
             rest: Number = 0.0
             if self.between_tiers is not None:
-                rest = nested_all_reduce_time(gradients / self.sharing, self.between_tiers)
+                rest = nested_all_reduce_time(sizes.gradients / self.sharing, self.between_tiers)
             shares = several & (table.zero >= 1)
             summed = np.where(table.zero >= 1, rest, summed)
-            scattered = np.where(shares, nested_reduce_scatter_time(gradients, self.sharing_tiers), 0.0)
-            if gathered_bytes is not None:
-                weights = np.where(table.zero == 3, gathered_bytes, weights)
-            gathered = np.where(shares, nested_all_gather_time(weights, self.sharing_tiers), 0.0)
+            scattered = np.where(shares, nested_reduce_scatter_time(sizes.gradients, self.sharing_tiers), 0.0)
+            gathered = np.where(shares, nested_all_gather_time(sizes.weights, self.sharing_tiers), 0.0)
         return ReplicaTimes(summed=np.where(several, summed, 0.0), scattered=scattered, gathered=gathered)
-
-    def sizes(
-        self, parameters: float, workload: TrainingStep, zero: int, *, gathered_bytes: float | None = None
-    ) -> ReplicaSizes:
-        """What each collective of one mapping exchanges."""
-        count = float(np.max(self.count))
-        gradients = parameters * element_bytes(workload.gradient_element)
-        weights = parameters * element_bytes(workload.weight_element)
-        if count <= 1.0 or zero < 1:
-            return ReplicaSizes(summed=gradients if count > 1.0 else 0.0, scattered=0.0, gathered=0.0)
-        return ReplicaSizes(
-            summed=0.0 if self.between_tiers is None else gradients / float(np.max(self.sharing)),
-            scattered=gradients,
-            gathered=weights if gathered_bytes is None or zero < 3 else gathered_bytes,
-        )
-
-    def times(
-        self, parameters: float, workload: TrainingStep, zero: int, *, gathered_bytes: float | None = None
-    ) -> ReplicaTimes:
-        """What `exchange_time` adds up, collective by collective, for one mapping."""
-        if float(np.max(self.count)) <= 1.0:
-            return ReplicaTimes(summed=0.0, scattered=0.0, gathered=0.0)
-        sizes = self.sizes(parameters, workload, zero, gathered_bytes=gathered_bytes)
-        if zero < 1:
-            return ReplicaTimes(summed=nested_all_reduce_time(sizes.summed, self.tiers), scattered=0.0, gathered=0.0)
-        between = self.between_tiers
-        return ReplicaTimes(
-            summed=0.0 if between is None else nested_all_reduce_time(sizes.summed, between),
-            scattered=nested_reduce_scatter_time(sizes.scattered, self.sharing_tiers),
-            gathered=nested_all_gather_time(sizes.gathered, self.sharing_tiers),
-        )
 
 
 def replicas(
