@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from volvelle.workload.tensor_layout import Collective
 
 
@@ -25,6 +28,12 @@ class Group:
         """Those of the group that a rank is in."""
         first = rank - rank // self.stride % self.chips * self.stride
         return tuple(range(first, first + self.chips * self.stride, self.stride))
+
+    def firsts(self, ranks: int) -> NDArray[np.int64]:
+        """The first member of every group of so many ranks."""
+        every: NDArray[np.int64] = np.arange(ranks)
+        found: NDArray[np.int64] = every[every // self.stride % self.chips == 0]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from volvelle.estimators.event_driven.axis_groups import axis_groups, pipeline_group
 from volvelle.estimators.event_driven.block_steps import BlockSteps, one
 from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import (
@@ -21,10 +22,9 @@ from volvelle.estimators.event_driven.slot_tasks import (
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
-from volvelle.estimators.training.blocks import expert_stride
 from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
-from volvelle.mapping.axes import DATA, EXPERT, PIPELINE, TENSOR, Axis, stride
+from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.schedule import PipelineOrder, Work
@@ -85,7 +85,7 @@ class Templates:
         self.basis = basis
         self.overlaps = bool(table.overlap[0])
         self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
-        self.groups = _groups(basis, table)
+        self.groups = axis_groups(basis, table)
         self.hand_over = _hand_over(basis, table, self.groups[TENSOR], stretch.of(PIPELINE))
         together = order.schedule is Schedule.DUAL_PIPE or bool(table.expert_overlap[0])
         share = one(basis.machine.communication_sm_share)
@@ -214,23 +214,13 @@ class Templates:
         return tasks
 
 
-def _groups(basis: StepBasis, table: MappingTable) -> dict[Axis, Group]:
-    """Ranks that exchange along each axis that cuts blocks."""
-    found = {}
-    for axis in basis.blocks.axes:
-        between = expert_stride(table) if axis is EXPERT else stride(table, axis)
-        found[axis] = Group(round(one(getattr(table, axis.name))), round(one(between)))
-    return found
-
-
 def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group, stretch: float) -> Label:
     """What a stage sends to the next, and the chips of that one gather."""
     stages = int(table.pipeline[0])
     if stages == 1:
         return sent(())
     part, gathering = (one(value) for value in basis.blocks.handed_over())
-    pipeline = Group(stages, round(one(stride(table, PIPELINE))))
-    moves = [Moved(None, part, pipeline, one(basis.hand_over) - gathering)]
+    moves = [Moved(None, part, pipeline_group(table), one(basis.hand_over) - gathering)]
     if gathering > 0.0:
         moves.append(Moved(Collective.ALL_GATHER, part * tensor.chips, tensor, gathering))
     return sent(moved.longer(stretch) for moved in moves)

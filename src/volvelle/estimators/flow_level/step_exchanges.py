@@ -7,14 +7,14 @@ import numpy as np
 
 from volvelle.estimators.collective_flows.contended import Job, exchange_of, ideal_time
 from volvelle.estimators.collective_flows.exchange import Exchange, Messages, at_once, shifted
+from volvelle.estimators.event_driven.axis_groups import axis_groups, pipeline_group
 from volvelle.estimators.event_driven.block_steps import one
-from volvelle.estimators.training.blocks import expert_stride
+from volvelle.estimators.event_driven.moved import Group
 from volvelle.estimators.training.step_time import StepBasis
-from volvelle.mapping.axes import DATA, EXPERT, PIPELINE, REPLICAS, Axis, combined, stride
+from volvelle.mapping.axes import DATA, PIPELINE, REPLICAS, Axis, combined
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.placement import members
 from volvelle.system.cluster import Cluster
-from volvelle.system.routing import Numbers
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
@@ -32,9 +32,8 @@ class StepExchange:
     """None: every chip sends to the one at the same place of the next stage."""
     size: float
     """Bytes of the whole tensor; of a hand-over what one chip sends."""
-    group: int
-    between: int
-    """Ranks from one member to the next."""
+    group: Group
+    """Its members; there are as many groups as make up all chips."""
     chips: int
     """Of the whole layout."""
 
@@ -44,15 +43,13 @@ class StepExchange:
         return HAND_OVER if self.collective is None else self.collective.value
 
     @property
-    def bases(self) -> Numbers:
-        """The first rank of every group."""
-        ranks: Numbers = np.arange(self.chips)
-        first: Numbers = ranks[ranks // self.between % self.group == 0]
-        return first
+    def groups(self) -> int:
+        """How many there are."""
+        return len(self.group.firsts(self.chips))
 
     def along(self, cluster: Cluster) -> list[int]:
         """Members of a group along each dimension of the network."""
-        found = members(np.float64(self.group), np.float64(self.between), cluster.spans)
+        found = members(np.float64(self.group.chips), np.float64(self.group.stride), cluster.spans)
         return [round(float(count)) for count in found]
 
     def ideal(self, cluster: Cluster) -> float:
@@ -69,17 +66,16 @@ class StepExchange:
 
         Of a hand-over those from every stage to the next, or with `back` to the one before.
         """
+        firsts, places = self.group.firsts(self.chips), self.group.stride * np.arange(self.group.chips)
         if self.collective is None:
-            ranks = self.bases[:, None] + self.between * np.arange(self.group)[None, :]
-            ranks = ranks[: max(most // (self.group - 1), 1)]
+            ranks = (firsts[:, None] + places)[: max(most // (self.group.chips - 1), 1)]
             here, there = ranks[:, :-1].ravel(), ranks[:, 1:].ravel()
             handed = Messages()
             handed.send(there if back else here, here if back else there, self.size)
             return handed.exchange(), len(ranks)
         own = exchange_of(Job(kind=self.collective, size=self.size), cluster, self.along(cluster))
-        bases = self.bases[: max(most // max(len(own), 1), 1)]
-        places = self.between * np.arange(self.group)
-        return at_once([shifted(own, base + places) for base in bases]), len(bases)
+        firsts = firsts[: max(most // max(len(own), 1), 1)]
+        return at_once([shifted(own, first + places) for first in firsts]), len(firsts)
 
 
 def step_exchanges(
@@ -87,16 +83,14 @@ def step_exchanges(
 ) -> tuple[StepExchange, ...]:
     """Of every axis that is used, the exchange that takes most of its time, and what that time goes to."""
     found = [*_inside_blocks(basis, table, chips), *_between_replicas(basis, workload, table, chips)]
-    pipeline = int(table.pipeline[0])
-    if pipeline > 1:
+    if int(table.pipeline[0]) > 1:
         part, _ = basis.blocks.handed_over()
         found.append(
             StepExchange(
                 axis=PIPELINE,
                 collective=None,
                 size=one(part),
-                group=pipeline,
-                between=int(one(stride(table, PIPELINE))),
+                group=pipeline_group(table),
                 chips=chips,
             )
         )
@@ -115,17 +109,12 @@ def _inside_blocks(basis: StepBasis, table: MappingTable, chips: int) -> Sequenc
     longest: dict[Axis, tuple[Axis, Collective, float]] = {}
     for key in sorted(spent, key=lambda key: spent[key]):
         longest[key[0]] = key
-    found = []
-    for axis, collective, size in longest.values():
-        degree = int(getattr(table, axis.name)[0])
-        between = one(expert_stride(table) if axis is EXPERT else stride(table, axis))
-        if degree > 1:
-            found.append(
-                StepExchange(
-                    axis=axis, collective=collective, size=size, group=degree, between=int(between), chips=chips
-                )
-            )
-    return found
+    groups = axis_groups(basis, table)
+    return [
+        StepExchange(axis=axis, collective=collective, size=size, group=groups[axis], chips=chips)
+        for axis, collective, size in longest.values()
+        if groups[axis].chips > 1
+    ]
 
 
 def _between_replicas(
@@ -137,14 +126,13 @@ def _between_replicas(
         return ()
     held = basis.kinds[0]
     shared = int(table.zero[0]) >= 1
-    group = int(one(held.replicas.sharing)) if shared else count
+    sharing = int(one(held.replicas.sharing)) if shared else count
     return (
         StepExchange(
             axis=DATA,
             collective=Collective.REDUCE_SCATTER if shared else Collective.ALL_REDUCE,
             size=one(held.most) * element_bytes(workload.gradient_element),
-            group=group,
-            between=int(one(stride(table, REPLICAS[0]))),
+            group=Group(sharing, int(one(held.replicas.stride))),
             chips=chips,
         ),
     )

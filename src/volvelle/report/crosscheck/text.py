@@ -80,8 +80,8 @@ def sheets(answer: CrossCheck) -> Iterator[Sheet]:
                 (
                     each.exchange.axis.name,
                     f"{each.exchange.name} of {show(each.exchange.size, BYTES)}",
-                    f"{each.exchange.group:,}",
-                    f"{each.groups:,} of {len(each.exchange.bases):,}",
+                    f"{each.exchange.group.chips:,}",
+                    f"{each.groups:,} of {each.exchange.groups:,}",
                     show(each.law, SECONDS),
                     show(each.alone, SECONDS),
                     show(each.beside, SECONDS),
@@ -90,7 +90,8 @@ def sheets(answer: CrossCheck) -> Iterator[Sheet]:
                 for each in answer.flows
             ),
             numbers=frozenset(("group", "groups at once", "law", "as flows", "beside others", "factor")),
-            note="law: of the same messages with nothing in the way; factor: by how much the step's are longer",
+            note="law: of the same messages with nothing in the way; factor: by how much the step's are longer. What "
+            "stages hand over meets gradients in the last slots alone: its factor is without others",
         )
 
 

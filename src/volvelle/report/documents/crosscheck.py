@@ -37,7 +37,7 @@ class FlowFactorEntry(Document):
     axis: str = at("exchange.axis.name")
     exchange: str = at("exchange.name")
     size_bytes: float = at("exchange.size")
-    group: int = at("exchange.group")
+    group: int = at("exchange.group.chips")
     groups: int
     messages: int
     law_seconds: float = at("law")
