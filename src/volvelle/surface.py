@@ -54,7 +54,7 @@ from volvelle.system.topologies import (
     Switch,
     Torus,
 )
-from volvelle.verbs.collective import CollectiveAnswer, collective
+from volvelle.verbs.collective.ask import CollectiveAnswer, collective
 from volvelle.verbs.compare import Alternative, Comparison, compare
 from volvelle.verbs.cost import Account, cost
 from volvelle.verbs.crosscheck.answers import CrossCheck

@@ -14,7 +14,7 @@ from tests.everyday.maker import MEASUREMENTS, Maker, as_json, command_of, parse
 from tests.everyday.mutation import HOSTILE, mangled, mutated
 from volvelle.applications.serving.measurements import KINDS
 from volvelle.applications.table_cells import table_text
-from volvelle.cli.plan_serving import plan_serving
+from volvelle.cli.serving.plan import plan_serving
 
 _SERVED = ("llama3-8b", "llama3-8b", "qwen3-8b", "mistral-7b", "llama3-70b", "mixtral-8x7b", "deepseek-v3")
 _NODES = ("dgx-h100", "dgx-a100", "dgx-b200", "l40s-cluster", "gb200-nvl72")

@@ -70,8 +70,8 @@ def collective(
     what every chip holds before an all-reduce or a reduce-scatter and after an all-gather or a broadcast, and what it
     sends in an all-to-all.
     """
-    from volvelle.verbs.collective import collective as verb  # noqa: PLC0415 - keeps start-up short
-    from volvelle.verbs.collective_flows import FlowQuestion  # noqa: PLC0415 - keeps start-up short
+    from volvelle.verbs.collective.ask import collective as verb  # noqa: PLC0415 - keeps start-up short
+    from volvelle.verbs.collective.flows import FlowQuestion  # noqa: PLC0415 - keeps start-up short
 
     said: dict[str, Any] = {"placement": placement, "beside": beside, "routing": routing, "seed": seed}
     told = {name: value for name, value in said.items() if value not in (None, ())}

@@ -76,7 +76,7 @@ class VerbOnModelOrApplication(click.Command):
     ) -> click.Context:
         """The context of the command that the first word, or ``--serve``, asks for."""
         if "--serve" in args:
-            from volvelle.cli.plan_serving import plan_serving  # noqa: PLC0415 - keeps completion of options short
+            from volvelle.cli.serving.plan import plan_serving  # noqa: PLC0415 - keeps completion of options short
 
             return plan_serving.make_context(f"{info_name}", args, parent, **extra)
         other = plan_command(application(args[0])) if args and args[0] in APPLICATIONS else None

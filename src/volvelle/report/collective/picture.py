@@ -8,7 +8,7 @@ from volvelle.report.collective.text import title_text
 from volvelle.report.figures.axes import NUMBERS
 from volvelle.report.figures.engine import Chart, alt, marks_of
 from volvelle.report.figures.theme import INK, PALETTE, TELLS, WIDE, finished, legend
-from volvelle.verbs.collective import CollectiveAnswer, MessagePoint
+from volvelle.verbs.collective.ask import CollectiveAnswer, MessagePoint
 
 _HEIGHT, _BESIDE = 170.0, 100.0
 """Pixels of a panel, and of what is beside it."""

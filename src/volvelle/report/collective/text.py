@@ -6,8 +6,8 @@ from volvelle.quantities import BYTES, BYTES_PER_SECOND, FRACTION, SECONDS, perc
 from volvelle.report.compare_text import change_text
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import print_answer
-from volvelle.verbs.collective import CollectiveAnswer, MessagePoint
-from volvelle.verbs.collective_flows import FlowAnswer
+from volvelle.verbs.collective.ask import CollectiveAnswer, MessagePoint
+from volvelle.verbs.collective.flows import FlowAnswer
 
 _EVERY = 2
 """Of the sizes looked at, those that a table shows."""

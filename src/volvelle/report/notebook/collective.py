@@ -3,7 +3,7 @@
 from volvelle.report.collective.text import figure_lines, inputs_sheet, sheets, title_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.notebook.shown import Drawing, Presentation, Shown, itself, under
-from volvelle.verbs.collective import CollectiveAnswer
+from volvelle.verbs.collective.ask import CollectiveAnswer
 
 
 def _shown(answer: CollectiveAnswer) -> Shown:

@@ -14,7 +14,7 @@ _ROOM = "volvelle.report.notebook"
 PRESENTATIONS: dict[str, str] = {
     "volvelle.studies.answers.answers.Answers": "explore:ANSWERS",
     "volvelle.studies.answers.invert.Inversion": "explore:INVERSION",
-    "volvelle.verbs.collective.CollectiveAnswer": "collective:COLLECTIVE",
+    "volvelle.verbs.collective.ask.CollectiveAnswer": "collective:COLLECTIVE",
     "volvelle.verbs.compare.Comparison": "compare:COMPARISON",
     "volvelle.verbs.cost.Account": "cost:ACCOUNT",
     "volvelle.verbs.crosscheck.answers.CrossCheck": "crosscheck:CROSSCHECK",

@@ -21,9 +21,9 @@ from volvelle.presentable import Presentable
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.base import doublings
-from volvelle.verbs.collective_flows import FlowAnswer, FlowQuestion, flow_answer
-from volvelle.verbs.collective_group import Group, groups_of, members_of
-from volvelle.verbs.library_choice import LibraryChoice, library_choices
+from volvelle.verbs.collective.flows import FlowAnswer, FlowQuestion, flow_answer
+from volvelle.verbs.collective.group import Group, groups_of, members_of
+from volvelle.verbs.collective.library_choice import LibraryChoice, library_choices
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.tensor_layout import Collective

@@ -9,7 +9,7 @@ import volvelle
 from volvelle import Catalogue, DescriptionError, UnknownNameError, VolvelleError
 from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.rates import SustainedRates
-from volvelle.verbs.collective_flows import FlowQuestion
+from volvelle.verbs.collective.flows import FlowQuestion
 
 GROUPS = {"dgx-h100/1024": ((None, 1024, 1), ("1x64", 64, 8), ("8x64", 512, 1), ("2x64", 128, 4), (8, 8, 1))}
 
