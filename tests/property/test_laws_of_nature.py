@@ -190,7 +190,7 @@ def tiers(draw: st.DrawFn) -> list[Tier]:
                 rate=draw(rates),
                 latency=draw(latencies),
                 steps=float(shape.steps(chips)),
-                bisection=float(shape.bisection(chips)),
+                bisection=float(shape.evenly(chips)),
                 setup=draw(latencies),
                 reduces=False,
             )

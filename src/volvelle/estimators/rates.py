@@ -188,7 +188,7 @@ class SustainedRates:
         return replace(cut_all(self), levels=tuple(cut_all(level) for level in self.levels))
 
     def tiers(self, group: Count, stride: Count, *, uniform: bool = True) -> Sequence[Tier]:
-        """What a group of ranks has of every network dimension; its bisection only if `uniform` traffic needs it."""
+        """What a group of ranks has of every network dimension; its tightest cut only if `uniform` traffic needs it."""
         return self.tiers_of(members(group, stride, self.spans), uniform=uniform)
 
     def tiers_of(self, along: Sequence[Count], *, uniform: bool = True) -> Sequence[Tier]:
@@ -199,7 +199,7 @@ class SustainedRates:
                 rate=level.sustained(chips),
                 latency=level.latency,
                 steps=level.topology.steps(chips),
-                bisection=level.topology.bisection(chips) if uniform else 1.0,
+                bisection=level.topology.evenly(chips) if uniform else 1.0,
                 setup=level.setup,
                 fill=level.fill,
                 reduces=level.reduces,

@@ -20,7 +20,7 @@ class TopologyContract:
 
     def test_answers_broadcast_over_the_number_of_chips(self) -> None:
         """A column of counts gets the column of single answers."""
-        for name in ("steps", "bisection", "diameter", "links", "switch_ports", "neighbourly"):
+        for name in ("steps", "bisection", "evenly", "diameter", "links", "switch_ports", "neighbourly"):
             single = [float(getattr(self.topology, name)(float(count))) for count in _COUNTS]
             np.testing.assert_allclose(self._all(name), single, rtol=1e-12, err_msg=name)
 
@@ -36,6 +36,8 @@ class TopologyContract:
         """Bisection is a fraction, and never nothing."""
         found = self._all("bisection")
         assert np.all((found > 0) & (found <= 1 + 1e-12))
+        tightest = self._all("evenly")
+        assert np.all((tightest > 0) & (tightest <= found + 1e-12))
 
     def test_no_ring_goes_faster_than_chips_can_send(self) -> None:
         """Neighbourly traffic is a fraction, and never nothing."""

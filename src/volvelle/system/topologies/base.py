@@ -24,6 +24,10 @@ class AbstractTopology(ABC):
     def bisection(self, chips: Count) -> Fraction:
         """Rate across the worst half-half cut, one direction, over the injection rate of half the chips."""
 
+    def evenly(self, chips: Count) -> Fraction:
+        """The half-half cut that would hold up uniform traffic as long as the tightest cut of any size does."""
+        return self.bisection(chips)
+
     @abstractmethod
     def diameter(self, chips: Count) -> Count:
         """Most links a message crosses."""
@@ -73,3 +77,11 @@ class HoldingTopology(AbstractTopology):
 def doublings(chips: Count) -> Count:
     """Steps in which a group doubles until it holds all chips: log2, rounded up."""
     return np.ceil(np.log2(np.maximum(chips, 1.0)) - 1e-9)
+
+
+def island_share(chips: Count, *, island: Count, leaving: Fraction) -> Fraction:
+    """The half-half cut that holds up uniform traffic as long as the cut around an island does (Dally 2004, 3.3).
+
+    Of what its chips send, all but their own share leaves, at `leaving` of the rate at which they inject.
+    """
+    return chips * leaving / (2.0 * np.maximum(chips - island, 1.0))

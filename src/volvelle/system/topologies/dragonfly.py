@@ -8,7 +8,7 @@ import numpy as np
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
 from volvelle.system.routing import Rule
-from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.topologies.base import AbstractTopology, doublings, island_share
 from volvelle.system.wirings.groups import Groups
 
 
@@ -31,6 +31,10 @@ class Dragonfly(AbstractTopology):
     def bisection(self, chips: Count) -> Fraction:
         """Full inside one group; half of what leaves each group crosses, with minimal routing."""
         return np.where(chips <= self.group, 1.0, self.taper)
+
+    def evenly(self, chips: Count) -> Fraction:
+        """What leaves a group: all but its own share of what its chips send."""
+        return np.where(chips <= self.group, 1.0, island_share(chips, island=self.group, leaving=self.taper))
 
     def diameter(self, chips: Count) -> Count:
         """Out of the group, across, into the other."""

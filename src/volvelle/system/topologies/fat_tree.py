@@ -8,7 +8,7 @@ import numpy as np
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction, Number
 from volvelle.system.routing import Rule
-from volvelle.system.topologies.base import AbstractTopology, doublings
+from volvelle.system.topologies.base import AbstractTopology, doublings, island_share
 from volvelle.system.wirings.tree import Tree
 
 
@@ -36,6 +36,11 @@ class FatTree(AbstractTopology):
     def bisection(self, chips: Count) -> Fraction:
         """Full under one switch, thinned above."""
         return np.where(chips <= self.radix, 1.0, 1.0 / self.oversubscription)
+
+    def evenly(self, chips: Count) -> Fraction:
+        """What leaves a leaf: all but its own share of what its chips send."""
+        leaf = island_share(chips, island=self.radix / 2.0, leaving=1.0 / np.asarray(self.oversubscription))
+        return np.where(chips <= self.radix, 1.0, leaf)
 
     def diameter(self, chips: Count) -> Count:
         """Up and down every level."""

@@ -72,6 +72,14 @@ def test_two_jobs_on_one_spine_take_from_each_other() -> None:
     assert found.causes["other jobs"] == pytest.approx(2.0, rel=0.01)  # latencies are not shared
 
 
+@pytest.mark.parametrize("thinned", [2.0, 4.0])
+def test_all_to_all_on_a_thinned_tree_takes_what_leaves_its_leaves(thinned: float) -> None:
+    """All but a leaf's own share goes up, not the half that crosses the middle."""
+    found = contended_time(tree(thinned, Rule.DESTINATION), Job(kind=Collective.ALL_TO_ALL, size=1e9), (64,))
+    assert found.ideal == pytest.approx(thinned * (64 - 8) / 64 * 1e9 / 50e9, rel=1e-2)
+    assert found.factor == pytest.approx(1.0, abs=0.02)
+
+
 def test_all_to_all_on_a_torus_takes_longer_than_its_bisection_says_by_what_routes_leave_unused() -> None:
     torus = machine((Torus((4, 4, 4)), 64, 50e9), rule=Rule.DESTINATION)
     job = Job(kind=Collective.ALL_TO_ALL, size=1e9)

@@ -86,17 +86,13 @@ def test_the_links_of_a_pair_do_not_depend_on_who_asks_and_when(
 @pytest.mark.parametrize(
     ("shape", "units"), [(shape, units) for shape, units in SHAPES if not isinstance(shape, CubeMesh)], ids=str
 )
-def test_uniform_traffic_has_the_bisection_that_the_shape_states(shape: AbstractTopology, units: int) -> None:
-    """Spread evenly, half of all traffic crosses a worst cut: no shape carries more, and few carry much less.
-
-    Where a network is thinned above leaves or groups, more than half of what these send leaves them: up to twice.
-    """
+def test_uniform_traffic_has_the_tightest_cut_that_the_shape_states(shape: AbstractTopology, units: int) -> None:
+    """Spread evenly, traffic crosses the tightest cut: no shape carries more, and few carry much less."""
     wiring = shape.wiring(units, Rule.ADAPTIVE)
     _, load = all_pairs(wiring, Rule.ADAPTIVE)
     busiest = float((load / wiring.capacities).max()) / units
-    stated = max(1.0 - 1.0 / units, 0.5 / float(shape.bisection(float(units))))
-    thinned = getattr(shape, "oversubscription", 1.0) > 1.0 or getattr(shape, "taper", 1.0) < 1.0
-    assert 0.8 * stated <= busiest <= (2.0 if thinned else 1.35) * stated
+    stated = max(1.0 - 1.0 / units, 0.5 / float(shape.evenly(float(units))))
+    assert 0.8 * stated <= busiest <= 1.35 * stated
 
 
 @pytest.mark.parametrize(
