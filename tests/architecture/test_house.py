@@ -217,7 +217,7 @@ ADDED = {
     "system/network.py": 125,
     "system/routing.py": 70,
     "estimators/collective_flows": 690,
-    "interchange/simgrid": 200,
+    "interchange/simgrid": 215,
     "workload/message_passing": 2200,
     "interchange/mpi_traces": 720,
     "estimators/message_passing": 370,

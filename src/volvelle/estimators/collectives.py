@@ -18,6 +18,7 @@ from volvelle.laws.nested_collectives import (
     nested_all_to_all_time,
     nested_broadcast_time,
     nested_reduce_scatter_time,
+    ring_gather_through_tiers_time,
     ring_through_tiers_time,
     tree_through_tiers_time,
 )
@@ -71,9 +72,9 @@ LAWS: Mapping[Collective, Mapping[Algorithm, Law]] = {
     },
     Collective.REDUCE_SCATTER: {
         Algorithm.NESTED: nested_reduce_scatter_time,
-        Algorithm.RING: nested_reduce_scatter_time,
+        Algorithm.RING: ring_gather_through_tiers_time,
     },
-    Collective.ALL_GATHER: {Algorithm.NESTED: nested_all_gather_time, Algorithm.RING: nested_all_gather_time},
+    Collective.ALL_GATHER: {Algorithm.NESTED: nested_all_gather_time, Algorithm.RING: ring_gather_through_tiers_time},
     Collective.ALL_TO_ALL: {Algorithm.NESTED: nested_all_to_all_time},
     Collective.BROADCAST: {Algorithm.NESTED: nested_broadcast_time},
 }

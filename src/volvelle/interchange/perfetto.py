@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from volvelle.errors import DescriptionError
 from volvelle.estimators.event_driven.estimator import ReplayedStep
 from volvelle.estimators.event_driven.slot_tasks import STREAMS
+from volvelle.estimators.training.lines import Line
 from volvelle.interchange.pftrace import Counter, Packets, Slices
 from volvelle.mapping.axes import CUTTING
 from volvelle.mapping.schedule import Work
@@ -187,25 +188,29 @@ def _flows(replayed: ReplayedStep) -> Iterator[str]:
         yield f'{{"ph":"f","bp":"e",{same},"pid":{stage},"tid":{SCHEDULE},"ts":{end}}}'
 
 
-def _waiting(replayed: ReplayedStep, stage: int) -> Iterator[str]:
-    """When a stage computes nothing, by what it waits for; exchanges inside blocks are on streams of their own."""
+class _Wait(NamedTuple):
+    """When a stage computes nothing, and what it waits for."""
+
+    line: Line
+    start: float
+    """Microseconds."""
+    end: float
+
+
+def _waits(replayed: ReplayedStep, stage: int) -> Iterator[_Wait]:
+    """Those a nanosecond long or longer; exchanges inside blocks are on streams of their own."""
     idle = replayed.idle(stage)
     inside = {axis.communication for axis in CUTTING}
     starts, ends = _micros(idle.start), _micros(idle.end)
     for line, start, end in zip(idle.line.tolist(), starts.tolist(), ends.tolist(), strict=True):
-        said = idle.lines[line]
-        if said.part not in inside and end > start:
-            yield json.dumps(
-                {
-                    "ph": "X",
-                    "name": said.name,
-                    "cat": said.part,
-                    "pid": stage,
-                    "tid": WAITING,
-                    "ts": start,
-                    "dur": round(end - start, 3),
-                }
-            )
+        if end > start and idle.lines[line].part not in inside:
+            yield _Wait(idle.lines[line], start, end)
+
+
+def _waiting(replayed: ReplayedStep, stage: int) -> Iterator[str]:
+    for wait in _waits(replayed, stage):
+        said = {"ph": "X", "name": wait.line.name, "cat": wait.line.part, "pid": stage, "tid": WAITING}
+        yield json.dumps({**said, "ts": wait.start, "dur": round(wait.end - wait.start, 3)})
 
 
 def _memory(replayed: ReplayedStep, stage: int) -> Iterator[str]:
@@ -257,19 +262,16 @@ def _packets(replayed: ReplayedStep, shown: NDArray[np.bool_]) -> bytes:
                 flows=[(slot.place if slots.received[slot.place] >= 0 else -1, True) for slot in own],
             )
         )
-        idle = replayed.idle(stage)
-        waits = [idle.lines[line] for line in idle.line.tolist()]
-        inside = {axis.communication for axis in CUTTING}
-        kept = np.array([said.part not in inside for said in waits], dtype=bool) & (idle.end > idle.start)
+        waits = list(_waits(replayed, stage))
         found.thread(stage, WAITING, THREADS[WAITING])
         found.slices(
             Slices(
                 process=stage,
                 thread=WAITING,
-                names=[said.name for said, keep in zip(waits, kept.tolist(), strict=True) if keep],
-                parts=[said.part for said, keep in zip(waits, kept.tolist(), strict=True) if keep],
-                starts=idle.start[kept],
-                ends=idle.end[kept],
+                names=[wait.line.name for wait in waits],
+                parts=[wait.line.part for wait in waits],
+                starts=np.array([wait.start for wait in waits]) / 1e6,
+                ends=np.array([wait.end for wait in waits]) / 1e6,
             )
         )
         curve = replayed.memory[stage]

@@ -166,15 +166,32 @@ def ring_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bo
     h are the hops of a ring in dimension i: P − 1 of them in all, also where a switch could halve and double in fewer
     steps. Assumes what the reduce-scatter around one ring assumes; the network adds nothing up.
     """
+    return _setup(tiers) + _combined(_hop_parts(size, tiers, passes=2.0), tiers, pipelined=pipelined)
+
+
+@cites("patarasuk2009ring", place="section 3, all-gather as one half of an all-reduce, on a tree of switches")
+def ring_gather_through_tiers_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: bool = True) -> Seconds:
+    r"""All-gather or reduce-scatter around one ring through nested dimensions: half an all-reduce around it.
+
+    $$ t = \sigma + \sum_i (h_i\alpha_i + f_i) + \max_i\ (\text{or } \sum_i)\
+       h_i\,\frac{n}{P\,B_i}, \qquad
+       h_i = (P-1)\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
+
+    Assumes what an all-reduce around one ring assumes: P − 1 hops, also where a switch could do with fewer steps.
+    """
+    return _setup(tiers) + _combined(_hop_parts(size, tiers, passes=1.0), tiers, pipelined=pipelined)
+
+
+def _hop_parts(size: Bytes, tiers: Sequence[Tier], *, passes: float) -> list[tuple[Seconds, Seconds]]:
+    """Latencies and transfers of the hops that a ring through all has in each dimension."""
     members: Number = 1.0
     for tier in tiers:
         members = members * tier.chips
     hops = _ring_volumes(members, tiers)
-    parts = [
-        (2.0 * hop * tier.latency, 2.0 * hop * size / members / tier.rate)
+    return [
+        (passes * hop * tier.latency, passes * hop * size / members / tier.rate)
         for tier, hop in zip(tiers, hops, strict=True)
     ]
-    return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
 
 
 @cites("sanders2009twotree", place="section 3, two trees at once, between units and in them")

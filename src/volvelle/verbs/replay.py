@@ -23,7 +23,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.elements import ELEMENT_BYTES
-from volvelle.workload.trace.values import Coverage, coverage, not_understood
+from volvelle.workload.trace.values import Coverage, Trace, coverage, not_understood
 
 GAPS = ("keep", "drop")
 """What may be done with the time between operations."""
@@ -130,7 +130,7 @@ def replay(
         cluster=cluster,
         source=recorded_on,
         time=answer.time,
-        measured=_measured(found.span, found.measured, found),
+        measured=_measured(found),
         parts=critical_parts(answer),
         bounds=bound_times(answer),
         operations=operation_sums(answer),
@@ -146,8 +146,8 @@ def replay(
     )
 
 
-def _measured(span: float | None, measured: bool, found: object) -> float | None:
+def _measured(found: Trace) -> float | None:
     """The span where starts are known; else what the trace takes as measured."""
-    if span is not None or not measured:
-        return span
-    return replayed(found).time  # type: ignore[arg-type]
+    if found.span is not None or not found.measured:
+        return found.span
+    return replayed(found).time

@@ -198,29 +198,18 @@ def ideal_time(job: Job, cluster: Cluster, along: Sequence[int]) -> float:
         rates, levels=tuple(replace(level, contention=0.0, setup=0.0, fill=0.0, unhidden=0.0) for level in rates.levels)
     )
     tiers = bare.tiers_of([float(count) for count in along])
-    rings = job.algorithm in (Algorithm.NESTED, Algorithm.RING) and job.kind in (
-        Collective.ALL_REDUCE,
-        Collective.ALL_GATHER,
-        Collective.REDUCE_SCATTER,
+    gathers = (Collective.ALL_GATHER, Collective.REDUCE_SCATTER)
+    along_dimensions = job.algorithm is Algorithm.NESTED or (
+        job.algorithm is Algorithm.RING and sum(count > 1 for count in along) == 1
     )
-    if not rings:
-        if job.algorithm is Algorithm.HALVING_DOUBLING:
-            halved = [replace(tier, steps=np.log2(tier.chips), reduces=False) for tier in tiers]
-            return float(nested_all_reduce_time(job.size, halved, pipelined=False))
+    if job.algorithm is Algorithm.HALVING_DOUBLING:
+        halved = [replace(tier, steps=np.log2(tier.chips), reduces=False) for tier in tiers]
+        return float(nested_all_reduce_time(job.size, halved, pipelined=False))
+    if not along_dimensions or job.kind not in (Collective.ALL_REDUCE, *gathers):
         return float(LAWS[job.kind][job.algorithm](job.size, tiers))
-    members = prod(along)
-    inside, stepped = 1, []
-    for place, (part, tier) in enumerate(zip(cluster.dimensions, tiers, strict=True)):
-        count = along[place]
-        sides = axes_of([part.topology], [count])
-        steps = float(sum(side - 1 for side in sides))
-        if job.algorithm is Algorithm.RING and sum(each > 1 for each in along) > 1:
-            # Of all hops of a ring through everything, those that stay in a unit of this dimension and not below.
-            leaving = (members - 1) / (inside * count) if prod(along[place + 1 :]) > 1 else 0.0
-            steps = (members - 1) / inside - leaving if count > 1 else 0.0
-        stepped.append(replace(tier, steps=steps, reduces=False))
-        inside *= count
-    if job.algorithm is Algorithm.RING and sum(each > 1 for each in along) > 1:
-        return float(LAWS[job.kind][Algorithm.RING](job.size, stepped))
-    passes = 1.0 if job.kind is Collective.ALL_REDUCE else 0.5
+    stepped = [
+        replace(tier, steps=float(sum(side - 1 for side in axes_of([part.topology], [count]))), reduces=False)
+        for part, tier, count in zip(cluster.dimensions, tiers, along, strict=True)
+    ]
+    passes = 0.5 if job.kind in gathers else 1.0
     return passes * float(nested_all_reduce_time(job.size, stepped, pipelined=False))

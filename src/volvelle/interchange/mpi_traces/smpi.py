@@ -12,13 +12,10 @@ from pathlib import Path
 
 from volvelle.errors import DescriptionError
 from volvelle.interchange.simgrid.engine import SETTINGS, SimGridError
+from volvelle.interchange.simgrid.smpi import BYTE, FLOP_RATE, computing, early_sends, platform_of
 from volvelle.workload.message_passing.calls import Call
 from volvelle.workload.message_passing.trace import MessageTrace
 
-FLOP_RATE = 1e9
-"""Of a host of the platform: what turns seconds of computation into the operations that SMPI wants."""
-_BYTE = 6
-"""The type of messages; 1 would be whole numbers of four bytes."""
 ALGORITHMS = (
     "smpi/allreduce:rdb",
     "smpi/bcast:binomial_tree",
@@ -38,9 +35,7 @@ def smpirun() -> str | None:
 
 def smpi_settings(eager: float) -> tuple[str, ...]:
     """What SMPI is told: plain links, named algorithms, and messages up to `eager` bytes that leave early."""
-    early = int(eager) + 1
-    limits = (f"smpi/async-small-thresh:{early}", f"smpi/send-is-detached-thresh:{early}")
-    return (*SETTINGS, *ALGORITHMS, *_OPTIONS, *limits)
+    return (*SETTINGS, *ALGORITHMS, *_OPTIONS, *early_sends(int(eager) + 1))
 
 
 def smpi_lines(trace: MessageTrace, rank: int) -> Iterable[str]:
@@ -50,7 +45,7 @@ def smpi_lines(trace: MessageTrace, rank: int) -> Iterable[str]:
     for event in range(first, last):
         compute = float(trace.compute[event])
         if compute > 0.0:
-            yield f"{rank} compute {compute * FLOP_RATE!r}"
+            yield computing(rank, compute)
         call = Call(int(trace.call[event]))
         partner, size, tag = (int(column[event]) for column in (trace.partner, trace.size, trace.tag))
         if call is Call.WAIT:
@@ -59,7 +54,7 @@ def smpi_lines(trace: MessageTrace, rank: int) -> Iterable[str]:
             ends = (rank, other) if trace.sends[asked] else (other, rank)
             yield f"{rank} wait {ends[0]} {ends[1]} {tag}"
         elif call < Call.WAIT:
-            yield f"{rank} {call.word} {partner} {tag} {size} {_BYTE}"
+            yield f"{rank} {call.word} {partner} {tag} {size} {BYTE}"
         else:
             yield f"{rank} {_collective(trace, event, call, partner, size)}"
     yield f"{rank} finalize"
@@ -73,18 +68,18 @@ def _collective(trace: MessageTrace, event: int, call: Call, root: int, size: in
     if call is Call.BARRIER:
         return "barrier"
     if call is Call.BCAST:
-        return f"bcast {size} {root} {_BYTE}"
+        return f"bcast {size} {root} {BYTE}"
     if call is Call.REDUCE:
-        return f"reduce {size} 0 {root} {_BYTE}"
+        return f"reduce {size} 0 {root} {BYTE}"
     if call in (Call.ALLREDUCE, Call.SCAN):
-        return f"{call.word} {size} 0 {_BYTE}"
+        return f"{call.word} {size} 0 {BYTE}"
     if call in (Call.GATHER, Call.SCATTER):
-        return f"{call.word} {size} {size} {root} {_BYTE} {_BYTE}"
+        return f"{call.word} {size} {size} {root} {BYTE} {BYTE}"
     if call in (Call.ALLGATHER, Call.ALLTOALL):
         own = size // trace.ranks if call is Call.ALLTOALL else size
-        return f"{call.word} {own} {own} {_BYTE} {_BYTE}"
+        return f"{call.word} {own} {own} {BYTE} {BYTE}"
     own = size // trace.ranks
-    return f"reducescatter {' '.join([str(own)] * trace.ranks)} 0 {_BYTE}"
+    return f"reducescatter {' '.join([str(own)] * trace.ranks)} 0 {BYTE}"
 
 
 def smpi_time(trace: MessageTrace, *, rate: float, latency: float, eager: float, limit: float = 120.0) -> float:
@@ -121,9 +116,8 @@ def smpi_time(trace: MessageTrace, *, rate: float, latency: float, eager: float,
 def platform(ranks: int, rate: float, latency: float) -> str:
     """Hosts h0, h1 … on one switch, as SimGrid reads it."""
     # A route crosses two links of a cluster, so that each has half the latency.
-    return (
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-        '<platform version="4.1">\n'
+    cluster = (
         f'<cluster id="c" prefix="h" suffix="" radical="0-{ranks - 1}" speed="{FLOP_RATE:.0f}f" bw="{rate!r}Bps" '
-        f'lat="{latency / 2!r}s" sharing_policy="SPLITDUPLEX"/>\n</platform>\n'
+        f'lat="{latency / 2!r}s" sharing_policy="SPLITDUPLEX"/>'
     )
+    return platform_of([cluster])

@@ -6,7 +6,7 @@ Times are whole numbers; here they are picoseconds.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from volvelle.interchange.step_traces.messages import Wires, check_count, hops
+from volvelle.interchange.step_traces.messages import Wires, exchanged, unsaid_as_messages
 from volvelle.interchange.step_traces.stage_program import Kind, StageProgram
 from volvelle.interchange.step_traces.written import WrittenTrace
 
@@ -15,7 +15,7 @@ PICO = 1e12
 
 def write_goal(programs: Sequence[StageProgram], wires: Wires, folder: Path) -> WrittenTrace:
     """One file of all ranks: step.goal."""
-    check_count(programs, wires)
+    unsaid = unsaid_as_messages(programs, wires)
     ranks = sum(len(program.ranks) for program in programs)
     count = 0
     with (folder / "step.goal").open("w", encoding="utf-8") as out:
@@ -27,22 +27,11 @@ def write_goal(programs: Sequence[StageProgram], wires: Wires, folder: Path) -> 
                     out.write(f"{line}\n")
                     count += " requires " not in line
                 out.write("}\n")
-    unsaid = [
-        "groups: collectives are messages along dimensions, their fixed costs computations before them",
-        "links: GOAL has none; give LogGOPSim L = "
-        + ", G = ".join(
-            (
-                f"{max(wires.latencies) * PICO:.0f} ps",
-                f"{PICO / min(wires.rates):.6g} ps/B of the slowest dimension",
-            )
-        ),
-    ]
-    if wires.faster > 0.0:
-        unsaid.append(
-            f"networks that add up and dimensions in a pipeline: laws are {wires.faster / ranks:.3g} s a rank below "
-            "what the messages take"
-        )
-    return WrittenTrace(folder=str(folder), files=1, ranks=ranks, nodes=count, unsaid=tuple(unsaid))
+    links = (
+        f"links: GOAL has none; give LogGOPSim L = {max(wires.latencies) * PICO:.0f} ps, "
+        f"G = {PICO / min(wires.rates):.6g} ps/B of the slowest dimension"
+    )
+    return WrittenTrace(folder=str(folder), files=1, ranks=ranks, nodes=count, unsaid=(*unsaid, links))
 
 
 def _lines(program: StageProgram, rank: int, wires: Wires) -> Iterator[str]:
@@ -62,19 +51,16 @@ def _lines(program: StageProgram, rank: int, wires: Wires) -> Iterator[str]:
             yield from lines
             made[node.number] = (label,)
         elif node.kind is Kind.COLLECTIVE and node.group is not None:
-            members = node.group.members(rank)
-            place = members.index(rank)
-            ways = hops(node, place, wires)
-            waited = wires.wait(node, ways)
-            if waited > 0.0:
-                lines, label = add(f"calc {round(waited * PICO)}", after)
+            messages = exchanged(node, rank, wires)
+            if messages.wait > 0.0:
+                lines, label = add(f"calc {round(messages.wait * PICO)}", after)
                 yield from lines
                 after = (label,)
-            for hop in ways:
-                size, tag = round(hop.size), 2 * node.number
-                lines, sent = add(f"send {size}b to {members[place + hop.to]} tag {tag}", after)
+            tag = 2 * node.number
+            for to, source, size in messages.sent:
+                lines, sent = add(f"send {size}b to {to} tag {tag}", after)
                 yield from lines
-                lines, taken = add(f"recv {size}b from {members[place + hop.source]} tag {tag}", after)
+                lines, taken = add(f"recv {size}b from {source} tag {tag}", after)
                 yield from lines
                 after = (sent, taken)
             made[node.number] = after

@@ -7,8 +7,9 @@ a wait before them, so that on a network that nobody else uses it takes what the
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -34,19 +35,32 @@ class Hop:
     tier: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A collective as one rank takes part in it."""
+
+    wait: float
+    """Seconds before its messages: what it takes beyond them."""
+    sent: list[tuple[int, int, int]]
+    """Rank to which a message goes, rank from which one comes at the same time, and the bytes of each; in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wires:
     """Rate and latency of every dimension, and where ranks meet."""
 
     machine: SustainedRates
-    rates: tuple[float, ...] = field(init=False)
-    latencies: tuple[float, ...] = field(init=False)
-    faster: float = 0.0
-    """Seconds by which laws are below what messages take: networks that add up, dimensions in a pipeline."""
+    rates: tuple[float, ...]
+    latencies: tuple[float, ...]
 
-    def __post_init__(self) -> None:
-        self.rates = tuple(float(np.max(level.rate)) for level in self.machine.levels)
-        self.latencies = tuple(float(np.max(level.latency)) for level in self.machine.levels)
+    @classmethod
+    def of(cls, machine: SustainedRates) -> Self:
+        """Of a machine's levels."""
+        return cls(
+            machine,
+            tuple(float(np.max(level.rate)) for level in machine.levels),
+            tuple(float(np.max(level.latency)) for level in machine.levels),
+        )
 
     def tier(self, one: int, other: int) -> int:
         """The innermost dimension in which two ranks are in one unit."""
@@ -77,12 +91,15 @@ class Wires:
         tier = self.tier(rank, other)
         return max(node.transit - self.latencies[tier] - node.size / self.rates[tier], 0.0)
 
-    def wait(self, node: Node, hops: Sequence[Hop]) -> float:
-        """What a collective takes beyond its messages."""
-        left = node.seconds - self.seconds(hops)
-        if left < 0.0:
-            self.faster -= left
-        return max(left, 0.0)
+
+def exchanged(node: Node, rank: int, wires: Wires) -> Exchanged:
+    """A collective's messages for one of its ranks, and what it waits before them."""
+    assert node.group is not None, "collectives have a group"
+    members = node.group.members(rank)
+    place = members.index(rank)
+    ways = hops(node, place, wires)
+    sent = [(members[place + hop.to], members[place + hop.source], round(hop.size)) for hop in ways]
+    return Exchanged(max(node.seconds - wires.seconds(ways), 0.0), sent)
 
 
 def hops(node: Node, place: int, wires: Wires) -> list[Hop]:
@@ -142,13 +159,16 @@ def _meet(one: int, other: int, units: Sequence[int]) -> int:
     return next(tier for tier, unit in enumerate(units[1:]) if one // unit == other // unit)
 
 
-def check_count(programs: Sequence[StageProgram], wires: Wires) -> None:
-    """Refuse what would be too long a file, before it is made."""
-    count = 0
+def unsaid_as_messages(programs: Sequence[StageProgram], wires: Wires) -> tuple[str, ...]:
+    """What a file of messages cannot say; a step that would be too long a file is refused before it is made."""
+    count, faster = 0, 0.0
     for program in programs:
         for node in program.nodes:
             if node.kind is Kind.COLLECTIVE and node.group is not None:
-                count += len(hops(node, 0, wires)) * len(program.ranks)
+                # Every place of a group has as many messages, and as many of them in each dimension.
+                ways = hops(node, 0, wires)
+                count += len(ways) * len(program.ranks)
+                faster += max(wires.seconds(ways) - node.seconds, 0.0) * len(program.ranks)
             else:
                 count += len(program.ranks)
             if count > MOST_MESSAGES:
@@ -156,3 +176,11 @@ def check_count(programs: Sequence[StageProgram], wires: Wires) -> None:
                     f"the step is more than {MOST_MESSAGES:,} lines, message by message; take fewer ranks or "
                     "micro-batches, or the format chakra, which names groups"
                 )
+    groups = "groups: collectives are messages along dimensions, their fixed costs waits before them"
+    if faster <= 0.0:
+        return (groups,)
+    each = faster / sum(len(program.ranks) for program in programs)
+    pipelined = (
+        f"networks that add up and dimensions in a pipeline: laws are {each:.3g} s a rank below what the messages take"
+    )
+    return groups, pipelined

@@ -8,23 +8,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from volvelle.interchange.simgrid.engine import SETTINGS as PLAIN
-from volvelle.interchange.step_traces.messages import Wires, check_count, hops
+from volvelle.interchange.simgrid.smpi import BYTE, FLOP_RATE, computing, early_sends, platform_of
+from volvelle.interchange.step_traces.messages import Wires, exchanged, unsaid_as_messages
 from volvelle.interchange.step_traces.stage_program import Kind, Node, StageProgram
 from volvelle.interchange.step_traces.written import WrittenTrace
 
-SPEED = 1e9
-"""FLOP/s of every host: a nanosecond of computing is one."""
 EAGER = 2**31 - 1
 """Bytes up to which a send does not wait for its receive, and that a message has at most."""
-SETTINGS = (*PLAIN, f"smpi/async-small-thresh:{EAGER}", f"smpi/send-is-detached-thresh:{EAGER}")
-_BYTES = 6
+SETTINGS = (*PLAIN, *early_sends(EAGER))
 _WIDE = 10**18
 """Bytes a second of a link that slows nobody."""
 
 
 def write_smpi(programs: Sequence[StageProgram], wires: Wires, folder: Path, *, overlapped: float) -> WrittenTrace:
     """A trace a rank, their list, the platform, the hosts, and the command that replays them."""
-    check_count(programs, wires)
+    unsaid = unsaid_as_messages(programs, wires)
     routes: dict[tuple[int, int], float] = {}
     ranks = [rank for program in programs for rank in program.ranks]
     lines = 0
@@ -46,18 +44,12 @@ def write_smpi(programs: Sequence[StageProgram], wires: Wires, folder: Path, *, 
         ]
     )
     (folder / "replay.sh").write_text(f'#!/bin/sh\nset -e\ncd "$(dirname "$0")"\n{command}\n', "utf-8")
-    unsaid = ["groups: collectives are messages along dimensions, their fixed costs waits before them"]
     if overlapped > 0.0:
-        unsaid.append(
+        unsaid += (
             f"streams: a rank does one thing at a time, so {overlapped:.1%} of the step, which runs beside other work, "
-            "runs one after another (--no-overlap has none)"
+            "runs one after another (--no-overlap has none)",
         )
-    if wires.faster > 0.0:
-        unsaid.append(
-            f"networks that add up and dimensions in a pipeline: laws are {wires.faster / len(ranks):.3g} s a rank "
-            "below what the messages take"
-        )
-    return WrittenTrace(folder=str(folder), files=len(ranks) + 4, ranks=len(ranks), nodes=lines, unsaid=tuple(unsaid))
+    return WrittenTrace(folder=str(folder), files=len(ranks) + 4, ranks=len(ranks), nodes=lines, unsaid=unsaid)
 
 
 def _actions(
@@ -68,29 +60,25 @@ def _actions(
     tags = {node.number: place for place, node in enumerate(order)}
     for node in order:
         if node.kind is Kind.COMPUTE:
-            yield f"{rank} compute {node.seconds * SPEED:.9g}"
+            yield computing(rank, node.seconds)
         elif node.kind is Kind.COLLECTIVE and node.group is not None:
-            members = node.group.members(rank)
-            place = members.index(rank)
-            ways = hops(node, place, wires)
-            waited = wires.wait(node, ways)
-            if waited > 0.0:
-                yield f"{rank} compute {waited * SPEED:.9g}"
+            messages = exchanged(node, rank, wires)
+            if messages.wait > 0.0:
+                yield computing(rank, messages.wait)
             tag = 2 * tags[node.number]
-            for hop in ways:
-                to, source = members[place + hop.to], members[place + hop.source]
+            for to, source, size in messages.sent:
                 routes.setdefault((rank, to), 0.0)
-                yield f"{rank} isend {to} {tag} {round(hop.size)} {_BYTES}"
-                yield f"{rank} recv {source} {tag} {round(hop.size)} {_BYTES}"
+                yield f"{rank} isend {to} {tag} {size} {BYTE}"
+                yield f"{rank} recv {source} {tag} {size} {BYTE}"
                 yield f"{rank} wait {rank} {to} {tag}"
         elif node.kind is Kind.SEND:
             to = program.peer(rank, node)
             routes[rank, to] = wires.longer(node, rank, to)
             sent.append((to, 2 * node.tag + 1))
-            yield f"{rank} isend {to} {2 * node.tag + 1} {round(node.size)} {_BYTES}"
+            yield f"{rank} isend {to} {2 * node.tag + 1} {round(node.size)} {BYTE}"
         else:
             source = program.peer(rank, node)
-            yield f"{rank} recv {source} {2 * node.tag + 1} {round(node.size)} {_BYTES}"
+            yield f"{rank} recv {source} {2 * node.tag + 1} {round(node.size)} {BYTE}"
     for to, tag in sent:
         yield f"{rank} wait {rank} {to} {tag}"
     yield f"{rank} finalize"
@@ -101,13 +89,8 @@ def _platform(ranks: Sequence[int], routes: dict[tuple[int, int], float], wires:
 
     What a message between stages takes beyond that is the latency of a link that all may use at once.
     """
-    lines = [
-        "<?xml version='1.0'?>",
-        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
-        '<platform version="4.1">',
-        '  <zone id="machine" routing="Full">',
-    ]
-    lines += [f'    <host id="h{rank}" speed="{SPEED:.0f}f"/>' for rank in ranks]
+    lines = ['  <zone id="machine" routing="Full">']
+    lines += [f'    <host id="h{rank}" speed="{FLOP_RATE:.0f}f"/>' for rank in ranks]
     used = {(rank, wires.tier(*pair)) for pair in routes for rank in pair}
     for rank, tier in sorted(used):
         for way in ("out", "in"):
@@ -127,4 +110,4 @@ def _platform(ranks: Sequence[int], routes: dict[tuple[int, int], float], wires:
             f'    <route src="h{one}" dst="h{other}" symmetrical="NO"><link_ctn id="h{one}-{tier}-out"/>'
             f'<link_ctn id="h{other}-{tier}-in"/>{fixed}</route>'
         )
-    return "\n".join([*lines, "  </zone>", "</platform>", ""])
+    return platform_of([*lines, "  </zone>"])

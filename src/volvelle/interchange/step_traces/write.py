@@ -38,7 +38,7 @@ def write_step_trace(
             return write_chakra(stage_programs(replayed), folder, every_rank=every_rank)
         if form == "astra-sim":
             return write_astra_sim(stage_programs(replayed), basis.machine, folder)
-        programs, wires = list(stage_programs(replayed)), Wires(basis.machine)
+        programs, wires = list(stage_programs(replayed)), Wires.of(basis.machine)
         if form == "goal":
             return write_goal(programs, wires, folder)
         return write_smpi(programs, wires, folder, overlapped=overlapped(programs, replayed.time))

@@ -7,6 +7,7 @@ cannot. A collective's group stands in `comm_groups.json` beside the file, as AS
 import ast
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -95,7 +96,7 @@ def chakra_nodes(data: bytes, file: Path) -> tuple[list[ChakraNode], str]:
     return nodes, version
 
 
-def _messages(data: bytes, file: Path):  # type: ignore[no-untyped-def]
+def _messages(data: bytes, file: Path) -> Iterator[bytes]:
     try:
         yield from wire.messages(data)
     except DescriptionError as error:

@@ -121,7 +121,7 @@ def test_what_is_sent_is_received(mapping: ParallelMapping, form: str, tmp_path:
 def test_messages_of_a_collective_bring_every_member_what_it_lacks(mapping: ParallelMapping) -> None:
     """A reduce-scatter of n bytes sends (p − 1) / p of them, whichever way; an all-reduce twice as many."""
     replayed = _replayed(mapping)
-    wires = Wires(replayed.closed.basis.machine)  # type: ignore[union-attr]
+    wires = Wires.of(replayed.closed.basis.machine)  # type: ignore[union-attr]
     shares = {"all-reduce": 2.0}
     for program in stage_programs(replayed):
         for node in program.nodes[:400]:
