@@ -69,10 +69,11 @@ def kinds(found, phase):  # type: ignore[no-untyped-def]
     ("workload", "dims", "megatron"),
     [
         (token_mlp(), None, {"up": "ffn", "gelu": "ffn", "down": "ffn"}),
-        (
+        pytest.param(
             attention(),
             ("heads", "position", "hidden"),
             dict.fromkeys(("q", "k", "v", "scores", "softmax", "context", "out"), "heads"),
+            marks=pytest.mark.long,
         ),
     ],
     ids=["two-layer MLP", "attention"],

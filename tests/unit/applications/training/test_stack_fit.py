@@ -26,6 +26,7 @@ def test_factors_bring_predictions_nearer_to_what_was_measured(runs: tuple[Run, 
     assert np.mean(np.abs(after.new_sources)) >= np.mean(np.abs(after.errors))
 
 
+@pytest.mark.long
 def test_runs_that_are_all_slower_are_put_down_to_their_stack_and_not_to_others(runs: tuple[Run, ...]) -> None:
     slower = [replace(run, seconds=1.3 * run.seconds) if run.stack == "torchtitan" else run for run in runs]
     plain, slowed = fit_stacks(runs, rounds=4), fit_stacks(slower, rounds=4)
