@@ -21,7 +21,7 @@ FIRST = 1_000_000
 def curve(place: np.ndarray) -> np.ndarray:
     """Where points are on a Z-curve, as the program has it."""
     x, y = (place * 1024).astype(np.int64).T
-    found: np.ndarray = sum(((x >> bit & 1) << 2 * bit) | ((y >> bit & 1) << 2 * bit + 1) for bit in range(10))  # type: ignore[assignment]
+    found: np.ndarray = sum(((x >> bit & 1) << 2 * bit) | ((y >> bit & 1) << 2 * bit + 1) for bit in range(10))
     return found
 
 
