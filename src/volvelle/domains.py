@@ -200,6 +200,8 @@ ACCELERATORS = _whole(1, 10**8)
 DEGREE = ACCELERATORS
 """Of parallelism: it takes so many accelerators."""
 SEQUENCES = _whole(1, 10**9)
+STAGE = _whole(0, 10**6)
+"""Of a pipeline, counted from 0."""
 LAYERS = _whole(1, 10**6)
 NO_LAYERS = _whole(0, 10**6)
 WIDTH = _whole(1, 10**9)

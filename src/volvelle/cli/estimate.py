@@ -15,6 +15,19 @@ from volvelle.domains import SEED
 from volvelle.errors import MappingError
 
 
+class _Stragglers(click.Option):
+    """``--straggler STAGE:SPEED``, any number of times; gives the verb a table of them."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Stage → speed; None: there are none."""
+        texts: tuple[str, ...] = super().process_value(ctx, value)
+        if not texts:
+            return None
+        from volvelle.verbs.stragglers import read_stragglers  # noqa: PLC0415 - keeps start-up short
+
+        return read_stragglers(texts)
+
+
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/1024.")
@@ -40,6 +53,14 @@ from volvelle.errors import MappingError
     default="closed",
     show_default=True,
     help="How the step is timed: by formulas, or by a replay of every kernel and transfer.",
+)
+@click.option(
+    "--straggler",
+    "stragglers",
+    cls=_Stragglers,
+    multiple=True,
+    metavar="STAGE:SPEED",
+    help="A pipeline stage with a slower chip, which all others wait for, like 2:80%. Needs --estimator event.",
 )
 @click.option(
     "--timeline",

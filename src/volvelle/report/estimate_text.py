@@ -73,6 +73,11 @@ def _headline(answer: Answer) -> Panel:
     if answer.estimator != CLOSED:
         text.append("estimator", style="bold")
         text.append("  a replay of every kernel and transfer of every stage; its range is the closed form's\n")
+    if answer.seconds_without_stragglers is not None and answer.speed is not None:
+        slow = ", ".join(f"stage {one.stage} at {percent(one.speed, 0)} of its speed" for one in answer.stragglers)
+        longer = percent(answer.speed.time / answer.seconds_without_stragglers - 1, 1, signed=True)
+        text.append("stragglers", style="bold")
+        text.append(f"  {slow}: {longer} on {show(answer.seconds_without_stragglers, SECONDS)}\n")
     text.append("\n")
     if answer.speed is not None:
         _speed(text, answer.speed)

@@ -16,8 +16,9 @@ from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimators.calibration import FittedConstants, calibrations_of, fitted_constants
+from volvelle.estimators.calibration import Calibrations, FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
+from volvelle.estimators.event_driven.under_uncertainty import replayed_under_uncertainty
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -36,6 +37,7 @@ from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
 from volvelle.verbs.question import question_of
+from volvelle.verbs.stragglers import Straggler, stragglers_of
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.graph import Workload
@@ -89,6 +91,8 @@ class Answer(Presentable):
     """Of all tokens, where they were given."""
     estimator: str = CLOSED
     """Which of `ESTIMATORS` gave the time."""
+    stragglers: tuple[Straggler, ...] = ()
+    """Stages that have a slower chip, where some were given."""
     samples: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     """Seconds of the step on sampled machines."""
     baseline: "Answer | None" = None
@@ -124,7 +128,19 @@ class Answer(Presentable):
         problem = EventDriven().problem(self.step, self.estimate.mapping)
         if problem is not None:
             raise MappingError(f"{problem.problem}; {' or '.join(problem.cures)}")
-        return EventDriven().replayed(self.step, self.cluster, self.estimate.mapping)
+        return self._event().replayed(self.step, self.cluster, self.estimate.mapping)
+
+    def _event(self, calibration: Calibrations | None = None) -> EventDriven:
+        """The replay that this is by."""
+        slow = tuple((straggler.stage, straggler.speed) for straggler in self.stragglers)
+        return EventDriven(calibration, stragglers=slow)
+
+    @cached_property
+    def seconds_without_stragglers(self) -> float | None:
+        """The same step with all chips at full speed; None: no stragglers were given, or there is no such layout."""
+        if not self.stragglers or self.speed is None:
+            return None
+        return EventDriven().replayed(self.step, self.cluster, self.estimate.mapping).time
 
     @cached_property
     def resource_use(self) -> tuple[ResourceUse, ...]:
@@ -191,7 +207,7 @@ class Answer(Presentable):
             name: replace(calibrations_of(self.cluster), stack=name, software=software_stack(name)) for name in others
         }
         asked = (self.step, self.cluster, self.estimate.mapping)
-        timed_by = EventDriven if self.estimator == EVENT else ClosedForm
+        timed_by = self._event if self.estimator == EVENT else ClosedForm
         return {name: timed_by(one).estimate(*asked).time for name, one in ours.items()}
 
     @property
@@ -294,6 +310,7 @@ def estimate(
     expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
     seed: Annotated[int, SEED] = 0,
     estimator: str = CLOSED,
+    stragglers: Mapping[int, float | str] | None = None,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
@@ -306,9 +323,11 @@ def estimate(
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `estimator` is ``closed`` for formulas, ``event`` for a replay of every kernel and transfer of every stage.
-    `stack` is the software that trains, by default the usual one of the chip; `margin` the share of memory
-    that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too. What
-    is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
+    `stragglers` are pipeline stages that have a slower chip, with the share of its speed that it has (``{2: 0.8}``);
+    the event estimator alone knows them. `stack` is the software that trains, by default the usual one of the chip;
+    `margin` the share of memory that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer
+    has the whole run too. What is trained, by which optimiser and in which types is said as in `training_step`:
+    ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
     machine as it is beside.
@@ -330,7 +349,13 @@ def estimate(
     step, cluster, mapping = asked.step, asked.cluster, asked.mapping
     if estimator not in ESTIMATORS:
         raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
-    timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
+    slow = stragglers_of(stragglers, estimator, mapping.pipeline)
+    if slow:
+        timed, samples = replayed_under_uncertainty(
+            step, cluster, mapping, seed=seed, stragglers=tuple((each.stage, each.speed) for each in slow)
+        )
+    else:
+        timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
     costs = (
         step_costs(timed, cluster, samples=samples)
         if timed.could_exist
@@ -345,6 +370,7 @@ def estimate(
         references=catalogue_of(catalogue).references,
         samples=samples.time,
         estimator=estimator,
+        stragglers=slow,
         run=None if tokens is None or not timed.could_exist else run_of(tokens, timed, costs, cluster),
     )
 

@@ -49,7 +49,7 @@ class ReplayedStep:
     @property
     def stage(self) -> int:
         """The one with most work, which stands for all."""
-        return busiest_stage(self.step)
+        return busiest_stage(self.step, self.ends - self.starts)
 
     def idle(self, stage: int) -> Idle:
         """When a stage's compute stream waits, and what for."""

@@ -215,7 +215,7 @@ class Templates:
 
 
 def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group, stretch: float) -> Label:
-    """What a stage sends to the next, and the chips of that one gather."""
+    """What a stage sends to the next, and the chips of that one gather; as much of it as nothing beside it hides."""
     stages = int(table.pipeline[0])
     if stages == 1:
         return sent(())
@@ -223,7 +223,8 @@ def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group, stretch: fl
     moves = [Moved(None, part, pipeline_group(table), one(basis.hand_over) - gathering)]
     if gathering > 0.0:
         moves.append(Moved(Collective.ALL_GATHER, part * tensor.chips, tensor, gathering))
-    return sent(moved.longer(stretch) for moved in moves)
+    waited = stretch * one(basis.machine.hand_over_exposure)
+    return sent(moved.longer(waited) for moved in moves)
 
 
 def _host_seconds(

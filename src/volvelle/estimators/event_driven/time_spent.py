@@ -31,12 +31,12 @@ class Idle:
         return {line: float(seconds) for line, seconds in zip(self.lines, spent, strict=True) if seconds > 0.0}
 
 
-def busiest_stage(step: StepTasks) -> int:
-    """The stage whose compute stream has most to do; of equal ones the first."""
+def busiest_stage(step: StepTasks, ran: Real) -> int:
+    """The stage whose compute stream runs longest, as tasks ran; of equal ones the first."""
     streams = len(STREAMS)
-    busy = np.bincount(step.graph.streams, weights=step.graph.durations, minlength=step.order.stages * streams)
+    busy = np.bincount(step.graph.streams, weights=ran, minlength=step.order.stages * streams)
     computing = busy[::streams]
-    return int(np.argmax(computing >= computing.max() * (1.0 - 1e-12)))
+    return int(np.argmax(computing >= computing.max() * (1.0 - 1e-9)))
 
 
 def idle_time(step: StepTasks, ends: Real, stage: int) -> Idle:

@@ -12,11 +12,16 @@ from volvelle.workload.training import TrainingStep
 
 
 def replayed_under_uncertainty(
-    workload: TrainingStep, system: Cluster, mapping: ParallelMapping, *, seed: int
+    workload: TrainingStep,
+    system: Cluster,
+    mapping: ParallelMapping,
+    *,
+    seed: int,
+    stragglers: tuple[tuple[int, float], ...] = (),
 ) -> tuple[TrainingEstimate, Samples]:
     """The replay of a step, and the closed form's samples of it by as much longer or shorter as the replay is."""
     closed, samples = UnderUncertainty(estimator=ClosedForm(), seed=seed).with_samples(workload, system, mapping)
-    event = EventDriven().estimate(workload, system, mapping)
+    event = EventDriven(stragglers=stragglers).estimate(workload, system, mapping)
     if not event.could_exist:
         return replace(closed, violations=event.violations), samples
     samples = replace(samples, time=samples.time * (event.time / closed.time))

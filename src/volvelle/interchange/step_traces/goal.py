@@ -67,7 +67,8 @@ def _lines(program: StageProgram, rank: int, wires: Wires) -> Iterator[str]:
         else:
             other, tag = program.peer(rank, node), 2 * node.tag + 1
             # There are no links: fixed costs of a message count as bytes.
-            size = round(node.size + wires.longer(node, rank, other) * wires.rates[wires.tier(rank, other)])
+            fixed = max(wires.longer(node, rank, other), 0.0)
+            size = round(node.size + fixed * wires.rates[wires.tier(rank, other)])
             word = f"send {size}b to" if node.kind is Kind.SEND else f"recv {size}b from"
             lines, label = add(f"{word} {other} tag {tag}", after)
             yield from lines

@@ -73,7 +73,7 @@ def _actions(
                 yield f"{rank} wait {rank} {to} {tag}"
         elif node.kind is Kind.SEND:
             to = program.peer(rank, node)
-            routes[rank, to] = wires.longer(node, rank, to)
+            routes[rank, to] = max(wires.longer(node, rank, to), 0.0)
             sent.append((to, 2 * node.tag + 1))
             yield f"{rank} isend {to} {2 * node.tag + 1} {round(node.size)} {BYTE}"
         else:

@@ -8,6 +8,7 @@ from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
 from volvelle.report.documents.run import RunEntry
+from volvelle.verbs.stragglers import Straggler
 
 
 class MapContributionEntry(Document):
@@ -121,6 +122,10 @@ class EstimateDocument(Document):
     accelerators: int = at("cluster.accelerators")
     estimator: str
     """Who gave the time: closed (formulas), or event (a replay of every kernel and transfer)."""
+    stragglers: list[Straggler]
+    """Pipeline stages that have a slower chip, as they were given."""
+    seconds_without_stragglers: float | None
+    """The same step with all chips at full speed; None: no stragglers were given."""
     stack: str
     """The software it is about; empty: as the chip's constants say."""
     stack_timed: bool
