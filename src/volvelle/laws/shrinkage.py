@@ -96,7 +96,8 @@ def linear_posterior(
 
     J are slopes of ln(time) in the logarithms of constants, e own logarithms of measured over predicted, C what
     constants of such machines spread by, σ the scatter of rows, r what δ leaves of e. A row that is far off what the
-    others say counts little; priors are those of Lindley and Smith (1972, equation 11). The scatter is then found again as by `shrunk_shift`, less the constants that rows told.
+    others say counts little; priors are those of Lindley and Smith (1972, equation 11). The scatter is then found again
+    as by `shrunk_shift`, less the constants that rows told.
     Assumes that ln(time) is linear in the logarithms of constants as far as they change.
     """
     count = len(errors)
@@ -104,7 +105,7 @@ def linear_posterior(
     spread = slopes @ covariance @ slopes.T
     inverse: Table = np.zeros((count, count))
     for _ in range(_ROUNDS if count else 0):
-        inverse = np.linalg.inv(spread + np.diag(scale**2 / weights))
+        inverse = np.asarray(np.linalg.inv(spread + np.diag(scale**2 / weights)), dtype=np.float64)
         rest = errors - spread @ inverse @ errors
         weights = (freedom + 1.0) / (freedom + (rest / scale) ** 2)
     gain = covariance @ slopes.T @ inverse
