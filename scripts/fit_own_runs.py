@@ -15,6 +15,7 @@ from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.own_runs import Corpus, own_spreads
 from volvelle.applications.training.stack_fit import stack_runs
+from volvelle.catalogue.own_spread import SLOPES
 from volvelle.catalogue.stacks import stack_entries
 from volvelle.laws.shrinkage import group_spreads
 
@@ -53,6 +54,12 @@ def main() -> None:
             spread = corpus.spread(stack, family or _NOWHERE, element or _NOWHERE, share=share)
             numbers = " ".join(f"{number:.5g}" for number in spread[np.triu_indices(len(spread))])
             table.writerow((stack, family, element, numbers))
+    families_alone = np.array([run.family for run in corpus.runs])
+    for family in ("", *np.unique(families_alone)):
+        slopes = corpus.slopes[families_alone == family] if family else corpus.slopes
+        mean = slopes.T @ slopes / len(slopes)
+        numbers = " ".join(f"{number:.5g}" for number in mean[np.triu_indices(len(mean))])
+        table.writerow((SLOPES, family, "", numbers))
     (DATA / "stack_spread.csv").write_text(out.getvalue(), "utf-8")
     figures = {"share": share, "scatter": scatter, "between": between, "within": within, "transfer": transfer(corpus)}
     said = "".join(f"{name}: {value:.4g}\n" for name, value in figures.items())

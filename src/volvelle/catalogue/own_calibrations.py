@@ -172,9 +172,8 @@ def _error(file: OwnCalibration, chip: str) -> float:
 
 def calibration_notes(file: OwnCalibration, name: str, *, chip: str, chips: int, version: str) -> tuple[str, ...]:
     """What is to be said of a machine that is asked about with it."""
-    found = [
-        f"calibrated by {name}: {file.runs} own runs of {file.stack or 'any software'} on {file.chip}, {file.element}"
-    ]
+    runs = f"{file.runs} own run{'' if file.runs == 1 else 's'}"
+    found = [f"calibrated by {name}: {runs} of {file.stack or 'any software'} on {file.chip}, {file.element}"]
     if chip != file.chip:
         found.append(f"{name} is of {file.chip} and carried over to {chip}: the range is wider for it")
     least, most = (file.covers.get("chips") or [chips, chips])[:2]

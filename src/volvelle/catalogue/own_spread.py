@@ -14,6 +14,8 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.packaged_rows import packaged_rows
 
 Table = NDArray[np.float64]
+SLOPES = "slopes"
+"""In place of a stack: products of slopes of runs, not what is open of constants."""
 
 
 class OwnRunsSpread(BaseModel):
@@ -50,6 +52,12 @@ def _spreads() -> dict[tuple[str, str, str], Table]:
         upper[np.triu_indices(size)] = numbers
         found[row["stack"], row["family"], row["element"]] = upper + upper.T - np.diag(np.diag(upper))
     return found
+
+
+def typical_slopes(family: str) -> Table:
+    """Mean of products of slopes of published runs on a family, or on all: what unsure constants make of any run."""
+    known = _spreads()
+    return known.get((SLOPES, family, ""), known[SLOPES, "", ""])
 
 
 def spread_of(stack: str, family: str, element: str) -> Table:
