@@ -36,8 +36,10 @@ FREEDOM = 4.0
 FEWEST_TO_JUDGE = 3
 """Own runs from which on they are left aside where they do not predict each other better."""
 _WIDE = "bf16"
-_SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+_SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 _SCATTERS = (0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.12)
+_AS_LIKELY = 0.5
+"""Of logarithms of likelihoods."""
 _MOST_ROWS = 60
 """Of one source, of which likelihoods are found."""
 
@@ -81,7 +83,7 @@ class Corpus:
         self.calibration = np.ones(len(self.runs), dtype=bool) if calibration is None else calibration
         self.errors, self.slopes = errors_and_slopes(self.runs, shipped_logs(self.runs))
         self.sources = np.array([run.source for run in self.runs])
-        self._model = EffectModel(self.runs)
+        self._model = EffectModel(tuple(run for run, kept in zip(self.runs, self.calibration, strict=True) if kept))
         self._spreads: dict[str, Table] = {}
 
     @cached_property
@@ -95,8 +97,9 @@ class Corpus:
     def spread(self, stack: str, family: str, element: str, *, without: str = "", share: float = 0.0) -> Table:
         """Covariance of logarithms of constants of a new machine, by all calibration runs but those of a source."""
         if without not in self._spreads:
-            kept = self.calibration & (self.sources != without)
-            self._spreads[without] = self._model.covariance(self.errors, self.slopes, kept)
+            fitted = self.calibration
+            kept = self.sources[fitted] != without
+            self._spreads[without] = self._model.covariance(self.errors[fitted], self.slopes[fitted], kept)
         known = self._spreads[without]
         felt = [(name, effects_on(stack, family, element)) for name in FACTORED]
         felt.append((FACTORED[0], effects_on(stack, family, _WIDE)))
@@ -129,8 +132,11 @@ class Corpus:
         return {key: np.array(places) for key, places in found.items() if len(places) >= fewest}
 
 
-def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[float, float]:
-    """The share of priors that is a machine's own, and the scatter of its rows, by left-out calibration sources."""
+def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[tuple[float, float], ...]:
+    """Shares of priors that are a machine's own, and scatters of its rows, that make left-out sources likeliest.
+
+    All that are as likely as so few sources can tell, the likeliest first.
+    """
     drawn = list(_drawn(corpus, fewest))
 
     def unlikely(share: float, scatter: float) -> float:
@@ -145,7 +151,9 @@ def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[float, float]:
             total += float(rest @ rest / 2.0 + np.log(np.diag(root)).sum()) / len(places) ** 0.5
         return total
 
-    return min(product(_SHARES, _SCATTERS), key=lambda pair: unlikely(*pair))
+    tried = {pair: unlikely(*pair) for pair in product(_SHARES, _SCATTERS)}
+    best = min(tried.values())
+    return tuple(pair for pair, value in sorted(tried.items(), key=lambda one: one[1]) if value < best + _AS_LIKELY)
 
 
 def _drawn(corpus: Corpus, fewest: int) -> Iterator[tuple[tuple[str, str, str, str], NDArray[np.int64]]]:

@@ -8,7 +8,7 @@ overshoot; the slope of a run in a constant is what share of its step the consta
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 
@@ -129,6 +129,11 @@ def with_software(system: Cluster, software: Stack) -> Cluster:
 
 def stack_runs(rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue) -> tuple[Run, ...]:
     """Calibration runs that can be asked about."""
+    return runs_of(rows.rows, catalogue)
+
+
+def runs_of(rows: Iterable[TrainingMeasurement], catalogue: Catalogue) -> tuple[Run, ...]:
+    """Runs that can be asked about, of whichever split: those that are held out must not be fitted to."""
     found = []
     for row in rows:
         asked = training_question(row, catalogue)
