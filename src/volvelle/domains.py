@@ -238,6 +238,8 @@ NO_DEGREE = _whole(0, 10**8)
 SEED = _whole(0, 2**63 - 1)
 RESULTS = _whole(1, 100)
 """Results to show."""
+DRAWS = NumberDomain(1, 10_000, whole=True)
+"""Times that something is drawn."""
 ROWS = _whole(0, 10**9)
 PROCESSES = _whole(1, 4096)
 SOCKETS = _whole(1, 64)

@@ -11,6 +11,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
 from volvelle.cli.html_page import html_option, write_page
+from volvelle.cli.validate_calibration import validate_calibration
 from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import ROWS
@@ -21,6 +22,7 @@ from volvelle.report.documents.document import json_text
 from volvelle.report.figures.rendering import save
 
 _OUTPUT = Output()
+_OTHERS: dict[str, click.Command] = {"calibration": validate_calibration}
 
 
 def _command(application: AnyApplication) -> click.Command:
@@ -67,6 +69,18 @@ def _command(application: AnyApplication) -> click.Command:
     return run
 
 
-@click.group(cls=ApplicationGroup, make=_command, short_help="Hold the model against measurements, worst rows first.")
+class _ValidateGroup(ApplicationGroup):
+    """Applications, and what own runs are worth."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them."""
+        return sorted([*super().list_commands(ctx), *_OTHERS])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of an application, or another."""
+        return _OTHERS[name] if name in _OTHERS else super().get_command(ctx, name)
+
+
+@click.group(cls=_ValidateGroup, make=_command, short_help="Hold the model against measurements, worst rows first.")
 def validate() -> None:
     """Hold the model, with the catalogue's frozen constants, against published measurements."""

@@ -1,0 +1,1 @@
+"""Logs of benchmarks and of training runs, as tools print them."""
