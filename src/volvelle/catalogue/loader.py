@@ -14,6 +14,7 @@ from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.names import EntryNames
+from volvelle.catalogue.own_calibrations import is_calibration_file, own_stack
 from volvelle.catalogue.references import References
 from volvelle.catalogue.schema import (
     ROOMS,
@@ -30,6 +31,7 @@ from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
+from volvelle.estimators.stack import Stack
 from volvelle.input_limits import read_text, refuse_overgrown
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
@@ -191,7 +193,11 @@ class Catalogue:
         wanted = {chip, f"family.{self.chip_file(chip).family}", "default"}
         names = [name for name in self.names("calibrations") if name in wanted or name.startswith(f"{chip}.")]
         entries = (build_calibration(self.calibration_file(name), self.sources) for name in names)
-        software = software_stack(stack) if stack else default_stack(self.chip_file(chip).family)
+        family = self.chip_file(chip).family
+        if is_calibration_file(stack):
+            software: Stack | None = own_stack(stack, chip=chip, family=family)
+        else:
+            software = software_stack(stack) if stack else default_stack(family)
         return Calibrations(entries=tuple(entries), stack=software.name if software else "", software=software)
 
     def calibrated(self, cluster: Cluster, *, stack: str = "") -> Cluster:

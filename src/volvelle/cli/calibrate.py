@@ -9,11 +9,14 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
+from volvelle.cli.calibrate_from import calibrate_from
 from volvelle.cli.serving.calibrate import with_bench
 from volvelle.cli.waiting import waiting
 from volvelle.report.applications.documents import fit_document
 from volvelle.report.applications.fitted_text import print_fit
 from volvelle.report.documents.document import json_text
+
+_FROM = "from"
 
 
 def _command(application: AnyApplication) -> click.Command | None:
@@ -40,8 +43,20 @@ def _command(application: AnyApplication) -> click.Command | None:
     return with_bench(run) if application.word == "serving" else run
 
 
+class _CalibrateGroup(ApplicationGroup):
+    """Applications, and logs of one's own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them."""
+        return sorted([*super().list_commands(ctx), _FROM])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of an application, or that of logs."""
+        return calibrate_from if name == _FROM else super().get_command(ctx, name)
+
+
 @click.group(
-    cls=ApplicationGroup,
+    cls=_CalibrateGroup,
     make=_command,
     short_help="Fit constants again from the measurements that ship with the package.",
 )

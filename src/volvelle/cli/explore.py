@@ -10,7 +10,7 @@ import click
 
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.html_page import command_line, html_option, write_page
-from volvelle.cli.options.shared import machine_options
+from volvelle.cli.options.shared import machine_options, stack_options
 from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--invert", metavar="TEXT", help='Find the best design that meets a requirement: "days<=30 and usd minimal".'
 )
 @click.option("--on", default="", metavar="SYSTEM", help="Machine that axes start from. [default: what STUDY says]")
-@click.option("--stack", default="", help="Software that trains, like fsdp. [default: what STUDY says]")
+@stack_options("what STUDY says")
 @click.option(
     "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: what STUDY says]"
 )

@@ -6,7 +6,13 @@ from typing import Any
 import click
 
 from volvelle.cli.options.layout import considered_options
-from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option
+from volvelle.cli.options.shared import (
+    batch_options,
+    expert_load_option,
+    machine_options,
+    margin_option,
+    stack_options,
+)
 from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.waiting import counting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
@@ -30,7 +36,7 @@ from volvelle.domains import ACCELERATORS
 @tuning_options
 @expert_load_option
 @click.option("--offload", is_flag=True, help="Consider host memory too.")
-@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
+@stack_options()
 @margin_option
 @machine_options
 @click.option("--plot", type=Output(), help="Draw efficiency and where the time goes into a .svg or .png file.")

@@ -43,6 +43,9 @@ class Stack:
     """Family → how far whole steps were off, one standard deviation as a factor; an empty one: where it was timed
     seldom or never."""
 
+    own_errors: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """(Family, element type) → the same after runs of one's own."""
+
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
         for key in ((family, element), (family, ""), ("", element), ("", "")):
@@ -59,7 +62,9 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        if family in self.errors:
+        if (family, element) in self.own_errors:
+            found["step_error"] = self.own_errors[family, element]
+        elif family in self.errors:
             found["step_error"] = self.errors[family]
         elif values.get("step_error") is not None:  # as unsure as anywhere else, and as the chip's own runs
             found["step_error"] = max([*self.errors.values(), values["step_error"]])

@@ -147,19 +147,49 @@ def stack_runs(rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue)
     return tuple(found)
 
 
+def shipped_logs(runs: Sequence[Run]) -> Table:
+    """Logarithms of the factors that runs are asked about with, a row a run; last, those of 16 bits."""
+    found = []
+    for run in runs:
+        software = calibrations_of(run.question.system).software or Stack(name="")
+        keys = [(name, run.element) for name in FACTORED] + [(FACTORED[0], _WIDE)]
+        found.append([log(float(software.factor(name, run.family, element))) for name, element in keys])
+    return np.array(found)
+
+
+def errors_and_slopes(runs: Sequence[Run], logs: Table) -> tuple[Table, Table]:
+    """ln(measured / predicted) of every run with these factors, and its slope in the logarithm of every constant."""
+    cases = defaultdict[tuple[object, ...], list[int]](list)
+    for place, run in enumerate(runs):
+        cases[priced_together(run.question)].append(place)
+    count = len(FACTORED) + 1
+    moves = np.vstack([np.zeros(count), _STEP * np.eye(count)])
+    found = np.zeros((len(runs), len(moves)))
+    for places in map(np.array, cases.values()):
+        first, asked = runs[places[0]], runs[places[0]].question
+        table = MappingTable.of([runs[place].question.decision for place in places])
+        repeated = table.take(np.repeat(np.arange(len(places)), len(moves)))
+        values = np.exp(logs[places][:, None, :] + moves[None]).reshape(-1, count)
+        # Of a narrow type what stays in 16 bits comes last, and is the type's own where it is one of these.
+        factors = {(first.family, _WIDE, FACTORED[0]): values[:, -1]}
+        factors |= {(first.family, first.element, name): values[:, at] for at, name in enumerate(FACTORED)}
+        system = with_software(asked.system, Stack(name="fitted", factors=factors))
+        times = ClosedForm().table(asked.work, system, repeated).time
+        found[places] = np.log(times).reshape(len(places), len(moves))
+    measured = np.log([run.seconds for run in runs])
+    return measured - found[:, 0], (found[:, 1:] - found[:, :1]) / _STEP
+
+
 def fit_stacks(runs: Sequence[Run], *, rounds: int = 12, start: Mapping[Effect, float] | None = None) -> StackFit:
     """The effects that make runs likeliest, from none or from some."""
-    return _Fit(tuple(runs)).fitted(rounds, start or {})
+    return EffectModel(tuple(runs)).fitted(rounds, start or {})
 
 
-class _Fit:
+class EffectModel:
+    """Which effects runs feel, and what makes them likeliest."""
+
     def __init__(self, runs: tuple[Run, ...]) -> None:
         self.runs = runs
-        self.measured = np.log([run.seconds for run in runs])
-        cases = defaultdict[tuple[object, ...], list[int]](list)
-        for place, run in enumerate(runs):
-            cases[priced_together(run.question)].append(place)
-        self.cases = [np.array(places) for places in cases.values()]
         self.effects: dict[Effect, int] = {}
         variances: list[float] = []
         felt: list[tuple[int, int, int]] = []
@@ -186,6 +216,7 @@ class _Fit:
         self.scales = np.array([run.scale for run in runs])
 
     def fitted(self, rounds: int, start: Mapping[Effect, float]) -> StackFit:
+        """The effects that make runs likeliest, by so many steps at most."""
         effects = np.array([start.get(effect, 0.0) for effect in self.effects])
         errors, slopes = self._errors(effects)
         for _ in range(rounds):
@@ -211,23 +242,7 @@ class _Fit:
         )
 
     def _errors(self, effects: Table) -> tuple[Table, Table]:
-        """ln(measured / predicted) of every run, and its slope in the logarithm of every constant."""
-        logs = self.felt @ effects + self.held
-        count = logs.shape[1]
-        moves = np.vstack([np.zeros(count), _STEP * np.eye(count)])
-        found = np.zeros((len(self.runs), len(moves)))
-        for places in self.cases:
-            first, asked = self.runs[places[0]], self.runs[places[0]].question
-            table = MappingTable.of([self.runs[place].question.decision for place in places])
-            repeated = table.take(np.repeat(np.arange(len(places)), len(moves)))
-            values = np.exp(logs[places][:, None, :] + moves[None]).reshape(-1, count)
-            # Of a narrow type what stays in 16 bits comes last, and is the type's own where it is one of these.
-            factors = {(first.family, _WIDE, FACTORED[0]): values[:, -1]}
-            factors |= {(first.family, first.element, name): values[:, at] for at, name in enumerate(FACTORED)}
-            system = with_software(asked.system, Stack(name="fitted", factors=factors))
-            times = ClosedForm().table(asked.work, system, repeated).time
-            found[places] = np.log(times).reshape(len(places), len(moves))
-        return self.measured - found[:, 0], (found[:, 1:] - found[:, :1]) / _STEP
+        return errors_and_slopes(self.runs, self.felt @ effects + self.held)
 
     def _unlikely(self, effects: Table, errors: Table) -> float:
         """Minus the logarithm of the likelihood and the prior."""
@@ -245,6 +260,14 @@ class _Fit:
             curvature = felt.T @ (felt * weights[:, None]) + np.diag(1.0 / self.variances)
             change = np.linalg.solve(curvature, felt.T @ (weights * errors[kept]) - effects / self.variances)
         return change
+
+    def covariance(self, errors: Table, slopes: Table, kept: NDArray[np.bool_]) -> Table:
+        """What runs that are kept leave open of effects, as far as slopes tell."""
+        felt = np.einsum("rc,rce->re", slopes[kept], self.felt[kept])
+        scales = self.scales[kept]
+        weights = self.weights[kept] * (_FREEDOM + 1.0) / (_FREEDOM + (errors[kept] / scales) ** 2) / scales**2
+        curvature = felt.T @ (felt * weights[:, None]) + np.diag(1.0 / self.variances)
+        return np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
     def _left_out(self, errors: Table, slopes: Table, effects: Table, groups: NDArray[np.str_]) -> Table:
         """Errors of every group with the effects of all others, as far as slopes tell."""

@@ -9,6 +9,7 @@ import click
 
 from volvelle.cli.words import Output, Within
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, TOKENS, WIDTH
+from volvelle.errors import DescriptionError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,8 +47,36 @@ expert_load_option = click.option(
     show_default=True,
     help="Tokens of the busiest expert over the even share.",
 )
+
+
+class _Stack(click.Option):
+    """``--stack NAME``, or the file of a calibration that ``--calibrated`` names, which says its software itself."""
+
+    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
+        """The name, or the file."""
+        file = opts.get("calibrated")
+        if file and opts.get(self.name):
+            raise DescriptionError(
+                f"--calibrated {file} says its software itself; leave out --stack {opts[self.name]}, or the file"
+            )
+        return super().handle_parse_result(ctx, {**opts, self.name: str(file)} if file else opts, args)
+
+
+def stack_options(usually: str = "the usual one of the chip") -> Callable[[Command], Command]:
+    """Software that trains, by its name or as own runs have it."""
+    return together(
+        click.option("--stack", cls=_Stack, default="", help=f"Software that trains, like fsdp. [default: {usually}]"),
+        click.option(
+            "--calibrated",
+            metavar="FILE.yaml",
+            expose_value=False,
+            help="What own runs taught, as volvelle calibrate from --save writes it.",
+        ),
+    )
+
+
 run_options = together(
-    click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]"),
+    stack_options(),
     click.option(
         "--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 2T or 15e12: days, money, energy."
     ),

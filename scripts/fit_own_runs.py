@@ -1,0 +1,72 @@
+"""Finds what published runs leave open of constants, and writes ``stack_spread.csv`` and ``own_runs.yaml``.
+
+A user's own runs are drawn towards what these say. Takes half a minute; prints the figures of ``own_runs.yaml``. Run it
+after ``fit_stacks.py``.
+"""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+
+from volvelle import Catalogue
+from volvelle.applications.measured_table import calibration_rows
+from volvelle.applications.training.measurements import training_measurements
+from volvelle.applications.training.own_runs import Corpus, own_spreads
+from volvelle.applications.training.stack_fit import stack_runs
+from volvelle.catalogue.own_spread import SLOPES
+from volvelle.catalogue.stacks import stack_entries
+from volvelle.laws.shrinkage import group_spreads
+
+DATA = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data"
+_NOWHERE = "?"
+"""A family or an element type that no run is of."""
+
+
+def transfer(corpus: Corpus) -> float:
+    """What another chip of a family adds: chips of one family and source, each against the others' middle."""
+    apart = []
+    groups: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for run, error in zip(corpus.runs, corpus.errors.tolist(), strict=True):
+        chips = groups.setdefault((run.source, run.family, run.element), {})
+        chips.setdefault(run.question.system.chip.name, []).append(error)
+    for chips in groups.values():
+        medians = np.array([np.median(errors) for errors in chips.values() if len(errors) > 2])
+        if len(medians) > 1:
+            apart += (medians - medians.mean()).tolist()
+    return float(np.sqrt(np.mean(np.square(apart)) * 2.0)) if apart else 0.1
+
+
+def main() -> None:
+    """Find, write, print."""
+    corpus = Corpus(stack_runs(calibration_rows(training_measurements(), shipped=True), Catalogue()))
+    share, scatter = own_spreads(corpus)
+    sources = [corpus.left_out[corpus.sources == source] for source in np.unique(corpus.sources)]
+    between, within = group_spreads([errors for errors in sources if len(errors) > 1])
+    families = sorted({(run.family, run.element) for run in corpus.runs})
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(("stack", "family", "element", "covariance"))
+    for stack in stack_entries():
+        keys = [*families, *((family, "") for family in sorted({family for family, _ in families})), ("", "")]
+        for family, element in keys:
+            spread = corpus.spread(stack, family or _NOWHERE, element or _NOWHERE, share=share)
+            numbers = " ".join(f"{number:.5g}" for number in spread[np.triu_indices(len(spread))])
+            table.writerow((stack, family, element, numbers))
+    families_alone = np.array([run.family for run in corpus.runs])
+    for family in ("", *np.unique(families_alone)):
+        slopes = corpus.slopes[families_alone == family] if family else corpus.slopes
+        mean = slopes.T @ slopes / len(slopes)
+        numbers = " ".join(f"{number:.5g}" for number in mean[np.triu_indices(len(mean))])
+        table.writerow((SLOPES, family, "", numbers))
+    (DATA / "stack_spread.csv").write_text(out.getvalue(), "utf-8")
+    figures = {"share": share, "scatter": scatter, "between": between, "within": within, "transfer": transfer(corpus)}
+    said = "".join(f"{name}: {value:.4g}\n" for name, value in figures.items())
+    source = f"source: {len(sources)} sources of calibration runs, each left out of the fit (scripts/fit_own_runs.py)\n"
+    (DATA / "own_runs.yaml").write_text(said + source, "utf-8")
+    print(said, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""A stack's constants after a few runs of one's own: what all published runs leave open, and what own runs add to it.
+
+A user is a new source. Of software and chips that many published runs are of, little is left open; of others, as much
+as the priors of the fit say (`stack_fit.PRIORS`). Beside that every machine has something of its own, a share of those
+priors. Share and scatter are those that make left-out sources likeliest, from calibration runs alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.training.stack_fit import (
+    HELD,
+    PRIORS,
+    Effect,
+    EffectModel,
+    Run,
+    Table,
+    effects_on,
+    errors_and_slopes,
+    shipped_logs,
+)
+from volvelle.catalogue.residuals import residuals
+from volvelle.estimators.stack import FACTORED
+from volvelle.laws.shrinkage import LinearPosterior, linear_posterior
+
+CONSTANTS = (*FACTORED, "matrix_efficiency in 16 bits")
+"""What own runs may change; last, products that stay in 16 bits where others are narrower."""
+FREEDOM = 4.0
+"""Rows' worth that the scatter of rows is known by before own ones."""
+FEWEST_TO_JUDGE = 3
+"""Own runs from which on they are left aside where they do not predict each other better."""
+_WIDE = "bf16"
+_SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+_SCATTERS = (0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.12)
+_MOST_ROWS = 60
+"""Of one source, of which likelihoods are found."""
+
+
+def own_variances() -> Table:
+    """Of constants of a machine, one share being 1: all that priors leave to families, software and both."""
+    found = [sum(deviation**2 for kind, deviation in PRIORS[name].items() if kind != "all") for name in FACTORED]
+    return np.array([*found, found[0]])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFit:
+    """What own runs tell."""
+
+    posterior: LinearPosterior
+    kept: bool
+    """Whether constants change: own runs predict each other better with them, or are too few to tell."""
+    before: Table
+    """Errors of own runs, each left out: as shipped, and with constants that the others tell."""
+    after: Table
+
+    @property
+    def change(self) -> Table:
+        """Of logarithms of constants."""
+        return self.posterior.change if self.kept else np.zeros_like(self.posterior.change)
+
+
+def fit_own(slopes: Table, errors: Table, *, spread: Table, scatter: float) -> OwnFit:
+    """Constants from own runs; left as they are where three runs or more do not predict each other better."""
+    posterior = linear_posterior(slopes, errors, covariance=spread, scale=scatter, freedom=FREEDOM)
+    before, after = np.abs(errors), np.abs(posterior.left_out)
+    kept = len(errors) < FEWEST_TO_JUDGE or float(after.mean()) < float(before.mean())
+    return OwnFit(posterior=posterior, kept=kept, before=errors, after=posterior.left_out)
+
+
+class Corpus:
+    """All published runs as they are predicted now, and what they leave open of constants."""
+
+    def __init__(self, runs: Sequence[Run], *, calibration: NDArray[np.bool_] | None = None) -> None:
+        self.runs = tuple(runs)
+        self.calibration = np.ones(len(self.runs), dtype=bool) if calibration is None else calibration
+        self.errors, self.slopes = errors_and_slopes(self.runs, shipped_logs(self.runs))
+        self.sources = np.array([run.source for run in self.runs])
+        self._model = EffectModel(self.runs)
+        self._spreads: dict[str, Table] = {}
+
+    @cached_property
+    def left_out(self) -> Table:
+        """ln(measured / predicted) by a fit that did not see the run's source; of runs held out, as shipped."""
+        known = {run.row_id: run.new_source for run in residuals()}
+        return np.array(
+            [known.get(run.row.head.row_id, error) for run, error in zip(self.runs, self.errors, strict=True)]
+        )
+
+    def spread(self, stack: str, family: str, element: str, *, without: str = "", share: float = 0.0) -> Table:
+        """Covariance of logarithms of constants of a new machine, by all calibration runs but those of a source."""
+        if without not in self._spreads:
+            kept = self.calibration & (self.sources != without)
+            self._spreads[without] = self._model.covariance(self.errors, self.slopes, kept)
+        known = self._spreads[without]
+        felt = [(name, effects_on(stack, family, element)) for name in FACTORED]
+        felt.append((FACTORED[0], effects_on(stack, family, _WIDE)))
+        places = np.zeros((len(felt), len(known)))
+        found = np.diag(share**2 * own_variances())
+        unseen = defaultdict[Effect, list[int]](list)
+        for at, (name, keys) in enumerate(felt):
+            if (name, keys["parent"][0]) in HELD:
+                continue
+            for kind, whose in keys.items():
+                if kind not in PRIORS[name]:
+                    continue
+                number = self._model.effects.get((name, kind, whose))
+                if number is None:
+                    unseen[name, kind, whose].append(at)
+                else:
+                    places[at, number] = 1.0
+        found += places @ known @ places.T
+        for (constant, kind, _), felt_by in unseen.items():
+            here = np.zeros(len(felt))
+            here[felt_by] = PRIORS[constant][kind]
+            found += np.outer(here, here)
+        return found
+
+    def machines(self, *, fewest: int) -> Mapping[tuple[str, str, str, str], NDArray[np.int64]]:
+        """Source, accelerator, element type and software → its runs, of those with enough."""
+        found = defaultdict[tuple[str, str, str, str], list[int]](list)
+        for place, run in enumerate(self.runs):
+            found[run.source, run.row.accelerator, run.element, run.stack].append(place)
+        return {key: np.array(places) for key, places in found.items() if len(places) >= fewest}
+
+
+def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[float, float]:
+    """The share of priors that is a machine's own, and the scatter of its rows, by left-out calibration sources."""
+    drawn = list(_drawn(corpus, fewest))
+
+    def unlikely(share: float, scatter: float) -> float:
+        total = 0.0
+        for (source, _, element, stack), places in drawn:
+            family = corpus.runs[places[0]].family
+            spread = corpus.spread(stack, family, element, without=source, share=share)
+            slopes, errors = corpus.slopes[places], corpus.left_out[places]
+            root = np.linalg.cholesky(slopes @ spread @ slopes.T + scatter**2 * np.eye(len(places)))
+            rest = np.linalg.solve(root, errors)
+            # A source of many rows is not as many sources.
+            total += float(rest @ rest / 2.0 + np.log(np.diag(root)).sum()) / len(places) ** 0.5
+        return total
+
+    return min(product(_SHARES, _SCATTERS), key=lambda pair: unlikely(*pair))
+
+
+def _drawn(corpus: Corpus, fewest: int) -> Iterator[tuple[tuple[str, str, str, str], NDArray[np.int64]]]:
+    for key, places in corpus.machines(fewest=fewest).items():
+        if corpus.calibration[places].all():
+            few = len(places) <= _MOST_ROWS
+            yield key, places if few else np.random.default_rng(0).choice(places, _MOST_ROWS, replace=False)

@@ -1,0 +1,186 @@
+"""A calibration of one's own: a file with what one's own logs taught of a machine, used in place of a stack's name.
+
+It says which software, chip, family and element type it is of, what it covers, and which logs it was made from. Numbers
+are sealed: a file that was changed by hand is refused, one of another version of the package is used with a note.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from math import exp, hypot, log
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from volvelle.catalogue.own_spread import own_runs_spread
+from volvelle.catalogue.stacks import software_stack, stack_named
+from volvelle.domains import NumberDomain
+from volvelle.errors import DescriptionError
+from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.input_limits import read_text, refuse_overgrown
+
+WIDE = "matrix_efficiency in 16 bits"
+"""What products that stay in 16 bits are multiplied by, where others are narrower."""
+_FACTOR = NumberDomain(0.01, 100.0)
+_ERROR = NumberDomain(1.0, 100.0)
+
+
+class UsedLog(BaseModel):
+    """A log that it was made from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: str
+    tool: str
+    sha256: str
+
+
+class OwnCalibration(BaseModel):
+    """What such a file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str
+    """Of the package that wrote it."""
+    chip: str
+    family: str
+    element: str
+    stack: str
+    runs: int
+    """Training runs behind the constants."""
+    covers: dict[str, Any] = {}
+    """Models, chips, batches and sequences of those runs."""
+    constants: dict[str, float] = {}
+    """Factors on the constants that the stack has."""
+    error: float | None = None
+    """One standard deviation of a run like these, as a factor."""
+    links: dict[str, dict[str, float]] = {}
+    """Link → its constants."""
+    power: float | None = None
+    """Watts of a busy chip."""
+    memory: float | None = None
+    """What chips reserve over what is predicted."""
+    report: dict[str, float] = {}
+    """Errors of own runs, each left out: before and after."""
+    logs: list[UsedLog]
+    seal: str = ""
+
+    def sealed(self) -> "OwnCalibration":
+        """With a seal over all that it says."""
+        return self.model_copy(update={"seal": self._seal()})
+
+    def _seal(self) -> str:
+        said = self.model_dump(exclude={"seal"})
+        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def untouched(self) -> bool:
+        """Whether it says what was written."""
+        return self.seal == self._seal()
+
+
+def is_calibration_file(name: str) -> bool:
+    """Whether software is named by the file of a calibration."""
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def read_calibration(path: Path) -> OwnCalibration:
+    """The file, if it is as it was written."""
+    try:
+        found = YAML(typ="safe", pure=True).load(read_text(path))
+    except FileNotFoundError:
+        raise DescriptionError(
+            f"{str(path)!r} does not exist; write one with volvelle calibrate from LOG --on SYSTEM --save {path.name}"
+        ) from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise DescriptionError(f"{path.name} is not YAML: {error}") from None
+    refuse_overgrown(found, path.name)
+    try:
+        file = OwnCalibration.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise DescriptionError(
+            f"{path.name}: {place}: {first['msg']}; a calibration is as volvelle calibrate from --save writes it"
+        ) from None
+    if not file.untouched:
+        raise DescriptionError(
+            f"{path.name} is not as it was written: its numbers do not belong to its seal; make it again with "
+            f"volvelle calibrate from, or change numbers of a machine with --set"
+        )
+    for name, value in file.constants.items():
+        if name not in (*FACTORED, WIDE):
+            raise DescriptionError(f"{path.name}: constants has no {name!r}; it has {', '.join((*FACTORED, WIDE))}")
+        _FACTOR.check(value, f"{path.name}: constants.{name}")
+    if file.error is not None:
+        _ERROR.check(file.error, f"{path.name}: error")
+    if stack_named(file.stack) is None and file.stack:
+        raise DescriptionError(f"{path.name} is of the software {file.stack!r}, which is not known here; make it again")
+    return file
+
+
+def write_calibration(file: OwnCalibration, path: Path) -> None:
+    """Write it, sealed."""
+    writer = YAML(typ="safe", pure=True)
+    writer.default_flow_style = False
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            out.write("# What runs of one's own taught of a machine: volvelle estimate … --calibrated THIS-FILE\n")
+            writer.dump(file.sealed().model_dump(), out)
+    except OSError as error:
+        raise DescriptionError(f"{str(path)!r} cannot be written: {error.strerror}; name a file elsewhere") from None
+
+
+def own_stack(path: str, *, chip: str, family: str) -> Stack:
+    """The software of a file as its runs have it, on a chip of the family that they ran on."""
+    file = read_calibration(Path(path))
+    if family != file.family:
+        raise DescriptionError(
+            f"{Path(path).name} is of {file.chip} ({file.family}), and the machine has {chip} ({family}): what was "
+            f"learned on one family of chips is not carried over to another; leave out --calibrated"
+        )
+    base = software_stack(file.stack) if file.stack else Stack(name="")
+    return replace(
+        base,
+        factors={**base.factors, **_factors(file, base)},
+        own_errors={} if file.error is None else {(family, file.element): _error(file, chip)},
+    )
+
+
+def _factors(file: OwnCalibration, base: Stack) -> Mapping[tuple[str, str, str], float]:
+    found = {
+        (file.family, file.element, name): float(base.factor(name, file.family, file.element)) * factor
+        for name, factor in file.constants.items()
+        if name != WIDE
+    }
+    if WIDE in file.constants:
+        key = (file.family, "bf16", FACTORED[0])
+        found[key] = float(base.factor(FACTORED[0], file.family, "bf16")) * file.constants[WIDE]
+    return found
+
+
+def _error(file: OwnCalibration, chip: str) -> float:
+    """Wider on another chip of the family."""
+    assert file.error is not None, "asked for where there is one"
+    return exp(hypot(log(file.error), own_runs_spread().transfer)) if chip != file.chip else file.error
+
+
+def calibration_notes(file: OwnCalibration, name: str, *, chip: str, chips: int, version: str) -> tuple[str, ...]:
+    """What is to be said of a machine that is asked about with it."""
+    runs = f"{file.runs} own run{'' if file.runs == 1 else 's'}"
+    found = [f"calibrated by {name}: {runs} of {file.stack or 'any software'} on {file.chip}, {file.element}"]
+    if chip != file.chip:
+        found.append(f"{name} is of {file.chip} and carried over to {chip}: the range is wider for it")
+    least, most = (file.covers.get("chips") or [chips, chips])[:2]
+    if not least <= chips <= most:
+        found.append(
+            f"own runs had {least} to {most} chips, not {chips}: beyond them constants are the same by assumption"
+        )
+    if version != file.version:
+        found.append(f"{name} was written by version {file.version}, and this is {version}: make it again when you can")
+    return tuple(found)

@@ -1,0 +1,66 @@
+"""What published runs leave open of a machine's constants (``data/stack_spread.csv``, ``data/own_runs.yaml``).
+
+Written by ``scripts/fit_own_runs.py`` from calibration runs alone.
+"""
+
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+from volvelle.catalogue.packaged_rows import packaged_rows
+
+Table = NDArray[np.float64]
+SLOPES = "slopes"
+"""In place of a stack: products of slopes of runs, not what is open of constants."""
+
+
+class OwnRunsSpread(BaseModel):
+    """How runs of a new source scatter."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    share: float
+    """Of the priors of constants, that is a machine's own."""
+    scatter: float
+    """One standard deviation of ln(measured / predicted) of a run around what its machine's constants say."""
+    between: float
+    """The same of whole sources that the fit did not see, and of runs within them."""
+    within: float
+    transfer: float
+    """The same that another chip of the family adds."""
+    source: str
+
+
+@cache
+def own_runs_spread() -> OwnRunsSpread:
+    """As the file has it."""
+    file = resources.files("volvelle.catalogue") / "data" / "own_runs.yaml"
+    return OwnRunsSpread(**YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
+
+
+@cache
+def _spreads() -> dict[tuple[str, str, str], Table]:
+    found = {}
+    for row in packaged_rows("stack_spread.csv"):
+        numbers = np.array([float(number) for number in row["covariance"].split()])
+        size = round(((8 * len(numbers) + 1) ** 0.5 - 1) / 2)
+        upper = np.zeros((size, size))
+        upper[np.triu_indices(size)] = numbers
+        found[row["stack"], row["family"], row["element"]] = upper + upper.T - np.diag(np.diag(upper))
+    return found
+
+
+def typical_slopes(family: str) -> Table:
+    """Mean of products of slopes of published runs on a family, or on all: what unsure constants make of any run."""
+    known = _spreads()
+    return known.get((SLOPES, family, ""), known[SLOPES, "", ""])
+
+
+def spread_of(stack: str, family: str, element: str) -> Table:
+    """Covariance of logarithms of a machine's constants: of the very family and type, of the family, or of any."""
+    known = _spreads()
+    return next(known[key] for key in ((stack, family, element), (stack, family, ""), (stack, "", "")) if key in known)

@@ -1,0 +1,146 @@
+"""What a few runs of one's own change: estimates drawn from what is known of others towards what they say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan, lgamma, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.laws.citations import cites
+
+Table = NDArray[np.float64]
+_ROUNDS = 5
+"""Times that weights are found again; they hardly change after three."""
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+
+
+@cites("dersimonian1986meta", place="section 2, the moment estimate of the variance between studies")
+def group_spreads(groups: Sequence[Table]) -> tuple[float, float]:
+    r"""One standard deviation between groups, and one within them.
+
+    $$ \sigma^2 = \frac{\sum_g \sum_i (e_{gi} - \bar e_g)^2}{\sum_g (n_g - 1)}, \qquad
+       \tau^2 = \max\!\left(0,\; \overline{\bar e_g^2} - \sigma^2\, \overline{1/n_g}\right) $$
+
+    e_gi is the logarithm of measured over predicted of row i of group g, by a fit that did not see the group: its
+    mean is then expected to be zero. Every group counts once. Assumes that rows of a group scatter alike.
+    """
+    freedom = sum(len(group) - 1 for group in groups)
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / max(freedom, 1)
+    means = np.array([group.mean() for group in groups])
+    shares = np.array([1.0 / len(group) for group in groups])
+    return sqrt(max(0.0, float(np.mean(means**2) - within * np.mean(shares)))), sqrt(within)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shrunk:
+    """What is believed of the error of a new row after own rows."""
+
+    weight: float
+    """How far own rows are followed: 0 not at all, 1 wholly."""
+    shift: float
+    scale: float
+    freedom: float
+
+
+@cites("lindley1972linear", place="section 1, exchangeability between and within")
+def shrunk_shift(errors: Table, *, centre: float, between: float, within: float, freedom: float) -> Shrunk:
+    r"""One shift for all rows of a machine, from k rows on it.
+
+    $$ w = \frac{k\tau^2}{k\tau^2 + s^2}, \quad s^2 = \frac{\nu_0\sigma^2 + \sum_i (a_i - \bar a)^2}{\nu_0 + k - 1},
+       \quad \mu = \beta + w(\bar a - \beta), \quad s_p^2 = s^2 + \tau^2 (1 - w) $$
+
+    a_i are own logarithms of measured over predicted, β and τ centre and spread of machines, σ the spread within one,
+    known as well as ν_0 rows would tell it. A new row follows Student's distribution of ν_0 + k − 1 degrees of freedom
+    around μ. No rows leave what was known. Assumes that own rows are of one machine and one version of its software.
+    """
+    count = len(errors)
+    if not count:
+        return Shrunk(weight=0.0, shift=centre, scale=sqrt(within**2 + between**2), freedom=freedom)
+    mean = float(errors.mean())
+    variance = (freedom * within**2 + float(((errors - mean) ** 2).sum())) / (freedom + count - 1.0)
+    weight = count * between**2 / (count * between**2 + variance)
+    return Shrunk(
+        weight=weight,
+        shift=centre + weight * (mean - centre),
+        scale=sqrt(variance + between**2 * (1.0 - weight)),
+        freedom=freedom + count - 1.0,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearPosterior:
+    """What is believed of constants after own rows."""
+
+    change: Table
+    """Of the logarithm of each constant."""
+    covariance: Table
+    scale: float
+    """One standard deviation of a row around what its constants say."""
+    freedom: float
+    weights: Table
+    """How far each row was believed: 1 where it is as far off as rows are, less where it is further."""
+    left_out: Table
+    """Error of each row with the constants that the others tell."""
+
+
+@cites("lange1989robust", place="section 2, weights of the t distribution")
+def linear_posterior(
+    slopes: Table, errors: Table, *, covariance: Table, scale: float, freedom: float
+) -> LinearPosterior:
+    r"""Constants of a machine from k rows on it, drawn towards what is known of machines like it.
+
+    $$ \delta = C J^\top M e, \quad C' = C - C J^\top M J C, \quad
+       M = \left(J C J^\top + \sigma^2 \operatorname{diag}(1/w)\right)^{-1}, \quad
+       w_i = \frac{\nu_0 + 1}{\nu_0 + r_i^2/\sigma^2} $$
+
+    J are slopes of ln(time) in the logarithms of constants, e own logarithms of measured over predicted, C what
+    constants of such machines spread by, σ the scatter of rows, r what δ leaves of e. A row that is far off what the
+    others say counts little; priors are those of Lindley and Smith (1972, equation 11). The scatter is then found again
+    as by `shrunk_shift`, less the constants that rows told.
+    Assumes that ln(time) is linear in the logarithms of constants as far as they change.
+    """
+    count = len(errors)
+    weights = np.ones(count)
+    spread = slopes @ covariance @ slopes.T
+    inverse: Table = np.zeros((count, count))
+    for _ in range(_ROUNDS if count else 0):
+        inverse = np.asarray(np.linalg.inv(spread + np.diag(scale**2 / weights)), dtype=np.float64)
+        rest = errors - spread @ inverse @ errors
+        weights = (freedom + 1.0) / (freedom + (rest / scale) ** 2)
+    gain = covariance @ slopes.T @ inverse
+    told = float(np.trace(spread @ inverse))
+    rest = errors - spread @ inverse @ errors
+    variance = (freedom * scale**2 + float((weights * rest**2).sum())) / (freedom + count - told)
+    return LinearPosterior(
+        change=gain @ errors,
+        covariance=covariance - gain @ slopes @ covariance,
+        scale=sqrt(variance),
+        freedom=freedom + max(count - 1.0, 0.0),
+        weights=weights,
+        left_out=inverse @ errors / np.diag(inverse) if count else errors,
+    )
+
+
+@cites("student1908mean", place="section III, the distribution of z")
+def student_reach(freedom: float, *, level: float) -> float:
+    r"""Standard deviations within which a share of Student's distribution lies.
+
+    $$ p = \frac{2\,\Gamma(\frac{\nu+1}{2})}{\sqrt{\pi}\,\Gamma(\frac{\nu}{2})}
+           \int_0^{\arctan(t/\sqrt{\nu})} \cos^{\nu-1}\varphi\; d\varphi $$
+
+    Solved for t by halving. Assumes ν of 1 or more.
+    """
+    constant = 2.0 * np.exp(lgamma((freedom + 1.0) / 2.0) - lgamma(freedom / 2.0)) / sqrt(pi)
+
+    def share(reach: float) -> float:
+        half = atan(reach / sqrt(freedom)) / 2.0
+        return float(constant * half * (_WEIGHTS @ np.cos(half * (_NODES + 1.0)) ** (freedom - 1.0)))
+
+    low, high = 0.0, 1.0
+    while share(high) < level:
+        high *= 2.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if share(middle) < level else (low, middle)
+    return (low + high) / 2.0

@@ -1,0 +1,1 @@
+"""Calibration from logs of one's own."""

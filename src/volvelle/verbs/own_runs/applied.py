@@ -1,0 +1,45 @@
+"""A machine as own logs have it: links, power and memory; what constants they changed comes with its software."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from volvelle import __version__
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.own_calibrations import calibration_notes, read_calibration
+from volvelle.economics.step_cost import CostAssumptions
+from volvelle.estimators.calibration import fitted_constants, with_constants
+from volvelle.system.cluster import Cluster
+from volvelle.system.link import Link
+
+_MOST_MARGIN = 0.9
+
+
+def as_calibrated(cluster: Cluster, path: Path, catalogue: Catalogue) -> Cluster:
+    """The machine with what the file says beside constants, and with what is to be said of it."""
+    file = read_calibration(path)
+    dimensions = tuple(
+        replace(each, link=_link(each.link, file.links[each.link.name])) if each.link.name in file.links else each
+        for each in cluster.dimensions
+    )
+    chip = cluster.chip
+    if file.power is not None and chip.name == file.chip:
+        # Money and energy are counted with the rated power, of which a busy chip draws a share.
+        rated = file.power / float(CostAssumptions().load)
+        figures = {**chip.figures}
+        if "power" in figures:
+            figures["power"] = figures["power"].set_to(rated)
+        chip = replace(chip, power=rated, figures=figures)
+    notes = calibration_notes(file, path.name, chip=cluster.chip.name, chips=cluster.accelerators, version=__version__)
+    machine = replace(cluster, chip=chip, dimensions=dimensions, notes=(*cluster.notes, *notes))
+    if file.memory is None or chip.name != file.chip:
+        return machine
+    margin = float(np.max(fitted_constants(machine, file.element).memory_margin))
+    return with_constants(machine, {"memory_margin": min(_MOST_MARGIN, max(0.0, 1.0 - (1.0 - margin) / file.memory))})
+
+
+def _link(link: Link, own: dict[str, float]) -> Link:
+    """A link with constants of its own, and the figures behind them as they are set."""
+    figures = {name: figure.set_to(own[name]) if name in own else figure for name, figure in link.figures.items()}
+    return replace(link, figures=figures, **own)  # type: ignore[arg-type]

@@ -1,0 +1,351 @@
+"""What logs of one's own teach of a machine: constants of its software, its links, its power, its memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, sqrt
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle import __version__
+from volvelle.applications.collectives.own_link import OwnLink, fit_own_link, own_rows
+from volvelle.applications.training.own_runs import CONSTANTS, OwnFit, fit_own
+from volvelle.applications.training.stack_fit import errors_and_slopes, shipped_logs
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.own_calibrations import OwnCalibration, UsedLog, write_calibration
+from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
+from volvelle.domains import SEQUENCES, WIDTH, within_domains
+from volvelle.errors import DescriptionError
+from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.interchange.logs.logged import Log, LoggedGemm
+from volvelle.interchange.logs.readers import read_log
+from volvelle.interchange.logs.run_settings import reserved_memory
+from volvelle.laws.shrinkage import shrunk_shift
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.command_words import in_command_words
+from volvelle.verbs.named import Folder, Model, catalogue_of
+from volvelle.verbs.own_runs.questions import OwnRun, own_run, same_machine
+from volvelle.workload.elements import element_bytes
+
+Table = NDArray[np.float64]
+_FAR = 3.5
+"""Standard deviations from what the other runs say at which a run disagrees with them."""
+_ROUNDS = 2
+"""Gauss–Newton steps after the first."""
+_LARGE = 1e10
+"""FLOP from which on a product tells what the chip sustains."""
+_NARROW = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """What was learned, and how far it holds."""
+
+    cluster: Cluster
+    logs: tuple[Log, ...]
+    runs: tuple[OwnRun, ...]
+    unasked: tuple[tuple[str, str], ...]
+    """Runs that put no question, and why."""
+    errors: Table
+    """ln(measured / predicted) of runs as shipped."""
+    fit: OwnFit | None
+    disagreeing: tuple[tuple[str, float], ...] = ()
+    """Runs that are further from what the others say than runs are, and by how many standard deviations."""
+    links: tuple[OwnLink, ...] = ()
+    products: float | None = None
+    """What own products sustain over what the catalogue says."""
+    power: float | None = None
+    memory: float | None = None
+    alike: float | None = None
+    """One standard deviation, as a factor, of runs like these."""
+    elsewhere: float | None = None
+    """The same of runs of other shapes on the machine."""
+    before: float | None = None
+    """The same without own runs."""
+    saved: Path | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is answered better now, and what is not."""
+        return tuple(_notes(self))
+
+    @property
+    def factors(self) -> Mapping[str, float]:
+        """Constants that change, each with its factor."""
+        if self.fit is None:
+            return {}
+        narrow = bool(self.runs) and element_bytes(self.runs[0].run.element) < _NARROW
+        return {
+            name: float(f"{exp(change):.6g}")
+            for name, change in zip(CONSTANTS, self.fit.change.tolist(), strict=True)
+            if abs(change) > 1e-3 and (narrow or name in CONSTANTS[:-1])
+        }
+
+    @property
+    def file(self) -> OwnCalibration:
+        """As ``--calibrated`` takes it."""
+        first = self.runs[0].run if self.runs else None
+        chips = [one.run.row.chips for one in self.runs if one.run.row.chips]
+        covers: dict[str, Any] = {}
+        if self.runs:
+            covers = {
+                "chips": [min(chips), max(chips)],
+                "models": sorted({str(one.settings["model"]) for one in self.runs}),
+                "sequences": sorted({int(str(one.settings["sequence"])) for one in self.runs}),
+                "batches": sorted({int(str(one.settings["batch"])) for one in self.runs}),
+            }
+        report = {}
+        if self.fit is not None:
+            report = {"before": _mean_error(self.fit.before), "after": _mean_error(self.fit.after)}
+        return OwnCalibration(
+            version=__version__,
+            chip=self.cluster.chip.name,
+            family=self.cluster.chip.family,
+            element=first.element if first else "bf16",
+            stack=first.stack if first else "",
+            runs=len(self.runs),
+            covers=covers,
+            constants=dict(self.factors),
+            error=None if self.elsewhere is None else float(f"{self.elsewhere:.4g}"),
+            links={one.link: {name: float(f"{value:.6g}") for name, value in one.after.items()} for one in self.links},
+            power=None if self.power is None else float(f"{self.power:.4g}"),
+            memory=None if self.memory is None else float(f"{self.memory:.4g}"),
+            report={name: float(f"{value:.4g}") for name, value in report.items()},
+            logs=[UsedLog(file=log.file, tool=log.tool, sha256=log.digest) for log in self.logs],
+        )
+
+
+def _mean_error(errors: Table) -> float:
+    return float(np.mean(np.abs(np.expm1(-errors))))
+
+
+@in_command_words
+@within_domains
+def calibrate_from(
+    logs: Sequence[Path | str],
+    *,
+    on: str,
+    model: Model | None = None,
+    batch: Annotated[int | None, SEQUENCES] = None,
+    sequence: Annotated[int | None, WIDTH] = None,
+    element: str | None = None,
+    stack: str | None = None,
+    save: Path | str | None = None,
+    catalogue: Folder = None,
+    **choices: Any,
+) -> Calibrated:
+    """Constants of a machine from logs of one's own, drawn towards what published runs say.
+
+    `logs` are files of benchmarks and training runs, each recognised by what it holds. `on` is the machine: with a
+    number of chips (``dgx-h100/64``), or without one where each log says its own. What a log says of its model, batch
+    and layout is taken from it; what it does not say is told here. `save` is the file to write, for ``--calibrated``.
+    """
+    if not logs:
+        raise DescriptionError("no log is given; give one file or several")
+    known = catalogue_of(catalogue)
+    read = tuple(read_log(Path(file)) for file in logs)
+    told = {"batch": batch, "sequence": sequence, "element": element, "stack": stack or None, **choices}
+    runs, unasked = _asked(read, on, model, told, known)
+    cluster = same_machine(runs) if runs else known.cluster(on)
+    errors: Table = np.zeros(0)
+    found = Calibrated(
+        cluster=cluster,
+        logs=read,
+        runs=tuple(runs),
+        unasked=tuple(unasked),
+        errors=errors,
+        fit=None,
+        links=tuple(_links(read, on, known)),
+        products=_products([row for log in read for row in log.gemms], cluster, element),
+        power=_power(runs),
+        memory=_memory(runs),
+    )
+    if runs or found.products is not None:
+        found = _fitted(found)
+    if found.fit is None and not found.links:
+        why = "; ".join(f"{place}: {reason}" for place, reason in unasked) or _refusals(read)
+        raise DescriptionError(f"nothing can be learned from {', '.join(log.file for log in read)}: {why}")
+    if save is None:
+        return found
+    write_calibration(found.file, Path(save))
+    return replace(found, saved=Path(save))
+
+
+def _refusals(logs: Sequence[Log]) -> str:
+    lines = [f"{log.file}, line {one.line}: {one.why}" for log in logs for one in log.refused]
+    return "; ".join(lines[:3]) or "no line of a steady step or of a sweep"
+
+
+def _asked(
+    logs: Sequence[Log], on: str, model: Model | None, told: Mapping[str, Any], catalogue: Catalogue
+) -> tuple[list[OwnRun], list[tuple[str, str]]]:
+    runs, unasked = [], []
+    for log in logs:
+        for logged in log.runs:
+            asked = own_run(logged, on=on, model=model, told=told, catalogue=catalogue)
+            if isinstance(asked, str):
+                unasked.append((logged.place, asked))
+            else:
+                runs.append(asked)
+    return runs, unasked
+
+
+def _fitted(found: Calibrated) -> Calibrated:
+    spread = own_runs_spread()
+    runs = [one.run for one in found.runs]
+    slopes: Table = np.zeros((0, len(CONSTANTS)))
+    errors: Table = np.zeros(0)
+    if runs:
+        errors, slopes = errors_and_slopes(runs, shipped_logs(runs))
+    doubts = np.array([one.doubt for one in found.runs])
+    chip = found.cluster.chip
+    stack = runs[0].stack if runs else ""
+    covariance = spread_of(stack or "megatron-core", chip.family, runs[0].element if runs else "bf16")
+    # Products alone tell one constant: a time goes down as it goes up.
+    alone = np.zeros((0 if found.products is None else 1, len(CONSTANTS)))
+    alone[:, 0] = -1.0
+    told = np.zeros(0) if found.products is None else np.array([-np.log(found.products)])
+    rows, values = np.vstack([slopes / doubts[:, None], alone]), np.append(errors / doubts, told)
+    fit = fit_own(rows, values, spread=covariance, scatter=spread.scatter)
+    for _ in range(_ROUNDS if runs else 0):
+        # Slopes change with constants: those at the new ones tell the rest of the way.
+        change = fit.posterior.change
+        now, slopes = errors_and_slopes(runs, shipped_logs(runs) + change)
+        rows = np.vstack([slopes / doubts[:, None], alone])
+        values = np.append((now + slopes @ change) / doubts, told)
+        fit = replace(fit_own(rows, values, spread=covariance, scatter=spread.scatter), kept=fit.kept)
+    disagreeing = _disagreeing(found.runs, values, rows, covariance, spread.scatter)
+    if disagreeing and 2 * len(disagreeing) >= len(found.runs):
+        # Two machines or two versions: what lies between them is neither.
+        fit = replace(fit, kept=False)
+    widths = np.append(doubts, np.ones(len(alone)))
+    fit = replace(fit, before=np.append(errors, told), after=fit.after * widths)
+    kept = fit.posterior.covariance if fit.kept else covariance
+    typical = typical_slopes(chip.family)
+    own = float(np.mean(np.einsum("rc,cd,rd->r", slopes, kept, slopes))) if runs else 0.0
+    scale = max(fit.posterior.scale, float(np.std(errors)) if disagreeing else 0.0)
+    return replace(
+        found,
+        errors=errors,
+        fit=fit,
+        disagreeing=disagreeing,
+        alike=exp(sqrt(own + scale**2)) if runs else None,
+        elsewhere=exp(sqrt(float((kept * typical).sum()) + scale**2)) if runs else None,
+        before=exp(sqrt(float((covariance * typical).sum()) + spread.scatter**2)),
+    )
+
+
+def _disagreeing(
+    runs: Sequence[OwnRun], values: Table, rows: Table, covariance: Table, scatter: float
+) -> tuple[tuple[str, float], ...]:
+    """Runs that the others do not expect, without weights that would hide them."""
+    if len(runs) < 2:
+        return ()
+    inverse = np.linalg.inv(rows @ covariance @ rows.T + scatter**2 * np.eye(len(rows)))
+    deviations = np.abs(inverse @ values) / np.sqrt(np.diag(inverse))
+    return tuple(
+        (one.place, float(deviation))
+        for one, deviation in zip(runs, deviations.tolist(), strict=False)
+        if deviation > _FAR
+    )
+
+
+def _links(logs: Sequence[Log], on: str, catalogue: Catalogue) -> list[OwnLink]:
+    template, slash, count = on.partition("/")
+    found: dict[str, OwnLink] = {}
+    groups: dict[int, list[Any]] = {}
+    for log in logs:
+        for row in log.collectives:
+            ranks = row.ranks or (int(count) if slash else 0)
+            if ranks < 2:
+                raise DescriptionError(
+                    f"{log.file}, line {row.line}: how many ranks took part is not said; give --on {template}/N"
+                )
+            if slash and row.ranks and row.ranks > int(count):
+                raise DescriptionError(
+                    f"{log.file}, line {row.line}: {row.ranks} ranks took part, and --on has {count} chips"
+                )
+            _check_device(log, row.device, template, catalogue)
+            groups.setdefault(ranks, []).append(row)
+    for ranks, rows in groups.items():
+        measured = own_rows(rows, catalogue.cluster(f"{template}/{ranks}").name.partition("/")[0], ranks=ranks)
+        link = fit_own_link(measured, catalogue.cluster(f"{template}/{ranks}"), catalogue)
+        if link.link not in found or link.rows > found[link.link].rows:
+            found[link.link] = link
+    return list(found.values())
+
+
+def _check_device(log: Log, device: str, template: str, catalogue: Catalogue) -> None:
+    """Refuse a sweep on chips that are plainly of another kind than the machine's."""
+    chip = catalogue.cluster(template).chip.name
+    kind = chip.split("-")[0]
+    words = {name.split("-")[0] for name in catalogue.names("chips")}
+    mentioned = {word for word in words if len(word) > 3 and word in device.lower().replace(" ", "-")}
+    if mentioned and kind not in mentioned:
+        raise DescriptionError(f"{log.file} ran on {device}, and {template} has {chip}; give its machine with --on")
+
+
+def _products(rows: Sequence[LoggedGemm], cluster: Cluster, element: str | None) -> float | None:
+    """What large products sustain over what the catalogue says of the chip; None: there are none."""
+    ratios = []
+    for row in rows:
+        kind = row.element or element
+        work = 2.0 * row.m * row.n * row.k * row.batch
+        if kind is None:
+            raise DescriptionError(f"line {row.line} of the products does not say the element type; give --element")
+        if work < _LARGE:
+            continue
+        constants = fitted_constants(cluster, kind, software=False)
+        share = float(constants.matrix_efficiency) * row.k / (row.k + float(constants.gemm_k_half))
+        ratios.append(np.log(work / row.seconds / (share * float(np.max(cluster.chip.matrix_rate(kind))))))
+    if not ratios:
+        return None
+    shift = shrunk_shift(np.array(ratios), centre=0.0, between=0.12, within=0.08, freedom=4.0)
+    return exp(shift.shift)
+
+
+def _power(runs: Sequence[OwnRun]) -> float | None:
+    watts = sorted(one.logged.power for one in runs if one.logged.power)
+    return watts[len(watts) // 2] if watts else None
+
+
+def _memory(runs: Sequence[OwnRun]) -> float | None:
+    """What chips reserved over what is predicted, the middle of the runs that say it, drawn to one."""
+    ratios = []
+    for one in runs:
+        reserved = reserved_memory(one.logged)
+        if reserved is not None:
+            asked = one.run.question
+            predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision).memory_bytes
+            ratios.append(np.log(reserved / float(predicted)))
+    if not ratios:
+        return None
+    return exp(shrunk_shift(np.array(ratios), centre=0.0, between=0.15, within=0.08, freedom=4.0).shift)
+
+
+def _notes(found: Calibrated) -> list[str]:
+    notes = []
+    fit = found.fit
+    if fit is not None and found.runs:
+        if not fit.kept and not found.disagreeing:
+            notes.append("own runs do not predict each other better with other constants: those of the catalogue stay")
+        if len(found.runs) == 1:
+            notes.append("one run: no other can confirm it, so constants move a part of the way only")
+        shapes = {(one.settings["model"], one.settings["sequence"]) for one in found.runs}
+        if len(shapes) == 1:
+            notes.append("all own runs are of one shape: other models and sequences keep a wide range")
+        chips = sorted({one.run.row.chips for one in found.runs if one.run.row.chips})
+        notes.append(
+            f"better answered now: steps in {found.runs[0].run.element} on {found.cluster.chip.name}, "
+            f"{chips[0]} to {chips[-1]} chips"
+        )
+        notes.append("as before: other element types, other software, other families of chips")
+    for place, deviations in found.disagreeing:
+        notes.append(
+            f"{place} is {deviations:.1f} standard deviations from what the others say: another machine, another "
+            f"version, or something beside it? It is shown, not averaged"
+        )
+    return notes
