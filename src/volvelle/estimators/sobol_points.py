@@ -48,7 +48,7 @@ def _qmc() -> Any:
 @final
 @dataclass(frozen=True, slots=True)
 class ScrambledSobol:
-    """Points of Sobol's sequence, each dimension scrambled linearly and shifted by random numbers of the input's own."""
+    """Points of Sobol's sequence, each dimension scrambled linearly and shifted by random numbers of its input."""
 
     samples: int
     """A power of two."""

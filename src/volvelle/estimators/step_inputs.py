@@ -1,4 +1,4 @@
-"""What of a step itself is in doubt: memory that a framework keeps, what lies lost between tensors, the busiest expert."""
+"""What of a step itself is in doubt: memory kept by a framework or lost between tensors, and the busiest expert."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -39,7 +39,7 @@ FRAGMENTATION = Figure(
 BUSIEST_EXPERT = Figure(
     value=1.0,
     evidence=Evidence.ASSUMED,
-    source="an assumption: routers that are kept in balance load the busiest expert by up to a fifth more than the mean",
+    source="an assumption: the busiest expert of a router kept in balance has up to a fifth more than the mean",
     spread=Interval(1.0, 1.2),
 )
 """Tokens on the busiest expert's chip over the even share, unless a step states it."""
