@@ -73,6 +73,8 @@ class HpcgFactors:
     """Lost with every doubling of the nodes."""
     few_ranks: Figure
     """Ranks of one thread that it takes to draw most of a device's memory rate; 0 where it takes none."""
+    own: str = ""
+    """What runs of one's own changed; empty: none were given."""
 
     def named(self) -> Mapping[str, Figure]:
         """The factors by name, in the order they multiply."""
