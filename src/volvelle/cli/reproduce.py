@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DFMODEL = ("table6", "dse", "ratios", *(f"fig{number}" for number in range(7, 23)))
 _COMET = ("targets", "fig5", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
 _MCL_HPL = ("table-1", "table-2-single", "table-2", "table-5", "figure-3", "figure-6", "figure-7", "readings")
-_PITFALLS = ("training", "hpcg", "hpl")
+_PITFALLS = ("training", "hpcg", "hpcg-uq", "hpl")
 _EACH = "Write each as a picture (.svg), tables (.csv), a page with both (.html) and JSON."
 Command = Callable[..., None]
 

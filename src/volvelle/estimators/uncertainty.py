@@ -1,11 +1,10 @@
-"""One sampler: every uncertain number of a machine and its calibration, one column each, and any estimator on them."""
+"""Every uncertain number of a machine, its calibration and a step as a column, and any estimator on them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, TypeVar, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.domains import BYTE_RATE, FLOP_RATE, NO_POWER, OVERSUBSCRIPTION, PUE, NumberDomain, domains_of
 from volvelle.errors import DescriptionError
@@ -19,6 +18,8 @@ from volvelle.estimators.calibration import (
 )
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
+from volvelle.estimators.sampler import Column, Sampler, Stratified
+from volvelle.estimators.step_inputs import load_column, memory_column
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
 from volvelle.spread import Figure, LogNormal
@@ -27,7 +28,6 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 from volvelle.workload.training import TrainingStep
 
-Column = NDArray[np.float64]
 _LINK_FIELDS = ("rate", "latency", "setup", "efficiency", "fill", "contention", "reduction_efficiency")
 _CHIP_FIELDS = ("buffer", "units", "tile", "power", "price")
 _MONEY = frozenset({"price"})
@@ -51,20 +51,18 @@ class TableEstimator(Protocol):
 # -- pieces that any sampler needs ---------------------------------------------------------------------------------
 
 
-def stratified(generator: np.random.Generator, samples: int) -> Column:
-    """Quantiles, one from each of `samples` equally likely slices, in random order."""
-    return np.asarray((generator.permutation(samples) + generator.random(samples)) / samples)
+MODEL, MEMORY_MODEL = "the model", "the model of memory"
+"""Inputs that no machine has: how far off the model of the time is, and that of memory."""
 
 
-def column_of(figure: Figure, generator: np.random.Generator, samples: int) -> Column:
+def column_of(name: str, figure: Figure, sampler: Sampler) -> Column:
     """Samples of a figure; itself, repeated, where it has no spread."""
-    slices = stratified(generator, samples)
-    return np.full(samples, figure.value) if figure.spread is None else figure.spread.at(slices)
+    return np.full(sampler.samples, figure.value) if figure.spread is None else figure.spread.at(sampler.column(name))
 
 
-def model_error_column(factor: float, *, samples: int, seed: int, what: int = 1) -> Column:
-    """Factors by which a model may be off, one standard deviation being `factor`; time is 1, memory is 2."""
-    return LogNormal(1.0, factor).at(stratified(np.random.default_rng([seed, what]), samples))
+def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL) -> Column:
+    """Factors by which a model may be off, one standard deviation being `factor`."""
+    return LogNormal(1.0, factor).at(sampler.column(name))
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -78,9 +76,10 @@ def time_range(
     time: Callable[[Cluster], Number], system: Cluster, *, error: float, samples: int, seed: int, level: float
 ) -> Range:
     """Where a time lies when numbers of the machine vary within their spreads, and the model by its own `error`."""
-    variants, varied = sampled(system, samples=samples, seed=seed)
-    column = np.asarray(time(variants)) * model_error_column(error, samples=samples, seed=seed)
-    return range_of(column, level=level, varied=(*varied, "the model"))
+    sampler = Stratified(samples, seed)
+    variants, varied = sampled(system, sampler=sampler)
+    column = np.asarray(time(variants)) * model_error_column(error, sampler)
+    return range_of(column, level=level, varied=(*varied, MODEL))
 
 
 # -- a machine, sampled --------------------------------------------------------------------------------------------
@@ -90,8 +89,7 @@ def time_range(
 class _Draw:
     """Columns drawn so far, by name: the same column wherever the same chip or link appears."""
 
-    samples: int
-    generator: np.random.Generator
+    sampler: Sampler
     columns: dict[str, Column] = field(default_factory=dict)
 
     def scaled(self, name: str, value: Value, figure: Figure | None, domain: NumberDomain) -> Value:
@@ -103,7 +101,7 @@ class _Draw:
         if figure is None or figure.spread is None:
             return value
         if name not in self.columns:
-            self.columns[name] = column_of(figure, self.generator, self.samples)
+            self.columns[name] = column_of(name, figure, self.sampler)
         number = cast("Any", value)
         return cast("Value", domain.clipped(self.columns[name] * (number / figure.value if figure.value else 1.0)))
 
@@ -119,13 +117,16 @@ class _Draw:
         return {name: value for name, value in drawn.items() if value is not getattr(part, name)}
 
 
-def sampled(system: Cluster, *, samples: int, seed: int) -> tuple[Cluster, list[str]]:
+def sampled(
+    system: Cluster, *, samples: int = 512, seed: int = 0, sampler: Sampler | None = None
+) -> tuple[Cluster, list[str]]:
     """The system with every uncertain number replaced by a column of samples, and what was varied.
 
-    Samples are stratified: each number takes one value from each of `samples` equally likely slices. Links come first,
-    then fitted constants, then all else, so that a spread on a fact of the machine leaves other columns as they were.
+    Samples are stratified, each number taking one value from each of `samples` equally likely slices, or those of a
+    `sampler`. What a number is called and the seed decide its column alone: machines with the same chip or link vary it
+    together.
     """
-    draw = _Draw(samples, np.random.default_rng(seed))
+    draw = _Draw(Stratified(samples, seed) if sampler is None else sampler)
     # A link that two dimensions share varies as one; its share of a dimension stays what it is.
     links = [replace(dimension.link, **draw.fields(dimension.link, _LINK_FIELDS)) for dimension in system.dimensions]
     if isinstance(system, CalibratedCluster):
@@ -242,7 +243,9 @@ class Samples:
     """Likewise."""
     level: float
     inputs: tuple[str, ...]
-    """Which numbers of the machine were varied."""
+    """Which numbers of the machine, and of what the step's time rests on, were varied."""
+    held: tuple[str, ...] = ()
+    """Which numbers of the step that its memory rests on."""
     model: str
     """What the model's own error rests on."""
 
@@ -256,8 +259,8 @@ class Samples:
         rooms = tuple(name for name in self.inputs if name.endswith(_ROOM))
         return {
             "time": self.range_of(self.time, *self.named(lambda name: not (_pays(name) or _draws(name)))),
-            "memory": range_of(self.memory, level=self.level, varied=("the model of memory",)),
-            "headroom": range_of(self.headroom, level=self.level, varied=(*rooms, "the model of memory")),
+            "memory": range_of(self.memory, level=self.level, varied=(*self.held, MEMORY_MODEL)),
+            "headroom": range_of(self.headroom, level=self.level, varied=(*rooms, *self.held, MEMORY_MODEL)),
         }
 
     def range_of(self, column: Column, *inputs: str) -> Range:
@@ -298,6 +301,8 @@ class UnderUncertainty(TrainingEstimator):
     level: float = 0.8
     unvalidated: float = UNVALIDATED
     """Error of the model, one standard deviation as a factor, where a chip's family has no calibration runs."""
+    sampler: Sampler | None = None
+    """Other samples than stratified ones of that number and seed, such as `ScrambledSobol`."""
 
     def __post_init__(self) -> None:
         if self.samples < 2 or not 0 < self.level < 1:
@@ -315,18 +320,22 @@ class UnderUncertainty(TrainingEstimator):
         """The central answer with its ranges, and the samples behind them, for figures made of time and machine."""
         estimator, system = _with_own_calibration(self.estimator, system)
         central = estimator.estimate(workload, system, mapping)
-        variants, varied = sampled(system, samples=self.samples, seed=self.seed)
+        sampler = self.sampler or Stratified(self.samples, self.seed)
+        variants, varied = sampled(system, sampler=sampler)
         table = estimator.table(workload, variants, MappingTable.of([mapping]))
         fitted = fitted_constants(system, workload.element)
         known = fitted.step_error
-        error = model_error_column(known or self.unvalidated, samples=self.samples, seed=self.seed)
-        held_error = model_error_column(fitted.memory_error or 1.0, samples=self.samples, seed=self.seed, what=2)
+        error = model_error_column(known or self.unvalidated, sampler)
+        load, loads = load_column(lambda step: estimator.estimate(step, system, mapping).time, workload, sampler)
+        held_error = model_error_column(fitted.memory_error or 1.0, sampler, name=MEMORY_MODEL)
+        memory, held = memory_column(central, workload, sampler, held_error)
         samples = Samples(
             system=variants,
-            time=table.time * error,
-            memory=table.memory_bytes * held_error,
+            time=table.time * load * error,
+            memory=memory,
             level=self.level,
-            inputs=tuple(varied),
+            inputs=(*varied, *loads),
+            held=held,
             model="the model, by calibration runs" if known else "the model, not calibrated on this family",
         )
         own = {

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import BaseModel
 from rich.text import Text
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Datum, Entry, LinkFile, ModelFile
+from volvelle.catalogue.exact import ExactNumber, numbers_of
+from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Entry, LinkFile, ModelFile
 from volvelle.catalogue.search import KINDS, STACKS, Match
 from volvelle.catalogue.stacks import runs_of_stack, stack_entries
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
@@ -70,6 +70,14 @@ def print_matches(matches: Sequence[Match]) -> None:
     console.print(f"\nvolvelle catalogue {first.room} {first.name}: every number of it, with its source", style="dim")
 
 
+def print_exact(found: Sequence[ExactNumber]) -> None:
+    """Numbers that enter as exact."""
+    rows = [(one.room, one.name, one.number, one.value, one.evidence) for one in found]
+    console = wide_console()
+    console.print(plain_table("", ("kind", "name", "number", "value", "evidence"), rows, numbers=("value",)))
+    console.print(f"\n{len(rows)} numbers are taken as exact: their sources state no spread", style="dim")
+
+
 def _rows(catalogue: Catalogue, room: str) -> Iterator[tuple[str, ...]]:
     for name in catalogue.names(room):
         entry = catalogue.entry(room, name)
@@ -109,21 +117,6 @@ def _row(entry: Entry) -> tuple[str, ...]:
     return (f"{count:.4g} B", str(shape.layers), str(shape.hidden), str(shape.heads), str(shape.sequence))
 
 
-def _numbers(value: object, path: str = "") -> Iterator[tuple[str, Datum]]:
-    """Every datum in an entry, with where it stands."""
-    if isinstance(value, Datum):
-        yield path, value
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _numbers(getattr(value, name), f"{path}.{name}" if path else name)
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _numbers(inner, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _numbers(inner, f"{path}.{index}")
-
-
 def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
     """One entry, every number with its evidence and source."""
     console = wide_console()
@@ -158,7 +151,7 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
             console.print(f"dimension {index}: {d.name}, {d.topology}, {size}, link {d.link}")
     columns = ("number", "value", "spread", "evidence", "source, note")
     table = plain_table("", columns, numbers=("value",), folded=("source, note",))
-    for path, datum in _numbers(entry):
+    for path, datum in numbers_of(entry):
         spread = datum.spread
         if spread is None:
             around = ""

@@ -5,6 +5,7 @@ from enum import Enum
 
 from volvelle.domains import EXPERT_LOAD, NO_SHARE, NO_SIZE, SEQUENCES, STATE_BYTES, STATE_WORK, check_fields, number
 from volvelle.quantities import Bytes
+from volvelle.spread import Evidence, Figure, Interval
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
@@ -19,6 +20,29 @@ class Counting(Enum):
     """What the declarations of operations imply, all of it."""
     COMET = "comet"
     """As Tables 1 and 2 of COMET have it, for comparing with that paper."""
+
+
+RESERVED = Figure(
+    value=1.5 * 2**30,
+    evidence=Evidence.ASSUMED,
+    source="Hugging Face, Model training anatomy: 1 to 2 GB of kernels; libraries of collectives keep buffers beside",
+    spread=Interval(1.0e9, 2.5e9),
+)
+"""Memory that drivers, kernels and communication libraries keep, unless a step states it."""
+FRAGMENTATION = Figure(
+    value=0.05,
+    evidence=Evidence.ASSUMED,
+    source="an assumption: allocators lose from 2 to 10 %",
+    spread=Interval(0.02, 0.10),
+)
+"""Memory lost between tensors over what activations take, unless a step states it."""
+BUSIEST_EXPERT = Figure(
+    value=1.0,
+    evidence=Evidence.ASSUMED,
+    source="an assumption: the busiest expert of a router kept in balance has up to a fifth more than the mean",
+    spread=Interval(1.0, 1.2),
+)
+"""Tokens on the busiest expert's chip over the even share, unless a step states it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +71,15 @@ class TrainingStep:
 
     backward: bool = True
     """False: the forward pass alone, without gradients and optimiser."""
-    expert_load: float = number(EXPERT_LOAD, 1.0)
+    expert_load: float = number(EXPERT_LOAD, BUSIEST_EXPERT.value)
     """Tokens on the busiest expert's chip over the even share: routing out of balance, or a capacity padded to."""
     counting: Counting = Counting.DERIVED
     split_heads: bool = False
     """Tensor parallelism may cut through heads and other units that it splits; else its degree has to divide them."""
-    reserved: Bytes = number(NO_SIZE, 1.5 * 2**30)
-    """Memory that drivers, kernels and communication libraries keep: 1 to 2 GB (Hugging Face, training anatomy)."""
-    fragmentation: float = number(NO_SHARE, 0.05)
-    """Memory lost between tensors over what activations take; an assumption, allocators lose from 2 to 10 %."""
+    reserved: Bytes = number(NO_SIZE, RESERVED.value)
+    """Memory that drivers, kernels and communication libraries keep."""
+    fragmentation: float = number(NO_SHARE, FRAGMENTATION.value)
+    """Memory lost between tensors over what activations take."""
 
     def __post_init__(self) -> None:
         check_fields(self, "training step")

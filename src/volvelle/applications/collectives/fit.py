@@ -103,7 +103,7 @@ def fit_collectives(
     links: dict[str, Link] = {}
     constants: list[FittedConstant] = []
     for stage, series, held, values in _fitted_stages(rows, catalogue, stages):
-        links = held | _with(held, stage, values)
+        links = held | with_values(held, stage, values)
         constants += _described(stage, series, links, values, held)
     constants += fit_nccl(rows, catalogue)
     if not constants:
@@ -123,9 +123,9 @@ def _fitted_stages(
         if series:
             for name in {link for constant in stage.constants for link in constant.links}:
                 links.setdefault(name, catalogue.link(name))
-            values = _fitted(stage, series, links)
+            values = fitted_stage(stage, series, links)
             yield stage, series, dict(links), values
-            links = _with(links, stage, values)
+            links = with_values(links, stage, values)
 
 
 def _yaml_line(name: str, value: float, low: float, high: float) -> str:
@@ -141,7 +141,8 @@ def _yaml_line(name: str, value: float, low: float, high: float) -> str:
     )
 
 
-def _with(links: Mapping[str, Link], stage: Stage, values: Column) -> dict[str, Link]:
+def with_values(links: Mapping[str, Link], stage: Stage, values: Column) -> dict[str, Link]:
+    """Links with other values of a stage's constants."""
     changed = dict(links)
     for constant, value in zip(stage.constants, values, strict=True):
         for name in constant.links:
@@ -160,7 +161,8 @@ def stage_losses(
     return losses
 
 
-def _fitted(stage: Stage, series: Sequence[Series], links: Mapping[str, Link]) -> Column:
+def fitted_stage(stage: Stage, series: Sequence[Series], links: Mapping[str, Link]) -> Column:
+    """What series say of a stage's constants, with links as they are otherwise."""
     start = {f"{constant.name} of {' '.join(constant.links)}": constant.start for constant in stage.constants}
     best = least_from(
         lambda values: _loss(stage, series, links, np.array(list(values.values()))),
@@ -183,11 +185,11 @@ def stage_residuals(
 
 
 def _loss(stage: Stage, series: Sequence[Series], links: Mapping[str, Link], values: Column) -> float:
-    return weighed(series, _residuals(series, _with(links, stage, values)))
+    return weighed(series, link_residuals(series, with_values(links, stage, values)))
 
 
-def _residuals(series: Sequence[Series], links: Mapping[str, Link]) -> Column:
-    """ln(predicted / measured), row by row."""
+def link_residuals(series: Sequence[Series], links: Mapping[str, Link]) -> Column:
+    """ln(predicted / measured), row by row, with other links."""
     return np.concatenate([np.log(_predicted(each, links) / each.times) for each in series])
 
 
@@ -208,13 +210,13 @@ def _described(
     A row whose time changes by s % when a constant changes by 1 % asks, alone, for a constant that is off by its
     residual over s. Of the rows that depend on a constant most, the middle four fifths give the range.
     """
-    residuals = _residuals(series, links)
+    residuals = link_residuals(series, links)
     error = float(np.median(np.abs(np.expm1(residuals))))
     found = []
     for index, constant in enumerate(stage.constants):
         nudged = values.copy()
         nudged[index] *= 1.01
-        slope = (_residuals(series, _with(links, stage, nudged)) - residuals) / np.log(1.01)
+        slope = (link_residuals(series, with_values(links, stage, nudged)) - residuals) / np.log(1.01)
         telling = np.abs(slope) >= 0.8 * np.abs(slope).max()
         asked = np.log(values[index]) - residuals[telling] / slope[telling]
         value = float(values[index])

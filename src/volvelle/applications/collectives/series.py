@@ -24,6 +24,8 @@ class Series:
     question: CollectiveQuestion
     sizes: Column
     times: Column
+    rows: tuple[str, ...]
+    """Ids of the rows."""
 
 
 def series_of(rows: Sequence[CollectiveMeasurement], catalogue: Catalogue) -> list[Series]:
@@ -40,6 +42,7 @@ def series_of(rows: Sequence[CollectiveMeasurement], catalogue: Catalogue) -> li
             alike[0][1],
             np.array([asked.work.size for _, asked in alike]),
             np.array([row.time for row, _ in alike], dtype=np.float64),
+            tuple(row.head.row_id for row, _ in alike),
         )
         for alike in gathered.values()
     ]

@@ -16,7 +16,7 @@ from volvelle.applications.cross_validation import by_size, by_value, cross_vali
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel
 from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_question
-from volvelle.applications.fitted_constants import Fit, FittedConstant, model_error_constants
+from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
@@ -42,9 +42,10 @@ class StackFit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class DlrmCase:
     """A row's time as numbers of the two constants: base + scattered / gather + fixed."""
 
+    row_id: str
     base: float
     scattered: float
     seconds: float
@@ -60,7 +61,7 @@ def fit_stack(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Cat
 
     Rows of one machine, model and batch count together as one: most of MLPerf is eight H100.
     """
-    known = _cases(stack, rows, catalogue)
+    known = dlrm_cases(stack, rows, catalogue)
     cases = [case for case in known if case.fitted]
     if not cases:
         raise DescriptionError(f"no calibration row ran by {stack!r}")
@@ -70,31 +71,32 @@ def fit_stack(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Cat
             "add rows of another batch, or of another number of chips"
         )
     error = _model_error(stack, cases, [case for case in known if not case.fitted])
-    return StackFit(len(cases), *_constants(stack, cases), error)
+    return StackFit(len(cases), *least_constants(stack, cases), error)
 
 
-def _constants(stack: str, cases: Sequence[_Case]) -> tuple[float, float, float]:
+def least_constants(stack: str, cases: Sequence[DlrmCase]) -> tuple[float, float, float]:
     """The loss, and the two constants that have the least of it."""
     repeats = Counter(case.configuration for case in cases)
     weights = np.array([1.0 / repeats[case.configuration] for case in cases])
 
     def loss(gather: float, fixed: float) -> float:
-        return float(weights @ np.abs(_errors(cases, gather, fixed)) / weights.sum())
+        return float(weights @ np.abs(dlrm_errors(cases, gather, fixed)) / weights.sum())
 
     return min((loss(g, f), float(g), float(f)) for g, f in product(_GATHERS, _FIXED[stack]))
 
 
-def _errors(cases: Sequence[_Case], gather: float, fixed: float) -> NDArray[np.float64]:
+def dlrm_errors(cases: Sequence[DlrmCase], gather: float, fixed: float) -> NDArray[np.float64]:
+    """ln(predicted / measured) of rows with two constants."""
     return np.array([np.log((case.base + case.scattered / gather + fixed) / case.seconds) for case in cases])
 
 
-def _model_error(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> ModelError:
-    def score(rest: Sequence[_Case], out: Sequence[_Case]) -> list[float] | None:
+def _model_error(stack: str, cases: Sequence[DlrmCase], apart: Sequence[DlrmCase]) -> ModelError:
+    def score(rest: Sequence[DlrmCase], out: Sequence[DlrmCase]) -> list[float] | None:
         # Two constants take two configurations at least.
         if len({case.configuration for case in rest}) < 2:
             return None
-        _, gather, fixed = _constants(stack, rest)
-        return [float(error) for error in _errors(out, gather, fixed)]
+        _, gather, fixed = least_constants(stack, rest)
+        return [float(error) for error in dlrm_errors(out, gather, fixed)]
 
     publications = by_value(cases, lambda case: case.publication)
     chips = by_value(cases, lambda case: case.cluster.chip.name)
@@ -111,7 +113,8 @@ def _model_error(stack: str, cases: Sequence[_Case], apart: Sequence[_Case]) -> 
     )
 
 
-def _cases(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> list[_Case]:
+def dlrm_cases(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> list[DlrmCase]:
+    """Calibration rows of one software that can be asked about."""
     plain = replace(dlrm_model(stack), gather=1.0, fixed=0.0, samples=2)
     known: dict[object, tuple[float, float]] = {}
     found = []
@@ -125,7 +128,9 @@ def _cases(stack: str, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalo
         if name not in known:
             known[name] = _parts(question, plain)
         fitted = "PCIe" not in row.accelerator
-        found.append(_Case(*known[name], row.seconds, name, row.head.group, question.system, fitted))
+        found.append(
+            DlrmCase(row.head.row_id, *known[name], row.seconds, name, row.head.group, question.system, fitted)
+        )
     return found
 
 
@@ -153,7 +158,7 @@ def fit_dlrm(rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> Fi
             ("fixed part of a step", fit.fixed, held.fixed, SECONDS),
         ):
             constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
-        constants += model_error_constants(stack, fit.model_error, dlrm_model_error(stack))
+        constants += model_errorleast_constants(stack, fit.model_error, dlrm_model_error(stack))
         fitted[stack] = replace(held, gather=fit.gather, fixed=fit.fixed, error=fit.model_error.inside)
         notes.append(f"{stack}: {fit.rows} calibration rows, mean error {percent(fit.mean_abs_error)}")
         if stack == "other":

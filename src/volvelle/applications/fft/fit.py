@@ -23,7 +23,7 @@ from volvelle.quantities import BYTES_PER_SECOND, FRACTION, percent
 from volvelle.system.cluster import Cluster
 
 _FACTORS = (0.75, 0.87, 0.93, 1.0, 1.07, 1.15, 1.33)
-_MANY, _FEW = 6, 2
+_MANY, FEW = 6, 2
 """Rounds of a fit that is shown, and of one of the many with rows left out."""
 
 
@@ -31,10 +31,10 @@ def fit_transport(
     transport: str, rows: CalibrationRows[FftMeasurement], catalogue: Catalogue, *, rounds: int = _MANY
 ) -> tuple[dict[str, float], float]:
     """What one way of travelling sustains: the three numbers, and their loss."""
-    asked = [case for case in _cases(rows, catalogue) if case.transport == transport]
+    asked = [case for case in fft_cases(rows, catalogue) if case.transport == transport]
     if not asked:
         raise DescriptionError(f"no calibration row travels by {transport!r}")
-    return _rates(asked, rounds=rounds)
+    return travelled_rates(asked, rounds=rounds)
 
 
 def fit_model_error(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue) -> ModelError:
@@ -42,16 +42,16 @@ def fit_model_error(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue)
 
     A publication is left out at a time; where all rows that travel one way are of one publication, a library is.
     """
-    cases = [case for case in _cases(rows, catalogue) if case.transport and _exchanges(case.question)]
+    cases = [case for case in fft_cases(rows, catalogue) if case.transport and case.exchanges]
     if not cases:
         raise DescriptionError(
             "no calibration row of a transform names, in its column transport, a way of travelling between several "
             "chips that there is a cluster for: nccl, host-staged or cuda-aware-mpi on V100-32GB PCIe"
         )
 
-    def score(rest: Sequence[_Case], out: Sequence[_Case]) -> list[float] | None:
-        best, _ = _rates(rest, rounds=_FEW)
-        return [_log_error(case, best) for case in out]
+    def score(rest: Sequence[FftCase], out: Sequence[FftCase]) -> list[float] | None:
+        best, _ = travelled_rates(rest, rounds=FEW)
+        return [log_error(case, best) for case in out]
 
     seen: list[list[float]] = []
     sizes: list[list[float]] = []
@@ -72,24 +72,34 @@ def fit_model_error(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue)
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class FftCase:
+    """A calibration row of transforms."""
+
+    row_id: str
     question: FftQuestion
     seconds: float
     transport: str
     publication: str
     library: str
 
+    @property
+    def exchanges(self) -> bool:
+        """Whether data change hands at all; on one chip, and within one rank, only memory is timed."""
+        alone = self.question.decision.exchange
+        return self.question.system.accelerators > 1 and (alone is None or alone[0] > 1)
 
-def _cases(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue) -> list[_Case]:
+
+def fft_cases(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue) -> list[FftCase]:
+    """Calibration rows that can be asked about."""
     found = []
     for row in rows.rows:
         asked = fft_question(row, catalogue)
         if not isinstance(asked, str) and row.seconds is not None:
-            found.append(_Case(asked, row.seconds, row.transport, row.head.group, row.library))
+            found.append(FftCase(row.head.row_id, asked, row.seconds, row.transport, row.head.group, row.library))
     return found
 
 
-def _rates(asked: Sequence[_Case], *, rounds: int) -> tuple[dict[str, float], float]:
+def travelled_rates(asked: Sequence[FftCase], *, rounds: int) -> tuple[dict[str, float], float]:
     """The three numbers of one way of travelling, and their loss: factors on those of the catalogue, ever finer.
 
     Factors on purpose: the doubt that the catalogue states was found by them, with rows left out of the fit. A simplex
@@ -101,10 +111,10 @@ def _rates(asked: Sequence[_Case], *, rounds: int) -> tuple[dict[str, float], fl
         "contention": float(inner.link.contention),
         "between": float(outer.link.rate),
     }
-    exchanging = [case for case in asked if _exchanges(case.question)]
+    exchanging = [case for case in asked if case.exchanges]
 
     def judged(constants: Mapping[str, float]) -> float:
-        return float(np.mean([abs(_log_error(case, constants)) for case in exchanging]))
+        return float(np.mean([abs(log_error(case, constants)) for case in exchanging]))
 
     loss = judged(best)
     for step in range(rounds):
@@ -118,13 +128,8 @@ def _rates(asked: Sequence[_Case], *, rounds: int) -> tuple[dict[str, float], fl
     return best, loss
 
 
-def _exchanges(asked: FftQuestion) -> bool:
-    """Whether data change hands at all; on one chip, and within one rank, only memory is timed."""
-    alone = asked.decision.exchange
-    return asked.system.accelerators > 1 and (alone is None or alone[0] > 1)
-
-
-def _log_error(case: _Case, constants: Mapping[str, float]) -> float:
+def log_error(case: FftCase, constants: Mapping[str, float]) -> float:
+    """ln(predicted / measured) with some rates of travelling."""
     asked = case.question
     return float(np.log(FftModel().least(asked.candidates, _with(asked.system, constants)) / case.seconds))
 
@@ -138,13 +143,13 @@ def _with(cluster: Cluster, constants: Mapping[str, float]) -> Cluster:
 
 def fit_fft(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue) -> Fit:
     """Every way of travelling that the rows tell of, beside the catalogue, and how well it fits."""
-    cases = [case for case in _cases(rows, catalogue) if case.transport and _exchanges(case.question)]
+    cases = [case for case in fft_cases(rows, catalogue) if case.transport and case.exchanges]
     constants: list[FittedConstant] = []
     notes: list[str] = []
     fitted: dict[str, object] = {}
     for transport in dict.fromkeys(case.transport for case in cases):
         fit, loss = fit_transport(transport, rows, catalogue)
-        mine = [case for case in _cases(rows, catalogue) if case.transport == transport]
+        mine = [case for case in fft_cases(rows, catalogue) if case.transport == transport]
         inner, outer = mine[0].question.system.dimensions
         for key, name, held, kind in (
             ("inside", "a card below one host", inner.link.rate, BYTES_PER_SECOND),

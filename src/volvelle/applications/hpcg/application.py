@@ -12,12 +12,14 @@ from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
+from volvelle.applications.hpcg.own_runs import own_factors
 from volvelle.applications.hpcg.plan import hpcg_layout
 from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding, PlannedCurves
 from volvelle.catalogue import Catalogue
-from volvelle.domains import SHARE
+from volvelle.domains import ACCELERATORS, SHARE
+from volvelle.interchange.logs.readers import read_log
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, percent, show
 from volvelle.system.cluster import Cluster
 
@@ -36,6 +38,13 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     plans: ClassVar[str] = "The local grid for HPCG, and what to expect."
     plan_options: ClassVar[tuple[Option, ...]] = (
         Option(flag="--memory", domain=SHARE, default="50 %", help="Share of a device's memory to fill."),
+        Option(flag="--runs", metavar="LOG", help="Reports of runs of your own on such devices."),
+        Option(
+            flag="--run-devices",
+            kind=int,
+            domain=ACCELERATORS,
+            help="Devices of those runs. [default: one a rank]",
+        ),
         Option(
             flag="--figure",
             kind=Path,
@@ -78,6 +87,14 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         """One run: no other does better."""
         family = catalogue.chip_file(system.chip.name).family
         factors = hpcg_factors(family)
+        if options.get("runs"):
+            template = system.name.partition("/")[0]
+            factors = own_factors(
+                factors,
+                read_log(Path(options["runs"])),
+                machine=lambda devices: catalogue.cluster(f"{template}/{devices}"),
+                devices=options.get("run_devices"),
+            )
         share = parse(options.get("memory", "50 %"), FRACTION)
         layout = hpcg_layout(system, factors, share=share)
         return Question(
@@ -124,7 +141,9 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     def notes(self, planned: HpcgPlanned) -> Iterable[str]:
         """Whose factors stand in."""
         factors = planned.asked.calibration
-        if not factors.fitted:
+        if factors.own:
+            yield factors.own
+        elif not factors.fitted:
             yield f"factors are those of {factors.family}"
 
     def plan_findings(self, planned: HpcgPlanned) -> Iterable[Finding]:

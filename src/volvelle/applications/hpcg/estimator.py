@@ -12,7 +12,8 @@ from volvelle.economics.step_cost import CostAssumptions
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart
-from volvelle.estimators.uncertainty import Column, column_of, range_of
+from volvelle.estimators.sampler import Column, Stratified
+from volvelle.estimators.uncertainty import column_of, range_of
 from volvelle.laws.energy import run_energy
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_memory, hpcg_rate, hpcg_scaling_efficiency
 from volvelle.quantities import Count, Flop, FlopPerSecond
@@ -72,6 +73,8 @@ class HpcgFactors:
     """Lost with every doubling of the nodes."""
     few_ranks: Figure
     """Ranks of one thread that it takes to draw most of a device's memory rate; 0 where it takes none."""
+    own: str = ""
+    """What runs of one's own changed; empty: none were given."""
 
     def named(self) -> Mapping[str, Figure]:
         """The factors by name, in the order they multiply."""
@@ -149,8 +152,8 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
 
     def drawn(self) -> dict[str, Column]:
         """Samples of every factor."""
-        generator = np.random.default_rng(self.seed)
-        return {name: column_of(figure, generator, self.samples) for name, figure in self.factors.named().items()}
+        sampler = Stratified(self.samples, self.seed)
+        return {name: column_of(f"HPCG: {name}", figure, sampler) for name, figure in self.factors.named().items()}
 
     def drawn_rates(self, cluster: Cluster, layout: HpcgLayout, *, only: str = "") -> Column:
         """Rates of one run by the samples of the factors, of all or of one while the others stay central."""

@@ -56,7 +56,11 @@ class HpcgFit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class HpcgPoint:
+    """A run that a fit counts."""
+
+    row_id: str
+    chips: int
     level: str
     system: str
     host: bool
@@ -69,17 +73,12 @@ class _Point:
 
 def fit_hpcg(rows: CalibrationRows[HpcgMeasurement]) -> HpcgFit:
     """Fit to calibration rows."""
-    points = _points(rows)
+    points = hpcg_points(rows)
     accelerators = [point for point in points if not point.host]
     hosts = [point for point in points if point.host]
-    lost = _accelerators_lost(accelerators)
-    held = hpcg_factors("a64fx")
-    host_lost = _least(
-        hosts,
-        [_Lost(step, lost.doubling, half) for step in _STEPS for half in _HALVES],
-        _Lost(held.step.value, lost.doubling, held.few_ranks.value),
-    )
-    levels = _levels(accelerators, lost) | _levels(hosts, host_lost)
+    lost = accelerators_lost(accelerators)
+    host_lost = hosts_lost(hosts, accelerators)
+    levels = family_levels(accelerators, lost) | family_levels(hosts, host_lost)
     within = _within(accelerators)
     told = {"accelerators": accelerators, "hosts": hosts}
     # Families whose level as of today stands for the class.
@@ -110,38 +109,47 @@ class _Lost(NamedTuple):
     half: float = 0.0
 
 
-def _least(points: Sequence[_Point], tried: Iterable[_Lost], held: _Lost) -> _Lost:
+def _least(points: Sequence[HpcgPoint], tried: Iterable[_Lost], held: _Lost) -> _Lost:
     """The losses that fit best; the catalogue's where all runs are as large, because they do not tell."""
     return min((_loss(points, lost), lost) for lost in tried)[1] if _several_sizes(points) else held
 
 
-def _accelerators_lost(points: Sequence[_Point]) -> _Lost:
+def hosts_lost(hosts: Sequence[HpcgPoint], accelerators: Sequence[HpcgPoint]) -> _Lost:
+    """What scaling loses of hosts; every doubling loses as much as of accelerators."""
+    held, doubling = hpcg_factors("a64fx"), accelerators_lost(accelerators).doubling
+    tried = [_Lost(step, doubling, half) for step in _STEPS for half in _HALVES]
+    return _least(hosts, tried, _Lost(held.step.value, doubling, held.few_ranks.value))
+
+
+def accelerators_lost(points: Sequence[HpcgPoint]) -> _Lost:
+    """What scaling loses of accelerators."""
     held = hpcg_factors("hopper")
     tried = [_Lost(step, doubling) for step in _STEPS for doubling in _DOUBLINGS]
     return _least(points, tried, _Lost(held.step.value, held.doubling.value))
 
 
-def _several_sizes(points: Sequence[_Point]) -> bool:
+def _several_sizes(points: Sequence[HpcgPoint]) -> bool:
     return len({(point.nodes, point.ranks) for point in points}) > 1
 
 
-def _within(points: Sequence[_Point]) -> float:
+def _within(points: Sequence[HpcgPoint]) -> float:
     """One standard deviation of systems around the level of their family, as a factor, by leaving one out at a time.
 
     A system counts once, and only families of three or more systems count: one run many times says nothing of others.
     """
     sizes = Counter(level for level, _ in {(point.level, point.system) for point in points})
 
-    def score(rest: Sequence[_Point], out: Sequence[_Point]) -> list[float] | None:
+    def score(rest: Sequence[HpcgPoint], out: Sequence[HpcgPoint]) -> list[float] | None:
         if sizes[out[0].level] < 3:
             return None
-        lost = _accelerators_lost(rest)
-        return [float(np.median(_left(out, _levels(rest, lost), lost)))]
+        lost = accelerators_lost(rest)
+        return [float(np.median(residuals_of(out, family_levels(rest, lost), lost)))]
 
     return rows_error(cross_validated(points, by_value(points, lambda point: (point.level, point.system)), score))
 
 
-def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
+def hpcg_points(rows: CalibrationRows[HpcgMeasurement]) -> list[HpcgPoint]:
+    """Calibration runs that can be asked about."""
     catalogue = Catalogue()
     asked_rows = [(row, asked) for row in rows.rows if not isinstance(asked := hpcg_question(row, catalogue), str)]
     if not asked_rows:
@@ -163,7 +171,9 @@ def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
         assert row.rate is not None, "a row without a rate puts no question"
         early = family == "ampere" and "" < build_date(row) <= EARLY
         found.append(
-            _Point(
+            HpcgPoint(
+                row.head.row_id,
+                asked.system.accelerators,
                 "ampere-early" if early else family,
                 row.system,
                 kinds[family] == "host",
@@ -176,7 +186,7 @@ def _points(rows: CalibrationRows[HpcgMeasurement]) -> list[_Point]:
     return found
 
 
-def _apart(points: Sequence[_Point], lost: _Lost) -> Column:
+def _apart(points: Sequence[HpcgPoint], lost: _Lost) -> Column:
     """Logarithms with scaling and ranks taken out."""
     nodes = np.array([point.nodes for point in points])
     ranks = np.array([point.ranks for point in points])
@@ -185,7 +195,8 @@ def _apart(points: Sequence[_Point], lost: _Lost) -> Column:
     return np.asarray(np.array([point.logarithm for point in points]) - np.log(scaling * few))
 
 
-def _levels(points: Sequence[_Point], lost: _Lost) -> dict[str, float]:
+def family_levels(points: Sequence[HpcgPoint], lost: _Lost) -> dict[str, float]:
+    """Logarithm of HPCG over streaming by family, the median of its runs."""
     values = _apart(points, lost)
     found = {}
     for name in sorted({point.level for point in points}):
@@ -195,12 +206,13 @@ def _levels(points: Sequence[_Point], lost: _Lost) -> dict[str, float]:
     return found
 
 
-def _left(points: Sequence[_Point], levels: Mapping[str, float], lost: _Lost) -> Column:
+def residuals_of(points: Sequence[HpcgPoint], levels: Mapping[str, float], lost: _Lost) -> Column:
+    """ln(measured / predicted) of runs with some levels."""
     return np.asarray(_apart(points, lost) - np.array([levels[point.level] for point in points]))
 
 
-def _loss(points: Sequence[_Point], lost: _Lost) -> float:
-    left = np.abs(_left(points, _levels(points, lost), lost))
+def _loss(points: Sequence[HpcgPoint], lost: _Lost) -> float:
+    left = np.abs(residuals_of(points, family_levels(points, lost), lost))
     weights = np.array([point.weight for point in points])
     return float(weights @ left / weights.sum())
 

@@ -48,15 +48,18 @@ _KINDS = {"column": SECONDS, "work_per_joule": None, "panel_intensity": None}
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class HplRun:
+    """A calibration run that counts in a fit."""
+
+    row: HplMeasurement
     asked: HplQuestion
     rate: float
     weight: float
 
 
-def family_runs(family: str, rows: CalibrationRows[HplMeasurement], catalogue: Catalogue) -> list[_Run]:
+def family_runs(family: str, rows: CalibrationRows[HplMeasurement], catalogue: Catalogue) -> list[HplRun]:
     """Calibration runs of a family, each configuration once."""
-    found: dict[tuple[int, int, int], _Run] = {}
+    found: dict[tuple[int, int, int], HplRun] = {}
     for row in rows.rows:
         asked = hpl_question(row, catalogue)
         if isinstance(asked, str) or asked.calibration.family != family or row.rate is None:
@@ -64,7 +67,7 @@ def family_runs(family: str, rows: CalibrationRows[HplMeasurement], catalogue: C
         if beyond_its_network(row, asked):
             continue
         key = asked.work.order, asked.decision.processes, round(row.rate / 1e12)
-        found.setdefault(key, _Run(asked, row.rate, 1.0 if row.head.group == "top500" else 3.0))
+        found.setdefault(key, HplRun(row, asked, row.rate, 1.0 if row.head.group == "top500" else 3.0))
     return list(found.values())
 
 
@@ -105,11 +108,12 @@ def fit_hpl(
     return replace(fit, notes=(said,), scores={**fit.scores, "error": error})
 
 
-def _errors(runs: Sequence[_Run], values: Mapping[str, float]) -> Column:
+def _errors(runs: Sequence[HplRun], values: Mapping[str, float]) -> Column:
     """Logarithms of predicted over measured, for one candidate."""
-    return np.array([log(_predicted(run, values) / run.rate) for run in runs])
+    return np.array([log(predicted_rate(run, values) / run.rate) for run in runs])
 
 
-def _predicted(run: _Run, values: Mapping[str, float]) -> float:
+def predicted_rate(run: HplRun, values: Mapping[str, float]) -> float:
+    """FLOP/s of a run with other constants of its family."""
     constants = replace(run.asked.calibration, **values)  # type: ignore[arg-type]
     return PanelByPanel(constants=constants).estimate(run.asked.work, run.asked.system, run.asked.decision).rate

@@ -1,4 +1,4 @@
-"""What logs say, whichever tool wrote them: runs of steps, collectives, matrix products and Linpack runs.
+"""What logs say, whichever tool wrote them: runs of steps, collectives, matrix products, Linpack and HPCG.
 
 Every value keeps the line it was read from. What looked like a measurement and is none is kept too, with its line and
 the reason; lines of other kinds are counted.
@@ -138,6 +138,19 @@ class LoggedLinpack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedGradients:
+    """One run of HPCG that the benchmark itself calls valid."""
+
+    line: int
+    ranks: int | None
+    """None: the excerpt does not say them."""
+    grid: tuple[int, ...] | None
+    """Points along x, y and z that each rank has."""
+    flop_rate: float
+    """FLOP per second, the rating as printed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """All that was read from one file."""
 
@@ -149,6 +162,7 @@ class Log:
     collectives: tuple[LoggedCollective, ...] = ()
     gemms: tuple[LoggedGemm, ...] = ()
     linpack: tuple[LoggedLinpack, ...] = ()
+    gradients: tuple[LoggedGradients, ...] = ()
     refused: tuple[Refused, ...] = ()
     warnings: tuple[str, ...] = ()
     lines: int = 0
@@ -157,4 +171,5 @@ class Log:
     @property
     def measurements(self) -> int:
         """How many were taken."""
-        return len(self.runs) + len(self.collectives) + len(self.gemms) + len(self.linpack)
+        found = (self.runs, self.collectives, self.gemms, self.linpack, self.gradients)
+        return sum(map(len, found))

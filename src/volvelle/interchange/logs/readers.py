@@ -12,6 +12,7 @@ from volvelle.interchange.logs import (
     deepspeed,
     gemm,
     hf_trainer,
+    hpcg,
     hpl,
     megatron,
     mlperf,
@@ -26,7 +27,7 @@ from volvelle.interchange.logs.logged import Log, Refused
 _LARGEST = 2**30
 _SHAPES = (
     "nccl-tests or rccl-tests (text, CSV, JSON), Megatron-LM, torchtitan, NeMo 2, DeepSpeed, Hugging Face's Trainer, "
-    "MLPerf, HPL, rocblas-bench, or a table with m,n,k,element,seconds"
+    "MLPerf, HPL, HPCG, rocblas-bench, or a table with m,n,k,element,seconds"
 )
 _Read = Callable[[str, Sequence[Line]], tuple[tuple[Any, ...], list[Refused]]]
 _FORMS: tuple[tuple[str, str, Callable[[str], bool], _Read], ...] = (
@@ -40,6 +41,7 @@ _FORMS: tuple[tuple[str, str, Callable[[str], bool], _Read], ...] = (
     ("nccl-tests", "collectives", nccl_tests.is_row, lambda file, lines: nccl_tests.read_nccl_tests(lines)),
     ("nccl-csv", "collectives", nccl_files.is_csv_header, lambda file, lines: nccl_files.read_nccl_csv(lines)),
     ("hpl", "linpack", hpl.is_run, lambda file, lines: hpl.read_hpl(lines)),
+    ("hpcg", "gradients", hpcg.is_verdict, lambda file, lines: hpcg.read_hpcg(lines)),
     ("gemm", "gemms", gemm.is_header, lambda file, lines: gemm.read_gemms(lines)),
 )
 """Tool, what its log holds, what its lines look like, what reads them. Where several fit, most lines decide."""

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import create_model
 
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.exact import ExactNumber
 from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Entry, LinkFile, ModelFile
 from volvelle.catalogue.search import KINDS, STACKS, Match
 from volvelle.catalogue.stacks import runs_of_stack, stack_entries
@@ -39,6 +40,22 @@ class MatchesDocument(Document):
     matches: list[MatchEntry]
 
 
+class ExactEntry(Document):
+    """A number that is taken as exact: its source states no spread."""
+
+    room: str
+    name: str
+    number: str
+    value: str
+    evidence: str
+
+
+class ExactDocument(Document):
+    """Numbers that are taken as exact."""
+
+    exact: list[ExactEntry]
+
+
 class EntriesDocument(Document):
     """All entries of one room, as their files state them."""
 
@@ -55,6 +72,11 @@ class EntriesDocument(Document):
 def matches_document(matches: Sequence[Match]) -> MatchesDocument:
     """What a search found."""
     return MatchesDocument.model_validate({"matches": matches})
+
+
+def exact_document(found: Sequence[ExactNumber]) -> ExactDocument:
+    """Numbers without a spread."""
+    return ExactDocument.model_validate({"exact": found})
 
 
 def _stack(name: str) -> StackDocument:

@@ -14,12 +14,13 @@ from volvelle.catalogue.published.pitfalls import PitfallsTalk, Printed, Printed
 from volvelle.quantities import percent
 from volvelle.report.sheet import Sheet
 from volvelle.reproductions.item import Columns, Document, Item, Number, sheet_of
+from volvelle.reproductions.pitfalls.hpcg_uq import hpcg_uq_item
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 
-ITEMS = ("training", "hpcg", "hpl")
+ITEMS = ("training", "hpcg", "hpcg-uq", "hpl")
 STACK = "aurora-stacks/1"
 HIDDEN = (1536, 2048, 2560)
 """Widths of a Llama of such a size; the middle one is the reading that the table is computed by."""
@@ -63,7 +64,9 @@ _COLUMNS: Columns = {
 def pitfalls_item(talk: PitfallsTalk, name: str, catalogue: Catalogue | None = None) -> Item:
     """One piece of the talk."""
     known = catalogue or Catalogue()
-    return _training(talk, known) if name == "training" else _benchmark(name, getattr(talk, name), known)
+    if name == "training":
+        return _training(talk, known)
+    return hpcg_uq_item(talk.hpcg, known) if name == "hpcg-uq" else _benchmark(name, getattr(talk, name), known)
 
 
 def llama_of(parameters: float, hidden: int, sequence: int, catalogue: Catalogue) -> Transformer:

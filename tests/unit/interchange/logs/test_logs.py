@@ -19,6 +19,7 @@ def values(log: Log) -> set[tuple[object, ...]]:
     steps = {("step", step.step, step.seconds) for run in log.runs for step in run.steps}
     collectives = {("collective", row.operation, row.size, row.seconds) for row in log.collectives}
     products = {("product", row.m, row.n, row.k, row.batch, row.seconds) for row in log.gemms}
+    products |= {("gradients", row.ranks, row.grid, row.flop_rate) for row in log.gradients}
     return steps | collectives | products | {("linpack", row.n, row.p, row.q, row.seconds) for row in log.linpack}
 
 

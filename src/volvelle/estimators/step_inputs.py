@@ -1,0 +1,49 @@
+"""What of a step itself is in doubt: memory kept by a framework or lost between tensors, and the busiest expert."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.sampler import Column, Sampler
+from volvelle.spread import Figure
+from volvelle.workload.training import BUSIEST_EXPERT, FRAGMENTATION, RESERVED, TrainingStep
+
+KEPT, LOST, BUSIEST = "memory a framework keeps", "memory between tensors", "load of the busiest expert"
+_LAW = "fragmented_bytes"
+_TRIED = 1.2
+"""How much busier the busiest expert is made to see what that costs."""
+
+
+def _varied(name: str, figure: Figure, own: float, sampler: Sampler) -> Column | float:
+    """A number of the step, around its own value as wide by ratio as the usual one; exact where it is zero."""
+    asked = figure if own == figure.value else figure.set_to(own)
+    return own if asked.spread is None else asked.spread.at(sampler.column(name))
+
+
+def memory_column(
+    central: TrainingEstimate, step: TrainingStep, sampler: Sampler, error: Column
+) -> tuple[Column, tuple[str, ...]]:
+    """Bytes of the fullest rank: tensors by the error of the model, and what is kept and lost beside them."""
+    beside = sum(part.bytes for part in central.memory if part.law == _LAW)
+    tensors = central.memory_bytes - beside
+    if not beside:
+        return np.asarray(tensors * error), ()
+    kept = _varied(KEPT, RESERVED, float(step.reserved), sampler)
+    lost = _varied(LOST, FRAGMENTATION, step.fragmentation, sampler)
+    activations = (beside - float(step.reserved)) / step.fragmentation if step.fragmentation else 0.0
+    varied = tuple(name for name, drawn in ((KEPT, kept), (LOST, lost)) if isinstance(drawn, np.ndarray))
+    return np.asarray((tensors + lost * activations) * error + kept), varied
+
+
+def load_column(
+    time: Callable[[TrainingStep], float], step: TrainingStep, sampler: Sampler
+) -> tuple[Column, tuple[str, ...]]:
+    """By how much a step is longer or shorter as its busiest expert has more tokens, in proportion to two points."""
+    if "slots" not in step.model.sizes:
+        return np.ones(sampler.samples), ()
+    own = step.expert_load
+    loads = np.asarray(_varied(BUSIEST, BUSIEST_EXPERT, own, sampler))
+    slope = (time(replace(step, expert_load=_TRIED * own)) / time(step) - 1.0) / ((_TRIED - 1.0) * own)
+    return np.asarray(1.0 + slope * (loads - own)), (BUSIEST,)
