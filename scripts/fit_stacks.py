@@ -19,7 +19,7 @@ from volvelle import Catalogue
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.training.left_out import left_out_numbers
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.stack_fit import StackFit, errors_of, factors_of, fit_stacks, stack_runs
+from volvelle.applications.training.stack_fit import StackFit, factors_of, fit_stacks, stack_runs
 from volvelle.catalogue.residuals import RESIDUAL_COLUMNS
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.kinds import kind_of
@@ -61,8 +61,6 @@ def main() -> None:
     table.writerow(("stack", "family", "element", "constant", "factor", "runs"))
     for *words, factor, runs in factors_of(fit):
         table.writerow((*words, f"{factor:.4g}", runs))
-    for stack, family, factor, runs in errors_of(fit):
-        table.writerow((stack, family, "", "step_error", f"{factor:.4g}", runs))
     if not keep:
         TARGET.write_text(out.getvalue(), "utf-8")
     write_residuals(fit, keep=keep)

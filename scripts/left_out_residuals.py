@@ -1,6 +1,6 @@
 """Writes ``measurements/left_out.csv.gz``: how far off calibration rows are that their fit did not see.
 
-Of HPL, HPCG, transforms, recommendation models and collectives: ln(measured / predicted) with the row's publication left
+Of HPL, HPCG, transforms, recommendation models and collectives: ln(measured / predicted) with a row's publication left
 out of the fit (of lists of machines, its machine), and with all of its chip, link or size. Training has
 ``residuals.csv.gz`` by ``fit_stacks.py``; of memory no row is for calibration. Takes ten minutes, nearly all of it HPL;
 with names of applications, only these are made anew and the others kept.
@@ -64,9 +64,8 @@ def main() -> None:
     for name in made:
         for axis in dict.fromkeys(row.axis for row in rows if row.application == name):
             errors = np.array([row.residual for row in rows if (row.application, row.axis) == (name, axis)])
-            print(
-                f"{name:12s} {axis or 'publication':12s} {len(errors):4d} rows, median |e| {np.median(np.abs(errors)):.3f}"
-            )
+            middle = float(np.median(np.abs(errors)))
+            print(f"{name:12s} {axis or 'publication':12s} {len(errors):4d} rows, median |e| {middle:.3f}")
 
 
 if __name__ == "__main__":

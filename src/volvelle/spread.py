@@ -150,6 +150,52 @@ class LogNormal(AbstractSpread):
         return replace(self, median=factor * self.median)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class LogStudent(AbstractSpread):
+    """How far a model is off, as a factor: as wide as a log-normal for four cases in five, with longer tails.
+
+    Student's distribution of four degrees of freedom, whose quantiles have a closed form (Shaw 2006). Left-out rows of
+    training and HPL have such tails: a normal one that holds four fifths of them holds 59 % at 50 % and 90 to 94 % at
+    95 %, this one 55 and 93 to 96 %.
+    """
+
+    median: float
+    factor: float
+    """One standard deviation up of the log-normal of which four fifths are as wide."""
+
+    def __post_init__(self) -> None:
+        if not self.factor >= 1:
+            raise DescriptionError(f"a factor is at least 1, not {self.factor}: 1.3 means ×/÷ 1.3")
+
+    def bounds(self, level: float) -> tuple[float, float]:
+        """Symmetric around the median, by ratio."""
+        reach = math.inf if level >= 1 and self.factor > 1 else self.factor ** model_reach(level)
+        return self.median / reach, self.median * reach
+
+    def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """By the inverse of Student's distribution, exponentiated."""
+        return np.asarray(self.median * np.exp(math.log(self.factor) * _student(quantiles)))
+
+    def times(self, factor: float) -> Self:
+        """The median; its factor stays."""
+        return replace(self, median=factor * self.median)
+
+
+def model_reach(level: float) -> float:
+    """Deviations of a model's error that hold this share; 1.28 for four fifths."""
+    return 0.0 if level <= 0 else float(_student(np.array([(1 + min(level, 1.0)) / 2]))[0])
+
+
+def _student(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Student's distribution of four degrees of freedom, as wide as the normal one at a tenth and nine tenths."""
+    edge = 1e-9
+    shares = np.clip(np.asarray(quantiles, dtype=float), edge, 1 - edge)
+    root = np.sqrt(4.0 * shares * (1.0 - shares))
+    reach = 2.0 * np.sqrt(np.maximum(np.cos(np.arccos(np.minimum(root, 1.0)) / 3.0) / root - 1.0, 0.0))
+    return np.asarray(np.sign(shares - 0.5) * reach * (1.2815515655446004 / 1.5332062740589438))
+
+
 def _reach(level: float) -> float:
     """Standard deviations from the centre that hold this share."""
     return math.inf if level >= 1 else NormalDist().inv_cdf((1 + level) / 2)
@@ -189,7 +235,7 @@ def standard_normal(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         tail = np.polyval(_TAIL[0], reach - 1.6) / np.polyval(_TAIL[1], reach - 1.6)
         far = np.polyval(_FAR_TAIL[0], reach - 5.0) / np.polyval(_FAR_TAIL[1], reach - 5.0)
         found[outer] = np.sign(off[outer]) * np.where(reach <= 5.0, tail, far)
-    return found
+    return np.asarray(found)
 
 
 @final

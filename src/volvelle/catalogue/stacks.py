@@ -7,6 +7,7 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
+from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.errors import UnknownNameError, plainly
 from volvelle.estimators.stack import Stack
@@ -45,14 +46,13 @@ def software_stack(given: str) -> Stack:
     if name is None:
         raise UnknownNameError.among("software stack", given, entries)
     factors: dict[tuple[str, str, str], float] = {}
-    errors: dict[str, float] = {}
+    timed: set[str] = set()
     for row in packaged_rows("stacks.csv"):
-        if row["stack"] != name:
-            continue
-        if row["constant"] == "step_error":
-            errors[row["family"]] = float(row["factor"])
-        else:
+        if row["stack"] == name:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
+            timed |= {row["family"]} if int(row["runs"]) else set()
+    errors = {family: model_error("training", family).factor for family in sorted(timed)}
+    errors[""] = max([*errors.values(), model_error("training").factor])
     return Stack(name=name, title=entries[name].title, parent=entries[name].parent, factors=factors, errors=errors)
 
 
@@ -71,7 +71,7 @@ def runs_of_stack(name: str) -> Mapping[str, int]:
     by_element = {
         (row["family"], row["element"]): int(row["runs"])
         for row in packaged_rows("stacks.csv")
-        if row["stack"] == name and int(row["runs"]) > 0 and row["constant"] != "step_error"
+        if row["stack"] == name and int(row["runs"]) > 0
     }
     runs: dict[str, int] = {}
     for (family, _), count in by_element.items():

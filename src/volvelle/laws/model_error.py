@@ -46,6 +46,42 @@ def few_groups_deviation(errors: NDArray[np.float64]) -> float:
     return reach / float(_STUDENT[1][0]) * float(np.sqrt(np.mean(errors**2)))
 
 
+@cites("dersimonian1986meta", place="section 2, the estimate of the variance between studies")
+def two_levels(errors: NDArray[np.float64], groups: Sequence[str]) -> tuple[float, float, float]:
+    r"""Bias, and one standard deviation between groups and within them, of errors that their fit did not see.
+
+    $$ e_{gi} = \beta + b_g + \varepsilon_{gi}, \qquad
+       \sigma^2 = \frac{\sum_g \sum_i (e_{gi} - \bar e_g)^2}{\sum_g (n_g - 1)}, \qquad
+       \tau^2 = \max\Big(0,\; \frac{\sum_g (\bar e_g - \beta)^2}{G - 1} - \sigma^2 \overline{1/n_g}\Big) $$
+
+    β is the mean of the groups' means, each counted once. Assumes that groups are drawn alike, and rows within them;
+    with one group the spread between groups is not known and comes out as zero.
+    """
+    names = np.asarray(groups)
+    own = [errors[names == name] for name in dict.fromkeys(groups)]
+    means = np.array([float(np.mean(one)) for one in own])
+    freedom = sum(len(one) - 1 for one in own)
+    squares = sum(float(np.sum((one - np.mean(one)) ** 2)) for one in own)
+    within = squares / freedom if freedom else 0.0
+    if len(own) == 1:
+        return float(means[0]), 0.0, sqrt(within)
+    between = float(np.var(means, ddof=1)) - within * float(np.mean([1.0 / len(one) for one in own]))
+    return float(np.mean(means)), sqrt(max(between, 0.0)), sqrt(within)
+
+
+@cites("jcgm2008gum", place="section 5.1.2, equation 10")
+def error_beside_inputs(model: Number, inputs: Number, *, known: float) -> Number:
+    r"""What of a model's error is to be added to doubt of the inputs, so that none of it counts twice.
+
+    $$ s = \sqrt{\max(0,\; s_m^2 - \min(s_x^2, s_0^2))} $$
+
+    s_m is one standard deviation of left-out residuals as a logarithm, s_x that of the time as inputs vary, s_0 that
+    of the rows the residuals are of, which hold it already: inputs in no more doubt than theirs change nothing, those
+    in more add what is beyond. Assumes that both are independent, and that residuals of rows hold their inputs' doubt.
+    """
+    return np.asarray(np.sqrt(np.maximum(0.0, np.square(model) - np.minimum(np.square(inputs), known**2))))
+
+
 @cites("jcgm2008gum", place="section 5.1.2, equation 10")
 def combined_doubt(inside: float, beyond: Sequence[tuple[float, Number]]) -> Number:
     r"""One standard deviation as a factor, where a question leaves what was fitted in several ways at once.

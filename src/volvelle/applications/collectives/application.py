@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from volvelle.applications.collectives.collective_error import LONG
 from volvelle.applications.collectives.fit import fit_collectives
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
 from volvelle.applications.collectives.prediction import (
@@ -23,8 +24,6 @@ from volvelle.quantities import BYTES, percent, show
 TARGET = 0.15
 """Median absolute error on held-out rows that was asked for, above LONG."""
 _SHOWN: tuple[Split, ...] = ("heldout", "calibration")
-LONG = 1e6
-"""Messages of more bytes are long; below, launching decides and libraries differ most."""
 
 
 class Collectives(Application[CollectiveMeasurement, Collective, str, None]):

@@ -172,16 +172,11 @@ def fitted_stage(stage: Stage, series: Sequence[Series], links: Mapping[str, Lin
     return np.array(list(best.constants.values()))
 
 
-def fitted_stage(stage: Stage, series: Sequence[Series], links: Mapping[str, Link]) -> Column:
-    """The constants of one stage, fitted to its series."""
-    return _fitted(stage, series, links)
-
-
 def stage_residuals(
     series: Sequence[Series], links: Mapping[str, Link], stage: Stage | None = None, values: Column | None = None
 ) -> Column:
     """ln(predicted / measured) row by row, with the links as they are or with values of a stage."""
-    return _residuals(series, links if stage is None or values is None else _with(links, stage, values))
+    return link_residuals(series, links if stage is None or values is None else with_values(links, stage, values))
 
 
 def _loss(stage: Stage, series: Sequence[Series], links: Mapping[str, Link], values: Column) -> float:

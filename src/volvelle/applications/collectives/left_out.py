@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from volvelle.applications.collectives.application import LONG
-from volvelle.applications.collectives.collective_error import links_of
+from volvelle.applications.collectives.collective_error import LONG, links_of
 from volvelle.applications.collectives.fit import STAGES, Stage, fitted_stage, link_residuals, with_values
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.series import Series, series_of
@@ -56,7 +55,10 @@ def _middle(stage: Stage, links: Mapping[str, Link], catalogue: Catalogue) -> di
         ]
         if not others:
             return {}
-        found = {key: replace(link, **{name: float(np.median(others))}) for key, link in found.items()}
+        found = {
+            key: replace(link, **{name: float(np.median(others))})  # type: ignore[arg-type]
+            for key, link in found.items()
+        }
     return found
 
 

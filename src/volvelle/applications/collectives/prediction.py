@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.collectives.collective_error import collective_range, links_of
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.contract import Question
 from volvelle.catalogue import Catalogue
@@ -110,7 +111,15 @@ class CollectiveTime(Estimator[Collective, str]):
                 ),
             ),
             chips=asked.chips,
+            ranges={"time": collective_range(time, asked.size, _crossed(asked, system))},
         )
+
+
+def _crossed(asked: Collective, system: Cluster) -> tuple[str, ...]:
+    """Links that a collective goes over; a message between two nodes those of the outermost."""
+    if asked.operation in _MESSAGES:
+        return tuple(part.link.name for part in system.dimensions[: 1 if (asked.nodes or 1) < 2 else None])
+    return links_of(system, (part.size for part in system.dimensions))
 
 
 def collective_times(asked: Collective, cluster: Cluster, algorithm: str, sizes: Column) -> Column:

@@ -16,7 +16,7 @@ from volvelle.applications.cross_validation import by_size, by_value, cross_vali
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
 from volvelle.applications.dlrm.estimator import DlrmModel
 from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_question
-from volvelle.applications.fitted_constants import Fit, FittedConstant
+from volvelle.applications.fitted_constants import Fit, FittedConstant, model_error_constants
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.catalogue.loader import Catalogue
@@ -158,7 +158,7 @@ def fit_dlrm(rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue) -> Fi
             ("fixed part of a step", fit.fixed, held.fixed, SECONDS),
         ):
             constants.append(FittedConstant(of=stack, name=name, fitted=value, catalogue=float(known), kind=kind))
-        constants += model_errorleast_constants(stack, fit.model_error, dlrm_model_error(stack))
+        constants += model_error_constants(stack, fit.model_error, dlrm_model_error(stack))
         fitted[stack] = replace(held, gather=fit.gather, fixed=fit.fixed, error=fit.model_error.inside)
         notes.append(f"{stack}: {fit.rows} calibration rows, mean error {percent(fit.mean_abs_error)}")
         if stack == "other":

@@ -7,6 +7,7 @@ from statistics import median
 
 from volvelle.applications.hpl.layers import EquivalentCore, derived_core, with_given
 from volvelle.applications.hpl.panels import HplConstants
+from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.sourced_file import Form, Plain, Share, Time, benchmark_file
 from volvelle.errors import UnknownNameError
 from volvelle.system.chip import Chip
@@ -34,7 +35,8 @@ class _Family(Form):
     work_per_joule: Plain
     column: Time
     staged: Share
-    error: Plain
+    error: Plain | None = None
+    """Of families that no calibration run is on; of others, what runs were off that their fit did not see."""
     listed_least: Share | None = None
     """Share of the peak as the TOP500 lists it that a tenth of calibration entries stay below; None: too few."""
     listed_most: Share | None = None
@@ -68,7 +70,10 @@ def hpl_constants(family: str, *, date: str = "") -> HplConstants:
         raise UnknownNameError.among("family with constants of HPL", family, file.families)
     early = known.early_block if date and date <= known.early_until else 0
     own = known.model_dump(exclude={"block", "early_block", "early_until", "listed_least", "listed_most"})
-    return HplConstants(family=family, block=early or known.block, **own, **file.shared.model_dump())
+    error = known.error or model_error("hpl", family).factor
+    return HplConstants(
+        family=family, block=early or known.block, **{**own, "error": error}, **file.shared.model_dump()
+    )
 
 
 def listed_shares(family: str) -> tuple[float, float]:

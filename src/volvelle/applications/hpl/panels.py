@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
-from statistics import NormalDist
 from typing import final
 
 import numpy as np
@@ -28,6 +27,7 @@ from volvelle.laws.hpl.panels import (
 )
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid
 from volvelle.quantities import BytesPerSecond, Count, Fraction, Seconds
+from volvelle.spread import model_reach
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -143,7 +143,7 @@ class PanelByPanel(AbstractHplModel):
             if (seconds := float(np.sum(times * groups.count))) > 0.0
         )
         time = sum(part.time for part in parts if part.exposed)
-        reach = self.constants.error ** NormalDist().inv_cdf((1 + self.level) / 2)
+        reach = self.constants.error ** model_reach(self.level)
         told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
         time_range = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
         spilled = spilled_share(hpl_memory(float(problem.order)), kept=cluster.chip.memory.capacity * grid.processes)

@@ -302,25 +302,3 @@ def factors_of(fit: StackFit) -> list[tuple[str, str, str, str, float, int]]:
         elsewhere = {"parent": (entry.parent,), "stack": (stack,)}
         rows += [(stack, "", "", name, fit.factor(name, elsewhere), 0) for name in FACTORED]
     return rows
-
-
-def errors_of(fit: StackFit, *, fewest: int = 6, share: float = 0.8) -> list[tuple[str, str, float, int]]:
-    """Stack, family, one standard deviation as a factor of runs of new sources, and how many; of those with enough.
-
-    Of no family in particular what all sources together have, each counted once.
-    """
-    deviations = 1.2815515655446004  # of a normal distribution, within which four fifths lie
-    errors = np.abs(fit.new_sources)
-    groups = defaultdict[tuple[str, str], list[float]](list)
-    for run, error in zip(fit.runs, errors.tolist(), strict=True):
-        groups[run.stack, run.family].append(error)
-    found = [
-        (stack, family, exp(float(np.quantile(own, share)) / deviations), len(own))
-        for (stack, family), own in sorted(groups.items())
-        if stack and len(own) >= fewest
-    ]
-    sizes = Counter(run.source for run in fit.runs)
-    order = np.argsort(errors)
-    reached = np.cumsum([1.0 / sizes[fit.runs[place].source] for place in order]) / len(sizes)
-    anywhere = exp(float(errors[order[np.searchsorted(reached, share)]]) / deviations)
-    return found + [(stack, "", anywhere, 0) for stack in stack_entries()]

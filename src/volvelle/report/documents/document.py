@@ -21,6 +21,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.catalogue:RoomsDocument",
         "volvelle.report.documents.catalogue:EntriesDocument",
         "volvelle.report.documents.catalogue:MatchesDocument",
+        "volvelle.report.documents.catalogue:ExactDocument",
         "volvelle.report.documents.catalogue:StackDocument",
         "volvelle.catalogue.schema:ChipFile",
         "volvelle.catalogue.schema:CalibrationFile",

@@ -1,23 +1,19 @@
-"""The range of a collective is what measured rows say, computed again."""
-
-import pytest
+"""The range of a collective is what measured rows say that their fit did not see."""
 
 from volvelle import Catalogue
-from volvelle.applications.collectives.application import COLLECTIVES
-from volvelle.applications.collectives.collective_error import (
-    ERRORS,
-    FITTED,
-    collective_range,
-    links_of,
-    measured_errors,
-)
+from volvelle.applications.collectives.collective_error import FITTED, collective_range, links_of
 from volvelle.applications.collectives.measurements import collective_measurements
 from volvelle.applications.collectives.prediction import why_unusable
-from volvelle.applications.validation import validate
+from volvelle.catalogue.model_errors import model_error
+from volvelle.spread import model_reach
 
 
-def test_errors_are_those_of_measured_rows(catalogue: Catalogue) -> None:
-    assert measured_errors(validate(COLLECTIVES), catalogue) == pytest.approx(ERRORS, abs=1e-3)
+def test_ranges_are_those_of_rows_that_their_fit_did_not_see() -> None:
+    told = model_error("collectives", "long/inside")
+    found = collective_range(1.0, 1e9, ("nvlink4",))
+    assert found.high == told.factor ** model_reach(0.8)
+    assert found.low == 1.0 / found.high
+    assert told.sources >= 10
 
 
 def test_fitted_links_are_those_of_calibration_rows(catalogue: Catalogue) -> None:

@@ -1,0 +1,162 @@
+"""Whether ranges hold what they promise: the share of measured rows within them, by application and by publication.
+
+Held-out rows are scored by the ranges that models give. Publications of calibration rows are scored by the error that
+all others have, with the constants of a fit that did not see them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.applications.measured_table import Split
+from volvelle.applications.registry import application
+from volvelle.applications.scores import ScoredRow
+from volvelle.applications.validation import validate
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.left_out import left_out_of
+from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
+from volvelle.spread import model_reach
+
+LEVELS = (0.5, 0.8, 0.95)
+RANGED = ("training", "hpl", "hpcg", "fft", "dlrm", "collectives")
+"""Applications whose predictions have ranges and whose rows were left out of fits."""
+PLAIN = 0.35
+"""A range that anybody could give: so much more or less."""
+LARGE = 20
+"""Rows from which on a publication is scored by itself."""
+HELD_OUT: tuple[Split, ...] = ("heldout", "heldout_interp", "heldout_secondary")
+Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangedRow:
+    """What was measured over what was predicted, and the ends of the range over it, as logarithms."""
+
+    error: float
+    low: float
+    """Of four fifths, at most zero."""
+    high: float
+    """Likewise, at least zero."""
+
+    @classmethod
+    def of(cls, row: ScoredRow) -> "RangedRow | None":
+        """A scored row; None: its prediction has no range."""
+        if row.low is None or row.high is None or row.low <= 0:
+            return None
+        ends = log(row.low / row.predicted), log(row.high / row.predicted)
+        return cls(error=log(row.measured / row.predicted), low=min(ends[0], 0.0), high=max(ends[1], 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How ranges do on some rows."""
+
+    name: str
+    rows: int
+    covered: tuple[float, ...]
+    """Share of rows within the ranges of 50, 80 and 95 %."""
+    bias: float
+    """Median of measured over predicted, less one."""
+    half_width: float
+    """Mean of half of the logarithm of high over low, of four fifths."""
+    plain_covered: float
+    """Share of rows within a plain ± 35 %."""
+    narrower: float
+    """How much narrower ranges are in the mean than ± 35 %, widened or narrowed until they hold as many rows."""
+
+
+def coverage_of(name: str, rows: Sequence[RangedRow]) -> Coverage:
+    """Shares of rows within ranges; ends of other levels as the model's error has them."""
+    error, low, high = (np.array([getattr(row, part) for row in rows]) for part in ("error", "low", "high"))
+    # By how much a range of four fifths has to be stretched to hold a row.
+    needed = np.where(error < 0, error / np.minimum(low, -1e-12), error / np.maximum(high, 1e-12))
+    plain = np.abs(np.expm1(error)) <= PLAIN
+    widths = (high - low) / 2.0
+    stretched = float(np.quantile(needed, float(np.mean(plain)), method="higher")) * float(np.mean(widths))
+    return Coverage(
+        name=name,
+        rows=len(rows),
+        covered=tuple(float(np.mean(needed <= _stretch(level) * (1 + 1e-9))) for level in LEVELS),
+        bias=float(np.expm1(np.median(error))),
+        half_width=float(np.mean(widths)),
+        plain_covered=float(np.mean(plain)),
+        narrower=1.0 - stretched / ((log(1 + PLAIN) - log(1 - PLAIN)) / 2.0),
+    )
+
+
+def _stretch(level: float) -> float:
+    return model_reach(level) / model_reach(LEVEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalReport:
+    """Ranges held against measured rows."""
+
+    overall: Coverage
+    """Of held-out rows, where neither a setting is unstated nor a neighbour was fitted."""
+    applications: tuple[Coverage, ...]
+    """The same by application."""
+    splits: tuple[Coverage, ...]
+    """By application and the other kinds of held-out rows."""
+    publications: tuple[Coverage, ...]
+    """Of calibration rows, those with 20 and more left out of the fit in turn, the least covered first."""
+    regimes: tuple[ModelErrorRegime, ...]
+    """What the ranges rest on."""
+
+    @property
+    def in_band(self) -> float:
+        """Share of those publications of which 65 to 95 % lie in their four fifths."""
+        return float(np.mean([0.65 <= one.covered[1] <= 0.95 for one in self.publications]))
+
+
+def interval_report(
+    words: Iterable[str] = RANGED, *, catalogue: Catalogue | None = None, advance: Callable[[], None] | None = None
+) -> IntervalReport:
+    """All applications, or some; `advance` is called after every row."""
+    asked = tuple(words)
+    rows: dict[tuple[str, str], list[RangedRow]] = {}
+    for word in asked:
+        one = application(word)
+        validation = validate(one, catalogue=catalogue, splits=HELD_OUT, advance=advance)
+        for scored in one.narrowed(validation).rows:
+            found = RangedRow.of(scored)
+            if found is not None:
+                rows.setdefault((word, scored.head.split), []).append(found)
+    strict = {word: rows[word, HELD_OUT[0]] for word in asked if (word, HELD_OUT[0]) in rows}
+    return IntervalReport(
+        overall=coverage_of("all", [row for own in strict.values() for row in own]),
+        applications=tuple(coverage_of(word, own) for word, own in strict.items()),
+        splits=tuple(
+            coverage_of(f"{word}, {split.removeprefix('heldout_')}", own)
+            for (word, split), own in rows.items()
+            if split != HELD_OUT[0]
+        ),
+        publications=tuple(sorted(_publications(asked), key=lambda one: one.covered[1])),
+        regimes=tuple(_regimes(asked)),
+    )
+
+
+def _publications(words: Iterable[str]) -> Iterable[Coverage]:
+    """Publications by the error that all others have."""
+    for word in words:
+        rows = [row for row in left_out_of(word) if not row.axis]
+        for source in dict.fromkeys(row.source for row in rows):
+            own = [row for row in rows if row.source == source]
+            if len(own) >= LARGE:
+                reaches = [model_error(word, row.regime, without=source).reach for row in own]
+                yield coverage_of(
+                    f"{word}: {source}",
+                    [
+                        RangedRow(error=row.residual, low=-reach, high=reach)
+                        for row, reach in zip(own, reaches, strict=True)
+                    ],
+                )
+
+
+def _regimes(words: Iterable[str]) -> Iterable[ModelErrorRegime]:
+    for word in words:
+        names = ["", *dict.fromkeys(row.regime for row in left_out_of(word) if not row.axis)]
+        yield from dict.fromkeys(model_error(word, name) for name in names)

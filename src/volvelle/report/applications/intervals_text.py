@@ -1,0 +1,77 @@
+"""What ``volvelle validate intervals`` prints."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import expm1
+
+from rich.console import Console
+
+from volvelle.applications.intervals import LEVELS, PLAIN, Coverage, IntervalReport
+from volvelle.quantities import percent
+from volvelle.report.terminal import plain_table, wide_console
+
+_SHARES = tuple(f"{percent(level, 0)} range" for level in LEVELS)
+_NUMBERS = ("rows", *_SHARES, "bias", "half-width", f"± {percent(PLAIN, 0)}")
+
+
+def intervals_document(report: IntervalReport) -> dict[str, object]:
+    """For other programs."""
+    return {
+        "levels": LEVELS,
+        "overall": asdict(report.overall),
+        "in_band": report.in_band,
+        **{
+            name: [asdict(one) for one in getattr(report, name)]
+            for name in ("applications", "splits", "publications", "regimes")
+        },
+    }
+
+
+def print_intervals(report: IntervalReport) -> None:
+    """Shares of rows within ranges, the worst publication first; the last line sums up."""
+    console = wide_console()
+    _print(console, "held-out rows within ranges", "application", (report.overall, *report.applications))
+    _print(console, "rows with something unstated, and between fitted ones", "application, rows", report.splits)
+    _print(console, "publications left out of the fit in turn, least covered first", "publication", report.publications)
+    rows = [
+        (
+            one.application,
+            one.regime or "any",
+            str(one.rows),
+            str(one.sources),
+            percent(expm1(one.bias), 1, signed=True),
+            percent(one.between, 1),
+            percent(one.within, 1),
+            percent(expm1(one.reach), 1),
+        )
+        for one in report.regimes
+    ]
+    numbers = ("rows", "publications", "bias", "between", "within", "four fifths")
+    title = "what ranges rest on: calibration rows that their fit did not see"
+    console.print(plain_table(title, ("application", "regime", *numbers), rows, numbers=numbers))
+    worst, overall = report.publications[0], report.overall
+    shares = ", ".join(
+        f"{percent(level, 0)}: {percent(one)}" for level, one in zip(LEVELS, overall.covered, strict=True)
+    )
+    console.print(
+        f"\n{overall.rows} held-out rows: {shares}; half-width {percent(overall.half_width)}, "
+        f"{percent(overall.narrower, 0)} narrower than ± {percent(PLAIN, 0)} at its coverage of "
+        f"{percent(overall.plain_covered)}; {percent(report.in_band, 0)} of publications within 65 to 95 %, worst "
+        f"{worst.name} with {percent(worst.covered[1])} and a bias of {percent(worst.bias, 1, signed=True)}"
+    )
+
+
+def _print(console: Console, title: str, head: str, found: Sequence[Coverage]) -> None:
+    rows = [
+        (
+            one.name,
+            str(one.rows),
+            *(percent(share) for share in one.covered),
+            percent(one.bias, 1, signed=True),
+            percent(one.half_width),
+            percent(one.plain_covered),
+        )
+        for one in found
+    ]
+    console.print(plain_table(title, (head, *_NUMBERS), rows, numbers=_NUMBERS))
+    console.print()

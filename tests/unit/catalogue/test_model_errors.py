@@ -1,0 +1,64 @@
+"""How far models are off on what they were not fitted to."""
+
+import numpy as np
+import pytest
+
+from volvelle.catalogue.left_out import left_out_of
+from volvelle.catalogue.model_errors import ENOUGH_ROWS, ENOUGH_SOURCES, left_axes, model_error
+from volvelle.laws.model_error import error_beside_inputs, two_levels
+from volvelle.spread import LogNormal, LogStudent, model_reach
+
+
+def test_a_thin_regime_has_the_error_of_its_parent() -> None:
+    assert model_error("training", "hopper").regime == "hopper"
+    assert model_error("training", "no such chips") == model_error("training")
+    thin = model_error("hpl", "a64fx")
+    assert sum(row.regime == "a64fx" for row in left_out_of("hpl")) < ENOUGH_ROWS
+    assert thin.regime == ""
+    assert thin.sources >= ENOUGH_SOURCES
+
+
+@pytest.mark.parametrize("word", ["training", "hpl", "hpcg", "fft", "dlrm", "collectives"])
+def test_leaving_what_was_fitted_never_makes_surer(word: str) -> None:
+    inside = model_error(word)
+    for axis in left_axes(word):
+        assert model_error(word, axes=(axis,)).reach >= inside.reach
+    assert model_error(word, axes=tuple(sorted(left_axes(word)))).reach >= inside.reach
+
+
+def test_publications_count_once_whatever_their_rows() -> None:
+    own = [row for row in left_out_of("training") if row.regime == "ampere"]
+    largest = max({row.source for row in own}, key=lambda name: sum(row.source == name for row in own))
+    by_rows = float(np.quantile(np.abs([row.residual for row in own]), 0.8))
+    assert sum(row.source == largest for row in own) > len(own) / 2
+    assert model_error("training", "ampere").reach > by_rows
+
+
+def test_two_levels_find_the_spreads_that_errors_were_drawn_with() -> None:
+    generator = np.random.default_rng(3)
+    groups = [str(group) for group in range(400) for _ in range(6)]
+    shifts = np.repeat(generator.normal(0.05, 0.2, 400), 6)
+    bias, between, within = two_levels(shifts + generator.normal(0.0, 0.1, 2400), groups)
+    assert (bias, between, within) == pytest.approx((0.05, 0.2, 0.1), abs=0.02)
+    assert two_levels(np.array([0.1, 0.3]), ["one", "one"])[:2] == pytest.approx((0.2, 0.0))
+
+
+def test_inputs_in_no_more_doubt_than_those_of_calibration_add_nothing() -> None:
+    for inputs in (0.0, 0.02, 0.06):
+        assert float(error_beside_inputs(0.15, inputs, known=0.06)) ** 2 + inputs**2 == pytest.approx(0.15**2)
+    more = float(error_beside_inputs(0.15, 0.3, known=0.06)) ** 2 + 0.3**2
+    assert more == pytest.approx(0.15**2 + 0.3**2 - 0.06**2)
+    assert float(error_beside_inputs(0.0, 0.3, known=0.06)) == 0.0
+
+
+def test_the_error_of_a_model_is_as_wide_as_a_normal_one_for_four_fifths_and_has_longer_tails() -> None:
+    from scipy.stats import t  # noqa: PLC0415
+
+    for level in (0.5, 0.8, 0.95):
+        assert model_reach(level) == pytest.approx(t(4).ppf((1 + level) / 2) / t(4).ppf(0.9) * 1.2815515655)
+    student, normal = LogStudent(2.0, 1.3), LogNormal(2.0, 1.3)
+    assert student.bounds(0.8) == pytest.approx(normal.bounds(0.8))
+    assert student.bounds(0.95)[1] > normal.bounds(0.95)[1] > student.bounds(0.8)[1] > student.bounds(0.5)[1] > 2.0
+    assert np.quantile(student.at(np.linspace(0.0005, 0.9995, 1000)), 0.9) == pytest.approx(
+        student.bounds(0.8)[1], rel=1e-3
+    )
