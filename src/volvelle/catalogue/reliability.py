@@ -141,7 +141,8 @@ def part_hazards() -> Mapping[str, Hazard]:
 def time_prior(phase: str, way: str = "any") -> LogNormal:
     """How long a phase takes, done one way, by the times of it that are pooled.
 
-    Their geometric mean; the spread is that between studies, and within those that state ends (taken as 80 %).
+    Their geometric mean; the variance is that between studies and the mean of those within, none of one that states a
+    point, and of one that states ends (taken as 80 %) theirs.
     """
     found = [
         _figure(stated.time, RECOVERY, entry.name, _own().sources)
@@ -153,7 +154,7 @@ def time_prior(phase: str, way: str = "any") -> LogNormal:
         raise DescriptionError(f"no study of the catalogue says how long a {phase} takes, {way}; state it")
     logs = [math.log(figure.value) for figure in found]
     ends = [figure.spread for figure in found if isinstance(figure.spread, Interval)]
-    within = fmean((math.log(end.high / end.low) / (2 * _CENTRAL)) ** 2 for end in ends) if ends else 0.0
+    within = sum((math.log(end.high / end.low) / (2 * _CENTRAL)) ** 2 for end in ends) / len(found)
     between = variance(logs) if len(logs) > 1 else 0.0
     return LogNormal(math.exp(fmean(logs)), math.exp(math.sqrt(within + between)))
 

@@ -70,3 +70,29 @@ def _command(application: AnyApplication) -> click.Command:
 @click.group(cls=ApplicationGroup, make=_command, short_help="Hold the model against measurements, worst rows first.")
 def validate() -> None:
     """Hold the model, with the catalogue's frozen constants, against published measurements."""
+
+
+@validate.command(short_help="Effective training time against runs that were reported, all held out.")
+@click.option("--worst", default=15, show_default=True, type=Within(ROWS), help="Rows to show.")
+@click.option("--markdown", is_flag=True, help="Print the tables of the documentation page.")
+@JSON
+def goodput(*, worst: int, markdown: bool, as_json: bool) -> None:
+    """Effective training time against runs that were reported, from other systems alone; and single figures.
+
+    Intervals are scored, and what is reported as "more than" or "up to" as a bound. The last line has the scores.
+    """
+    from volvelle.applications.goodput.known_figures import known_figures  # noqa: PLC0415 - keeps start-up short
+    from volvelle.applications.goodput.validation import validate_goodput  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.job.validation_text import (  # noqa: PLC0415 - keeps start-up short
+        goodput_markdown,
+        print_goodput,
+        scores,
+    )
+
+    validation, figures = validate_goodput(), known_figures()
+    if as_json:
+        click.echo(json_text("validate", dict(scores(validation, figures))))
+    elif markdown:
+        click.echo(goodput_markdown(validation, figures))
+    else:
+        print_goodput(validation, figures, worst=worst)

@@ -6,7 +6,7 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Fraction, Number, Seconds
 
 
-@cites("fthsdp2026", place="table 1 and its text; the expression is of first order, derived here")
+@cites("fthsdp2026", place="table 1 and its text; the expression is derived here as the renewal time is")
 def elastic_ettr(
     work: Seconds,
     *,
@@ -20,14 +20,15 @@ def elastic_ettr(
 ) -> Fraction:
     r"""Effective training time ratio where one replica of several restarts alone.
 
-    $$ \frac{T}{P}\Bigl(1 - \frac{S}{M} - \frac{R_e}{r M} - \frac{p_c (R + P/2)}{M}\Bigr) $$
+    $$ \frac{T}{P}\,e^{-\ell/M},\quad \ell = S + \frac{R_e}{r} + p_c (R + P/2) $$
 
     S is what all stand still for, $R_e$ what the replica lacks, and $p_c$ the share of failures that still stop
-    everything. Assumes few failures at once: none below zero.
+    everything; of first order $1 - \ell/M$. Assumes exponential failures that occur while all stand still too, which
+    then begins anew; exact for S alone.
     """
     period = np.asarray(work) + checkpoint
     lost = stall + np.asarray(catch_up) / replicas + common * (restart + period / 2.0)
-    return np.asarray(np.maximum(np.asarray(work) / period * (1.0 - lost / np.asarray(between)), 0.0))
+    return np.asarray(np.asarray(work) / period * np.exp(-lost / np.asarray(between)))
 
 
 @cites("fthsdp2026", place="as above: one replica fewer does its share less")
