@@ -1,4 +1,4 @@
-"""Where a machine stands: carbon of its grid and power usage effectiveness, by place and year (``data/reliability``)."""
+"""Where a machine stands: carbon of its grid and PUE by place and year (``data/reliability``)."""
 
 from dataclasses import dataclass
 from functools import cache

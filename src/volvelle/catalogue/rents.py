@@ -1,4 +1,4 @@
-"""What an hour of an accelerator is rented for: offers of ``data/prices/rents.csv`` and their middle, or one cloud's."""
+"""What an hour of an accelerator is rented for: the middle of offers (``data/prices/rents.csv``), or one cloud's."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -92,7 +92,9 @@ def cloud_rent(chip: str, cloud: str) -> CloudRent:
     found = sorted((row for row in rows if row["chip"] == chip), key=lambda row: (row["whole_node"], row["date"]))
     if not found:
         offered = ", ".join(sorted({row["chip"] for row in rows}))
-        raise DescriptionError(f"no rent of {chip} at {cloud} is known; of {offered} it is; or give one, like '3 USD/h'")
+        raise DescriptionError(
+            f"no rent of {chip} at {cloud} is known; of {offered} it is; or give one, like '3 USD/h'"
+        )
     row = found[-1]
     return CloudRent(
         cloud=row["cloud"],

@@ -20,8 +20,8 @@ def catalogue(*, words: tuple[str, ...], folder: Path | None, as_json: bool) -> 
     """Show what the catalogue holds, or search it.
 
     KIND is chips, clusters, links, models, calibrations, reliability (failures, recovery, power) or stacks (software):
-    one line an entry. With a NAME, every number of that entry with its source; with a part of one, like h100, all entries in which it occurs. Case and
-    punctuation do not count.
+    one line an entry. With a NAME, every number of that entry with its source; with a part of one, like h100, all
+    entries in which it occurs. Case and punctuation do not count.
     """
     known = Catalogue(*([folder] if folder else []))
     room = room_called(words[0]) if words else None

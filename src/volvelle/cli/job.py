@@ -41,13 +41,14 @@ from volvelle.domains import (
 @click.option("--restart", type=Within(RECOVERY), metavar="TIME", help="From a fault to the next step, like '12 min'.")
 @click.option("--stall", type=Within(RECOVERY), metavar="TIME", help="That a checkpoint stops the job, like '5 s'.")
 @click.option("--write", type=Within(RECOVERY), metavar="TIME", help="That a checkpoint is in flight, like '60 s'.")
-@click.option(
-    "--interval", type=Within(RECOVERY), metavar="TIME", help="Work between checkpoints. [default: the best]"
-)
+@click.option("--interval", type=Within(RECOVERY), metavar="TIME", help="Work between checkpoints. [default: the best]")
 @click.option("--replicas", default=1, type=Within(ACCELERATORS), help="That restart alone, with --recovery elastic.")
 @click.option("--spares", type=Within(SPARES), help="Spare nodes. [default: a pool that others fill]")
 @click.option(
-    "--hazard", type=click.Path(path_type=Path), metavar="FILE", help="Failure rates of your own: part, what_counts, rate."
+    "--hazard",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Failure rates of your own: part, what_counts, rate.",
 )
 @click.option("--events", type=Within(EVENTS), help="Interruptions that you have seen …")
 @click.option("--node-days", type=Within(PART_DAYS), help="… in so many days of a node.")
@@ -64,7 +65,7 @@ from volvelle.domains import (
 @BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema job).")
 @click.pass_context
-def job(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, check: str | None, **question: Any) -> None:
+def job(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, check: Any, **question: Any) -> None:
     """Days of training MODEL on SYSTEM, interruptions included, with what certainty, and money, energy and carbon.
 
     Give a layout by its flags, as to estimate; without any, the best is planned; or give the time of a --step.

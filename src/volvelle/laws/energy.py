@@ -26,9 +26,7 @@ def run_energy(
 
 
 @cites("newkirk2025power", place="abstract: a node of eight H100 in heavy training takes 76 % of its rated 10.2 kW")
-def node_power(
-    *, chip_power: Watts, host_power: Watts, load: Fraction = 1.0, host_load: Fraction = 1.0
-) -> Watts:
+def node_power(*, chip_power: Watts, host_power: Watts, load: Fraction = 1.0, host_load: Fraction = 1.0) -> Watts:
     r"""Power of an accelerator and its share of the node.
 
     $$ P = \lambda P_c + \lambda_h P_h $$

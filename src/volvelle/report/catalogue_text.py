@@ -124,10 +124,10 @@ def _row(entry: Entry) -> tuple[str, ...]:
         network = " × ".join(f"{d.name} ({d.topology}, {d.size})" for d in entry.dimensions)
         return (entry.chip, network)
     if isinstance(entry, ReliabilityFile):
-        rate = next((hazard for hazard in entry.hazards if hazard.part == "node"), None)
+        node = next((hazard for hazard in entry.hazards if hazard.part == "node"), None)
         restart = next((time.time.value for time in entry.times if time.phase == "restart"), "–")
-        often = "–" if rate is None else f"{1000.0 * DAY * parse(rate.rate.value, EVENTS_PER_SECOND):.3g}"
-        return often, str(restart), entry.title if rate is None else f"{entry.title}: {rate.what_counts}"
+        often = "–" if node is None else f"{1000.0 * DAY * parse(node.rate.value, EVENTS_PER_SECOND):.3g}"
+        return often, str(restart), entry.title if node is None else f"{entry.title}: {node.what_counts}"
     shape = entry.architecture
     count = float(entry.parameters.value) / 1e9
     return (f"{count:.4g} B", str(shape.layers), str(shape.hidden), str(shape.heads), str(shape.sequence))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from volvelle.catalogue.rents import clouds, cloud_rent
+from volvelle.catalogue.rents import cloud_rent, clouds
 from volvelle.errors import DescriptionError, UnknownNameError
 
 

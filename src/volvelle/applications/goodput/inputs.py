@@ -85,8 +85,8 @@ def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
     doubt, notes = math.log(prior.spread(cluster.accelerators).factor), []
     if cluster.accelerators > prior.largest:
         notes.append(
-            f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval is "
-            "wider for it"
+            f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval "
+            "is wider for it"
         )
     if cluster.chip.family not in _WATCHED:
         doubt = math.hypot(doubt, math.log(_UNWATCHED))
@@ -103,12 +103,11 @@ def stated_hazard(cluster: Cluster, own: Sequence[Hazard]) -> JobHazard:
         raise DescriptionError(f"the rate of a {twice} is stated twice; state each part once")
     inner = sorted(set(named) & {"gpu", "host", "nic", "link", "switch"})
     if "node" in named and inner:
-        raise DescriptionError(f"a node's rate holds that of its {inner[0]} already; state either the node or its parts")
+        raise DescriptionError(
+            f"a node's rate holds that of its {inner[0]} already; state either the node or its parts"
+        )
     counts = {**part_counts(cluster), "node": float(node_count(cluster)), "planned": float(node_count(cluster))}
-    parts = tuple(
-        PartHazard(part=hazard.part, count=counts[hazard.part], rate=hazard.rate.value)
-        for hazard in own
-    )
+    parts = tuple(PartHazard(part=hazard.part, count=counts[hazard.part], rate=hazard.rate.value) for hazard in own)
     factors = [hazard.rate.spread.factor for hazard in own if isinstance(hazard.rate.spread, LogNormal)]
     what = "; ".join(f"{hazard.part}: {hazard.what_counts}" for hazard in own)
     return JobHazard(parts=parts, doubt=max(factors, default=1.0), basis=f"stated ({what})")

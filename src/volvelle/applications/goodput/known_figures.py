@@ -82,9 +82,7 @@ def _interruptions() -> tuple[KnownFigure, ...]:
         KnownFigure(what="Llama 3, h between them", published=3.093, ours=float(time_between(counted.rate)) / _HOUR),
         KnownFigure(what="Llama 3, a day with planned ones", published=8.63, ours=planned * DAY),
         KnownFigure(what="Llama 3, h with planned ones", published=2.781, ours=float(time_between(planned)) / _HOUR),
-        KnownFigure(
-            what="RSC-1 projected to 16,384 GPUs, h", published=1.80, ours=1 / (2048 * rsc["rsc-1"]) / _HOUR
-        ),
+        KnownFigure(what="RSC-1 projected to 16,384 GPUs, h", published=1.80, ours=1 / (2048 * rsc["rsc-1"]) / _HOUR),
         KnownFigure(
             what="RSC-1 projected to 131,072 GPUs, h", published=0.225, ours=1 / (16384 * rsc["rsc-1"]) / _HOUR
         ),
@@ -138,7 +136,9 @@ def _power_and_carbon() -> tuple[KnownFigure, ...]:
             published=8930.0,
             ours=float(operational_emissions(card, intensity=intensity)) / _TONNE,
         ),
-        KnownFigure(what="the same with hosts and PUE 1.2, MWh, over the card's", published=21_588.0, ours=whole / _MWH),
+        KnownFigure(
+            what="the same with hosts and PUE 1.2, MWh, over the card's", published=21_588.0, ours=whole / _MWH
+        ),
         KnownFigure(what="BLOOM, MWh", published=_BLOOM_MWH, ours=bloom / _MWH),
         KnownFigure(
             what="BLOOM, t CO2e",

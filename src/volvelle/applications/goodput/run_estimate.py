@@ -9,11 +9,11 @@ import numpy as np
 from volvelle.applications.goodput.run_plan import Column, HourlyPrice, RunPlan
 from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, chance_variance, flatness, wall_time
 from volvelle.estimators.uncertainty import stratified
+from volvelle.laws.price import rented_price
 from volvelle.laws.reliability.distributions import normal_quantile
 from volvelle.laws.reliability.emissions import operational_emissions
 from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
 from volvelle.laws.reliability.stragglers import straggler_slowdown
-from volvelle.laws.price import rented_price
 from volvelle.quantities import DAY
 
 _KWH = 3.6e6
@@ -302,7 +302,7 @@ def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
     if not plan.repair or not plan.hazard.rate:
         return None
     mean = float(nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair))
-    ninety_five, ninety_nine = spares_needed(mean, dispersion=plan.dispersion, at=np.array([0.95, 0.99]))
+    ninety_five, ninety_nine = (spares_needed(mean, dispersion=plan.dispersion, at=share) for share in (0.95, 0.99))
     return SpareNodes(
         mean=mean,
         for_95=float(ninety_five),
@@ -326,7 +326,8 @@ def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tu
     best = float(np.asarray(wall_time(free)[WORK] / sum(wall_time(free).values())))
     if best > _CURED:
         cures.append(
-            f"a restart of at most {between * np.log(best / _CURED) / 60:.3g} min would make {100 * _CURED:.0f} % training"
+            f"a restart of at most {between * np.log(best / _CURED) / 60:.3g} min would make {100 * _CURED:.0f} % "
+            "training"
         )
     room = between * (1.0 - _CURED / best) - restart * float(np.asarray(run.detection)) if best > _CURED else 0.0
     if room > 0.0 and restart / room < _MOST_REPLICAS:

@@ -92,7 +92,7 @@ class JobHazard:
         """Rates at quantiles of what is not known."""
         if self.shape is not None:
             return np.asarray(gamma_quantile(self.shape, self.rate, at=quantiles))
-        return self.rate * np.exp(np.log(self.doubt) * normal_quantile(quantiles))
+        return np.asarray(self.rate * np.exp(np.log(self.doubt) * normal_quantile(quantiles)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

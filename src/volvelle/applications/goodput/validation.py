@@ -153,9 +153,7 @@ def reported_runs() -> tuple[ReportedRun, ...]:
 def validate_goodput(seed: int = 0) -> GoodputValidation:
     """Every row, from other systems alone and with its own numbers."""
     found = [_predicted(row, seed) for row in reported_runs()]
-    return GoodputValidation(
-        runs=tuple(sorted(found, key=lambda run: -(run.row.distance(run.middle) or 0.0)))
-    )
+    return GoodputValidation(runs=tuple(sorted(found, key=lambda run: -(run.row.distance(run.middle) or 0.0))))
 
 
 def _predicted(row: ReportedRun, seed: int) -> PredictedRun:

@@ -54,9 +54,10 @@ class Circumstances:
         """Work between checkpoints: as given or the best, and never longer than the run."""
         asked = self.interval
         if asked is None:
-            asked = best_asynchronous_interval(
-                self.between, stall=self.stall, write=self.write, slowdown=self.slowdown
-            )
+            paused = np.asarray(self.stall) + np.asarray(self.slowdown) * self.write
+            # Replicas that go on hold the state; a write in flight is not what a failure waits for.
+            flight = 0.0 if self.alone else self.write
+            asked = best_asynchronous_interval(self.between, stall=paused, write=flight)
             asked = np.where(np.asarray(asked) > 0.0, asked, 1.0)
         return np.minimum(asked, np.asarray(self.work) * self.slow)
 
@@ -135,5 +136,5 @@ def flatness(run: Circumstances) -> tuple[float, float, float]:
     tried = float(np.asarray(run.chosen)) * np.array([0.5, 1.0, 2.0])
     policy: dict[str, Any] = {"stall": run.stall, "write": run.write, "slowdown": run.slowdown}
     walls = asynchronous_time(tried, between=run.between, restart=run.restart, **policy)
-    half, same, double = (float(ratio) for ratio in 1.0 / walls)
+    half, same, double = (1.0 / np.asarray(walls)).tolist()
     return half, same, double

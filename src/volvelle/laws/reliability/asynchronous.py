@@ -29,9 +29,7 @@ def asynchronous_time(
     finite = np.where(np.isinf(mean), 1.0, mean)
     flight = np.where(np.isinf(mean), 1.0, np.exp(np.asarray(write) / finite))
     paused = np.asarray(stall) + np.asarray(slowdown) * write
-    return np.asarray(
-        renewal_time(work, between=between, stall=paused, restart=restart, downtime=downtime) * flight
-    )
+    return np.asarray(renewal_time(work, between=between, stall=paused, restart=restart, downtime=downtime) * flight)
 
 
 @cites("young1974checkpoint", place="equation 5, with the stall that is left; derived here")

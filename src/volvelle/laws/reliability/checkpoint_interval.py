@@ -64,9 +64,9 @@ def young_interval(between: Seconds, stall: Seconds) -> Seconds:
 def daly_interval(between: Seconds, stall: Seconds) -> Seconds:
     r"""Daly's interval, of higher order.
 
-    $$ T_D = \sqrt{2 C M}\,\Bigl(1 + \tfrac13\sqrt{\tfrac{C}{2M}} + \tfrac{C}{18M}\Bigr) - C,\quad M \text{ where } C \ge 2M $$
+    $$ T_D = \sqrt{2 C M}\,\Bigl(1 + \tfrac13\sqrt{\tfrac{C}{2M}} + \tfrac{C}{18M}\Bigr) - C $$
 
-    Assumes exponential failures.
+    It is M where C ≥ 2M. Assumes exponential failures.
     """
     ratio = np.asarray(stall, dtype=float) / (2.0 * np.asarray(between))
     near = np.sqrt(2.0 * np.asarray(stall) * between) * (1.0 + np.sqrt(ratio) / 3.0 + ratio / 9.0) - stall
@@ -74,9 +74,7 @@ def daly_interval(between: Seconds, stall: Seconds) -> Seconds:
 
 
 @cites("kokolis2025reliability", place="expected ETTR, section V")
-def expected_ettr(
-    work: Seconds, *, between: Seconds, stall: Seconds, restart: Seconds
-) -> Number:
+def expected_ettr(work: Seconds, *, between: Seconds, stall: Seconds, restart: Seconds) -> Number:
     r"""Effective training time ratio of first order, as RSC's authors write it.
 
     $$ \mathrm{ETTR} \approx \frac{1 - (R + T/2)/M}{1 + C/T} $$
@@ -87,9 +85,7 @@ def expected_ettr(
 
 
 @cites("daly2006checkpoint", place="equation 20, its terms: work, dumps, rework, restarts")
-def rework_time(
-    work: Seconds, *, between: Seconds, stall: Seconds
-) -> Number:
+def rework_time(work: Seconds, *, between: Seconds, stall: Seconds) -> Number:
     r"""Time of each second of work that is spent on what a failure then threw away.
 
     $$ \frac{M\,(e^{(T+C)/M} - 1) - T - C}{T} $$
@@ -114,7 +110,9 @@ def checkpoint_bytes(parameters: Number, *, weights: Number = 2.0, optimiser: Nu
     return parameters * (np.asarray(weights) + optimiser)
 
 
-@cites("wan2025bytecheckpoint", place="section 4: state copied to host memory while the job stands, then written behind it")
+@cites(
+    "wan2025bytecheckpoint", place="section 4: state copied to host memory while the job stands, then written behind it"
+)
 def copy_stall(size: Number, chips: Number, *, rate: Number, barrier: Seconds = 0.0) -> Seconds:
     r"""Stall of a checkpoint that is first copied to host memory.
 

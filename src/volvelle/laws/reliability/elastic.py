@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Count, Fraction, Number, Seconds
+from volvelle.quantities import Count, Fraction, Seconds
 
 
 @cites("fthsdp2026", place="table 1 and its text; the expression is derived here as the renewal time is")

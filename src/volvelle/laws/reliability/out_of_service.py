@@ -1,6 +1,7 @@
 """Nodes that are being repaired, and how many spares stand in for them."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.laws.citations import cites
 from volvelle.quantities import Count, Fraction, Number, Seconds
@@ -53,7 +54,7 @@ def chance_without_spare(mean: Number, *, dispersion: Number, spares: Count) -> 
     return np.asarray(found).reshape(means.shape)
 
 
-def _distribution(mean: float, dispersion: float) -> Number:
+def _distribution(mean: float, dispersion: float) -> NDArray[np.float64]:
     """Chances of at most 0, 1, 2 … nodes out, as far as they matter."""
     spread = max(dispersion, 1.0 + 1e-9)
     most = int(mean + 20.0 * np.sqrt(mean * spread) + 20.0 * spread + 20.0)

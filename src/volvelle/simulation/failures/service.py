@@ -54,6 +54,4 @@ def nodes_out_over(starts: Column, ends: Column, *, since: float, until: float) 
     counts = np.cumsum(steps[order])[:-1]
     durations = np.diff(times[order])
     kept = durations > 0.0
-    return NodesOut(
-        counts=counts[kept], durations=durations[kept], faults=len(begun), out=float(np.sum(over - begun))
-    )
+    return NodesOut(counts=counts[kept], durations=durations[kept], faults=len(begun), out=float(np.sum(over - begun)))

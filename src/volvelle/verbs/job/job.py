@@ -189,12 +189,16 @@ def _phase(
     """The run's one phase, with the time of its step as given, as estimated for a layout, or of the best layout."""
     notes = list(cluster.notes)
     if asked["batch"] is None:
-        length = asked["sequence"] or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"]
+        length = (
+            asked["sequence"] or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"]
+        )
         batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // int(length))
         asked = {**asked, "batch": batch}
         notes.append(f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip")
     if step is not None:
-        length = asked["sequence"] or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"]
+        length = (
+            asked["sequence"] or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"]
+        )
         per_step = float(asked["batch"] * int(length))
         return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, tuple(notes)
     if not choices and asked["mapping"] is None:

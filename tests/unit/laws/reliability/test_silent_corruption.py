@@ -15,4 +15,6 @@ def test_replaying_a_quarter_of_a_per_cent_finds_it_in_four_hundred_steps() -> N
 
 def test_a_stress_test_of_eight_hours_costs_more_than_replay() -> None:
     slow = corruption_loss(rate=1 / (10.5 * DAY), found_after=DAY, searched=28800.0, restart=600.0)
-    assert slow > corruption_loss(rate=1 / (10.5 * DAY), found_after=2400.0, searched=0.0, restart=600.0, replayed=0.0025)
+    assert slow > corruption_loss(
+        rate=1 / (10.5 * DAY), found_after=2400.0, searched=0.0, restart=600.0, replayed=0.0025
+    )

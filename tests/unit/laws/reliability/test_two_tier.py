@@ -11,7 +11,14 @@ POLICY = {"memory_stall": 1.0, "storage_stall": 20.0, "memory_restart": 120.0, "
 
 def test_where_peers_survive_all_it_is_one_tier() -> None:
     wall = two_tier_time(
-        300.0, 1e6, between=1e4, survived=1.0, memory_stall=1.0, storage_stall=0.0, memory_restart=120.0, storage_restart=0.0
+        300.0,
+        1e6,
+        between=1e4,
+        survived=1.0,
+        memory_stall=1.0,
+        storage_stall=0.0,
+        memory_restart=120.0,
+        storage_restart=0.0,
     )
     assert float(wall) == pytest.approx(float(renewal_time(300.0, between=1e4, stall=1.0, restart=120.0)), rel=1e-9)
 
