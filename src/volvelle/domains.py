@@ -27,11 +27,13 @@ from volvelle.quantities import (
     DOLLARS_PER_JOULE,
     DOLLARS_PER_RATE,
     DOLLARS_PER_WATT,
+    EVENTS_PER_SECOND,
     FLOP_PER_SECOND,
     FRACTION,
     HERTZ,
     JOULES_PER_BYTE,
     JULIAN_YEAR,
+    KILOGRAMS,
     SECONDS,
     TOKEN_COUNT,
     WATTS,
@@ -265,6 +267,18 @@ DELAY = NumberDomain(0.0, 3600.0, SECONDS)
 """A latency, or what starting something takes."""
 WAIT = NumberDomain(0.0, 7 * DAY, SECONDS)
 """That a policy looks back or waits, or that starting a replica takes."""
+HAZARD = NumberDomain(0.0, 1.0, EVENTS_PER_SECOND)
+"""Events of one part."""
+RECOVERY = NumberDomain(0.0, 365 * DAY, SECONDS)
+"""Stopping, restarting or repairing something."""
+EVENTS = NumberDomain(0.0, 1e9)
+PART_DAYS = NumberDomain(1e-3, 1e12)
+"""Days that parts were watched, all parts together."""
+AGE = NumberDomain(0.0, 100.0)
+"""Years."""
+MASS = NumberDomain(0.0, 1e9, KILOGRAMS)
+INTENSITY = NumberDomain(0.0, 3000.0)
+"""Grams of CO2 equivalents for a kWh."""
 STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
 LIMIT = NumberDomain(0.0, 1e7)
 """Seconds that a search may take."""

@@ -163,6 +163,14 @@ DOLLARS_PER_RATE = _quantity(
 DOLLARS_PER_WATT = _quantity(
     "price of power", "USD/W", "12 USD/W", {"USD/W": 1.0, "USD/kW": 1e-3, "MUSD/MW": 1.0}, ("USD/W", "USD/kW")
 )
+EVENTS_PER_SECOND = _quantity(
+    "rate of events",
+    "1/s",
+    "6.5e-3 1/d",
+    {"1/s": 1.0, "1/h": 1.0 / 3600.0, "1/d": 1.0 / DAY, "1/year": 1.0 / JULIAN_YEAR, "FIT": 1e-9 / 3600.0},
+    ("1/s", "1/d"),
+)
+KILOGRAMS = _quantity("mass", "kg", "1312 kg or 4 t", {"kg": 1.0, "g": 1e-3, "t": 1e3}, ("t", "kg"))
 HERTZ = _quantity("frequency", "Hz", "1.41 GHz", _prefixed("Hz", _LARGE), ("THz", "GHz", "MHz", "kHz", "Hz"))
 FRACTION = _quantity("fraction", "", "75 %", {"%": 0.01, "ratio": 1.0}, ("%", "ratio"))
 
@@ -183,6 +191,8 @@ KINDS: tuple[Quantity, ...] = (
     DOLLARS_PER_RATE,
     DOLLARS_PER_WATT,
     HERTZ,
+    EVENTS_PER_SECOND,
+    KILOGRAMS,
     FRACTION,
 )
 

@@ -66,6 +66,8 @@ from volvelle.verbs.explore import explore
 from volvelle.verbs.fleet.answer import Fleet
 from volvelle.verbs.fleet.size import fleet
 from volvelle.verbs.how_many import Sizing, how_many
+from volvelle.verbs.job.answer import Job
+from volvelle.verbs.job.job import job
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
@@ -134,6 +136,7 @@ __all__ = [
     "HyperX",
     "Interval",
     "Inversion",
+    "Job",
     "LatentAttention",
     "Launch",
     "LayerKind",
@@ -205,6 +208,7 @@ __all__ = [
     "fitted_constants",
     "fleet",
     "how_many",
+    "job",
     "launch",
     "map",
     "plan",

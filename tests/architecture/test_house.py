@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_740
+MOST_LINES = 50_870
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -30,8 +30,8 @@ both, by 140 for studies whose batch grows with replicas and whose memory is ign
 one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
 what is said of few held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of
-the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, and by 100 for
-laws of what pipelines and gradients wait for; and down by 840, by 520 as the room of MCL-HPL is counted with what was
+the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for
+laws of what pipelines and gradients wait for, and by 130 for forms of studies of reliability and what hosts draw; and down by 840, by 520 as the room of MCL-HPL is counted with what was
 added, and by 780 as that of HPCG is."""
 ADDED = {
     "interchange/step_traces": 915,
@@ -53,11 +53,11 @@ ADDED = {
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 95,
     "estimators/stack.py": 70,
-    "domains.py": 320,
+    "domains.py": 340,
     "input_limits.py": 75,
     "cli/exits.py": 145,
     "interchange/json_file.py": 25,
-    "catalogue/rents.py": 55,
+    "catalogue/rents.py": 110,
     "economics/training_run.py": 70,
     "report/run_text.py": 65,
     "verbs/ways_out.py": 195,
@@ -85,7 +85,7 @@ ADDED = {
     "report/brief_text.py": 110,
     "report/fitted_table.py": 115,
     "presentable.py": 75,
-    "report/notebook": 1290,
+    "report/notebook": 1310,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
     "verbs/validate.py": 70,
@@ -114,7 +114,7 @@ ADDED = {
     "workload/families/delta_net.py": 85,
     "workload/families/sparse_index.py": 50,
     "interchange/newer_families.py": 80,
-    "simulation": 4680,
+    "simulation": 4980,
     "laws/network/nccl.py": 75,
     "estimators/nccl.py": 260,
     "catalogue/nccl.py": 85,
@@ -235,6 +235,14 @@ ADDED = {
     "estimators/training/replica_exchange.py": 150,
     "mapping/repeated_gathers.py": 60,
     "interchange/logs": 1900,
+    "laws/reliability": 660,
+    "catalogue/reliability.py": 270,
+    "catalogue/places.py": 100,
+    "applications/goodput": 1330,
+    "verbs/job": 410,
+    "report/job": 260,
+    "report/documents/job.py": 125,
+    "cli/job.py": 95,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -8,11 +8,19 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from volvelle.domains import (
     ACCELERATORS,
+    AGE,
     BYTE_ENERGY,
     ERROR_FACTOR,
+    EVENTS,
+    HAZARD,
+    MASS,
     MULTIPLE,
+    NO_SHARE,
     OVERSUBSCRIPTION,
     PARAMETERS,
+    PART_DAYS,
+    POWER,
+    RECOVERY,
     ROWS,
     SOCKETS,
     YEAR,
@@ -254,6 +262,82 @@ class ModelFile(_Strict):
     notes: str = ""
 
 
+class HazardFile(_Strict):
+    """How often a part fails, and what counts as failing: a rate without that does not load."""
+
+    part: Literal["node", "gpu", "host", "nic", "link", "switch", "software", "planned"]
+    """Node: all of its parts together. Software and planned stops are counted for a node too."""
+    what_counts: Text
+    rate: Annotated[Datum, HAZARD]
+    """Of one part."""
+    events: Annotated[float, EVENTS] | None = None
+    part_days: Annotated[float, PART_DAYS] | None = None
+    pooled: bool = False
+    """It is one of those that the prior of any cluster is made of: faults that stop a job or remove a node of eight."""
+    sure: bool = False
+    """Whoever states it has seen that it is far from what others measured."""
+
+
+class RecoveryTimeFile(_Strict):
+    """How long a phase of recovery, a checkpoint or a repair takes."""
+
+    phase: Literal[
+        "detect", "localise", "replace", "initialise", "load", "restart", "stall", "write", "interval", "repair"
+    ]
+    """Restart: all of them, from the fault to the first step."""
+    way: Literal[
+        "any", "automated", "by hand", "synchronous", "asynchronous", "shared file system", "remote storage"
+    ] = "any"
+    time: Annotated[Datum, RECOVERY]
+    accelerators: Annotated[int, ACCELERATORS] | None = None
+    pooled: bool = False
+    """It is one of those that the prior of this phase, done this way, is made of."""
+
+
+class AgeFile(_Strict):
+    """How often parts of some age die."""
+
+    batch: Text
+    since: Annotated[float, AGE]
+    """Years."""
+    until: Annotated[float, AGE]
+    rate: Annotated[Datum, HAZARD]
+
+
+class NodePowerFile(_Strict):
+    """What a node takes, all of it."""
+
+    chip: Text
+    accelerators: Annotated[int, ACCELERATORS]
+    state: Literal["rated", "peak", "training"]
+    power: Annotated[Datum, POWER]
+
+
+class EmbodiedFile(_Strict):
+    """What making a part emitted."""
+
+    part: Text
+    accelerators: Annotated[int, ACCELERATORS]
+    mass: Annotated[Datum, MASS]
+    """Of CO2 equivalents."""
+
+
+class ReliabilityFile(_Strict):
+    """What one study or operator says of failures, recovery, power or carbon."""
+
+    name: Text
+    title: Text
+    accelerators: Annotated[int, ACCELERATORS] | None = None
+    accelerators_per_node: Annotated[int, ACCELERATORS] | None = None
+    hazards: list[HazardFile] = []
+    times: list[RecoveryTimeFile] = []
+    shares: dict[str, Annotated[Datum, NO_SHARE]] = {}
+    ages: list[AgeFile] = []
+    power: list[NodePowerFile] = []
+    embodied: list[EmbodiedFile] = []
+    notes: str = ""
+
+
 class Reference(_Strict):
     """Where a number or a law comes from."""
 
@@ -269,6 +353,7 @@ ROOMS: dict[str, tuple[str, type[BaseModel]]] = {
     "links": ("link", LinkFile),
     "clusters": ("cluster", ClusterFile),
     "models": ("model", ModelFile),
+    "reliability": ("study of reliability", ReliabilityFile),
 }
 """Room of the catalogue → what an entry of it is called, and its form."""
-Entry = ChipFile | CalibrationFile | LinkFile | ClusterFile | ModelFile
+Entry = ChipFile | CalibrationFile | LinkFile | ClusterFile | ModelFile | ReliabilityFile

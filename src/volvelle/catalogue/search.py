@@ -26,6 +26,7 @@ class Match:
 def room_called(word: str) -> str | None:
     """The room that a word means, one or many of it; None: none."""
     meant = {"software": STACKS, "machine": "clusters", "machines": "clusters", "gpus": "chips", "gpu": "chips"}
+    meant |= {"failures": "reliability", "hazards": "reliability"}
     plain = plainly(word)
     return meant.get(plain) or next((room for room in KINDS if plain in (room, room.removesuffix("s"))), None)
 

@@ -29,12 +29,13 @@ class ApplicationGroup(SuggestingGroup):
         self._make = make
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Applications that know the verb."""
-        return [word for word in sorted(APPLICATIONS) if self._make(application(word)) is not None]
+        """Applications that know the verb, and what the verb has beside them."""
+        known = [word for word in APPLICATIONS if self._make(application(word)) is not None]
+        return sorted([*known, *super().list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of an application."""
-        return self._make(application(name)) if name in APPLICATIONS else None
+        return self._make(application(name)) if name in APPLICATIONS else super().get_command(ctx, name)
 
 
 def own_options(options: Sequence[Option]) -> Callable[[Command], Command]:

@@ -21,9 +21,9 @@ from volvelle.report.documents.document import json_text
 def catalogue(*, words: tuple[str, ...], folder: Path | None, exact: bool, as_json: bool) -> None:
     """Show what the catalogue holds, or search it.
 
-    KIND is chips, clusters, links, models, calibrations or stacks (software): one line an entry. With a NAME, every
-    number of that entry with its source; with a part of one, like h100, all entries in which it occurs. Case and
-    punctuation do not count.
+    KIND is chips, clusters, links, models, calibrations, reliability (failures, recovery, power) or stacks (software):
+    one line an entry. With a NAME, every number of that entry with its source; with a part of one, like h100, all
+    entries in which it occurs. Case and punctuation do not count.
     """
     known = Catalogue(*([folder] if folder else []))
     room = room_called(words[0]) if words else None

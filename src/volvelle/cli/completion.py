@@ -30,7 +30,7 @@ _OF_A_MODEL = ("estimate", "plan", "map", "compare", "scale", "serve", "fleet")
 _ENGINES = ("vllm", "sglang", "trtllm")
 _WEIGHTS = ("bf16", "fp16", "fp8", "fp8-block", "nvfp4", "mxfp4", "int8", "int4")
 _BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl", "hpl-mxp", "stencil")
-_ROOMS = ("chips", "calibrations", "links", "clusters", "models", "stacks")
+_ROOMS = ("chips", "calibrations", "links", "clusters", "models", "reliability", "stacks")
 
 
 @click.command(short_help="Print a script that lets a shell complete models, machines and options.")

@@ -95,4 +95,30 @@ def intervals(*, as_json: bool) -> None:
         print_intervals(report)
 
 
+@validate.command(short_help="Effective training time against runs that were reported, all held out.")
+@click.option("--worst", default=15, show_default=True, type=Within(ROWS), help="Rows to show.")
+@click.option("--markdown", is_flag=True, help="Print the tables of the documentation page.")
+@JSON
+def goodput(*, worst: int, markdown: bool, as_json: bool) -> None:
+    """Effective training time against runs that were reported, from other systems alone; and single figures.
+
+    Intervals are scored, and what is reported as "more than" or "up to" as a bound. The last line has the scores.
+    """
+    from volvelle.applications.goodput.known_figures import known_figures  # noqa: PLC0415 - keeps start-up short
+    from volvelle.applications.goodput.validation import validate_goodput  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.job.validation_text import (  # noqa: PLC0415 - keeps start-up short
+        goodput_markdown,
+        print_goodput,
+        scores,
+    )
+
+    validation, figures = validate_goodput(), known_figures()
+    if as_json:
+        click.echo(json_text("validate", dict(scores(validation, figures))))
+    elif markdown:
+        click.echo(goodput_markdown(validation, figures))
+    else:
+        print_goodput(validation, figures, worst=worst)
+
+
 validate.add_command(validate_calibration)

@@ -31,6 +31,7 @@ from volvelle.system.inventory import Inventory
 PLANT = "plant"
 """The part of the bill that is building, power and cooling."""
 COOLING = "conversion and cooling"
+HOSTS = "hosts"
 _LOADED = frozenset({"chips", "memory", "accelerators"})
 """Parts that take less than their rated power on average."""
 
@@ -44,6 +45,8 @@ class Terms:
     """Share of its life in which the machine is used."""
     load: Fraction = number(SHARE, 0.85)
     """Mean power of busy chips and their memory over the rated."""
+    host_load: Fraction = number(SHARE, 0.65)
+    """Likewise of hosts."""
     energy_price: Number = number(ENERGY_PRICE, 0.10 / 3.6e6)
     """Dollars a joule."""
     pue: Number | None = number(PUE, None)
@@ -182,7 +185,8 @@ def cost_breakdown(inventory: Inventory, prices: AbstractPrices, terms: Terms | 
     capital = prices.capex_by_part(inventory)
     if given.plant_price is not None:
         capital[PLANT] = plant_price(_sum(rated) / given.conversion, per_watt=given.plant_price)
-    used = {part: watts * given.load if part in _LOADED else watts for part, watts in rated.items()}
+    loads = {**dict.fromkeys(_LOADED, given.load), HOSTS: given.host_load}
+    used = {part: watts * loads[part] if part in loads else watts for part, watts in rated.items()}
     inside = _sum(used)
     pue = inventory.pue if given.pue is None else given.pue
     used[COOLING] = meter_power(inside, pue=pue, conversion=given.conversion) - inside

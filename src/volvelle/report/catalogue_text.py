@@ -6,10 +6,28 @@ from rich.text import Text
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.exact import ExactNumber, numbers_of
-from volvelle.catalogue.schema import CalibrationFile, ChipFile, ClusterFile, Entry, LinkFile, ModelFile
+from volvelle.catalogue.schema import (
+    CalibrationFile,
+    ChipFile,
+    ClusterFile,
+    Datum,
+    Entry,
+    LinkFile,
+    ModelFile,
+    ReliabilityFile,
+)
 from volvelle.catalogue.search import KINDS, STACKS, Match
 from volvelle.catalogue.stacks import runs_of_stack, stack_entries
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, SECONDS, parse, show
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    DAY,
+    EVENTS_PER_SECOND,
+    FLOP_PER_SECOND,
+    SECONDS,
+    parse,
+    show,
+)
 from volvelle.report.terminal import plain_table, wide_console
 
 _WIDE = 80
@@ -20,9 +38,10 @@ _SHOWN = {
     "links": ("name", "rate", "one step", "what it is"),
     "clusters": ("name", "chip", "network, innermost first"),
     "models": ("name", "parameters", "layers", "hidden", "heads", "sequence"),
+    "reliability": ("name", "faults a 1000 node-days", "restart", "what counts"),
     STACKS: ("name", "usual for", "timed on (runs)", "what it is"),
 }
-_WORDS = ("name", "chip", "network, innermost first", "usual for", "timed on (runs)", "what it is")
+_WORDS = ("name", "chip", "network, innermost first", "usual for", "timed on (runs)", "what counts", "what it is")
 
 
 def names(catalogue: Catalogue, room: str) -> tuple[str, ...]:
@@ -112,6 +131,11 @@ def _row(entry: Entry) -> tuple[str, ...]:
     if isinstance(entry, ClusterFile):
         network = " × ".join(f"{d.name} ({d.topology}, {d.size})" for d in entry.dimensions)
         return (entry.chip, network)
+    if isinstance(entry, ReliabilityFile):
+        node = next((hazard for hazard in entry.hazards if hazard.part == "node"), None)
+        restart = next((time.time.value for time in entry.times if time.phase == "restart"), "–")
+        often = "–" if node is None else f"{1000.0 * DAY * parse(node.rate.value, EVENTS_PER_SECOND):.3g}"
+        return often, str(restart), entry.title if node is None else f"{entry.title}: {node.what_counts}"
     shape = entry.architecture
     count = float(entry.parameters.value) / 1e9
     return (f"{count:.4g} B", str(shape.layers), str(shape.hidden), str(shape.heads), str(shape.sequence))
@@ -149,6 +173,11 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         for index, d in enumerate(entry.dimensions):
             size = f"size {d.size}" + (f" ({d.size_source})" if d.size_source else "")
             console.print(f"dimension {index}: {d.name}, {d.topology}, {size}, link {d.link}")
+    if isinstance(entry, ReliabilityFile):
+        for index, hazard in enumerate(entry.hazards):
+            console.print(f"hazard {index}: of a {hazard.part}; what counts: {hazard.what_counts}")
+        for index, phase in enumerate(entry.times):
+            console.print(f"time {index}: {phase.phase}, {phase.way}")
     columns = ("number", "value", "spread", "evidence", "source, note")
     table = plain_table("", columns, numbers=("value",), folded=("source, note",))
     for path, datum in numbers_of(entry):

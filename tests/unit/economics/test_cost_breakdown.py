@@ -55,7 +55,7 @@ PARTS = PartPrices(
 
 
 def test_a_bill_by_parts_is_the_sum_one_makes_by_hand() -> None:
-    found = cost_breakdown(STOCK, PARTS, Terms(plant_price=10.0, load=0.5))
+    found = cost_breakdown(STOCK, PARTS, Terms(plant_price=10.0, load=0.5, host_load=0.75))
     assert found.capex_by_part == pytest.approx(
         {
             "chips": 16 * 10_000,
@@ -66,7 +66,7 @@ def test_a_bill_by_parts_is_the_sum_one_makes_by_hand() -> None:
             "plant": 10 * (16 * 400 + 16 * 100 + 64 + 320 + 256 + 720 + 16 * 100),
         }
     )
-    inside = {"chips": 3_200.0, "memory": 800.0, "links": 64 + 320.0, "switches": 256 + 720.0, "hosts": 1_600.0}
+    inside = {"chips": 3_200.0, "memory": 800.0, "links": 64 + 320.0, "switches": 256 + 720.0, "hosts": 1_200.0}
     assert found.power_by_part == pytest.approx({**inside, "conversion and cooling": 0.25 * sum(inside.values())})
     assert found.power == pytest.approx(1.25 * sum(inside.values()))
     assert found.capex == pytest.approx(sum(found.capex_by_part.values()))

@@ -7,7 +7,16 @@ from pydantic import create_model
 
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.exact import ExactNumber
-from volvelle.catalogue.schema import ROOMS, CalibrationFile, ChipFile, ClusterFile, Entry, LinkFile, ModelFile
+from volvelle.catalogue.schema import (
+    ROOMS,
+    CalibrationFile,
+    ChipFile,
+    ClusterFile,
+    Entry,
+    LinkFile,
+    ModelFile,
+    ReliabilityFile,
+)
 from volvelle.catalogue.search import KINDS, STACKS, Match
 from volvelle.catalogue.stacks import runs_of_stack, stack_entries
 from volvelle.report.documents.document import Document
@@ -65,6 +74,7 @@ class EntriesDocument(Document):
         | list[LinkFile]
         | list[ClusterFile]
         | list[ModelFile]
+        | list[ReliabilityFile]
         | list[StackDocument]
     )
 

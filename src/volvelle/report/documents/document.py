@@ -28,6 +28,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.catalogue.schema:LinkFile",
         "volvelle.catalogue.schema:ClusterFile",
         "volvelle.catalogue.schema:ModelFile",
+        "volvelle.catalogue.schema:ReliabilityFile",
     ),
     "collective": ("volvelle.report.documents.collective:CollectiveDocument",),
     "compare": ("volvelle.report.documents.compare:CompareDocument",),
@@ -43,6 +44,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.explore:OutlookDocument",
     ),
     "fleet": ("volvelle.report.documents.fleet:FleetDocument",),
+    "job": ("volvelle.report.documents.job:JobDocument",),
     "map": ("volvelle.report.documents.map:MapDocument",),
     "mpi": ("volvelle.report.documents.mpi:MpiDocument",),
     "plan": (

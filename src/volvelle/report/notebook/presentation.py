@@ -26,6 +26,7 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.plan.Plan": "plan:PLAN",
     "volvelle.verbs.plan_serving.plan.ServingPlan": "plan_serving:SERVING_PLAN",
     "volvelle.verbs.replay.ReplayAnswer": "replay:REPLAY",
+    "volvelle.verbs.job.answer.Job": "job:JOB",
     "volvelle.verbs.scale.Scaling": "scale:SCALING",
     "volvelle.verbs.serving.serve.Serving": "serve:SERVING",
     "volvelle.verbs.serving.split.SplitServing": "serve_split:SPLIT",

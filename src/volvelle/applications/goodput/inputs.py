@@ -1,0 +1,211 @@
+"""What of a run the catalogue knows: failures of a cluster's parts, recovery, power and place, spares."""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from volvelle.applications.goodput.run_plan import JobHazard, PartHazard, RecoveryPolicy, SitePower
+from volvelle.catalogue.places import cloud_places, place_called
+from volvelle.catalogue.reliability import (
+    NODE,
+    Hazard,
+    hazards,
+    part_hazards,
+    rate_prior,
+    recorded_faults,
+    stated_share,
+    stated_time,
+    time_prior,
+)
+from volvelle.economics.step_cost import CostAssumptions
+from volvelle.errors import DescriptionError
+from volvelle.laws.energy import node_power
+from volvelle.laws.reliability.rate_update import gamma_shape, updated_rate
+from volvelle.quantities import DAY
+from volvelle.simulation.failures.service import NodesOut, nodes_out_over
+from volvelle.spread import LogNormal
+from volvelle.system.cluster import Cluster
+from volvelle.system.inventory import Inventory
+
+Way = Literal["asynchronous", "synchronous", "memory", "elastic"]
+WAYS: tuple[Way, ...] = ("asynchronous", "synchronous", "memory", "elastic")
+"""How checkpoints are made and what restarts: copied and written behind the job; with the job standing; kept in the
+memory of peers; or replicas that restart alone."""
+_LARGEST_NODE = 16
+_RADIX = 64
+"""Ports of a switch."""
+_WATCHED = frozenset({"ampere", "hopper", "blackwell"})
+"""Families of chips on whose clusters faults were counted."""
+_UNWATCHED = 1.5
+"""Doubt in failures of any other chip, as a factor, on top."""
+_LENGTH = 348.98
+"""Days of the recorded trace."""
+
+
+def node_size(cluster: Cluster) -> int:
+    """Accelerators that share a host: those of the innermost network where that is a node's, or eight."""
+    inner = cluster.dimensions[0].size
+    return min(inner if 1 < inner <= _LARGEST_NODE else NODE, cluster.accelerators)
+
+
+def node_count(cluster: Cluster) -> int:
+    """Hosts."""
+    return max(1, math.ceil(cluster.accelerators / node_size(cluster)))
+
+
+def part_counts(cluster: Cluster) -> dict[str, float]:
+    """Parts of a cluster that stop a job, counted from its own topology: cables and switches of the network between."""
+    outer = [network for network in Inventory.of(cluster).networks if network.reach == "scale-out"]
+    links = sum(float(np.asarray(network.links)) for network in outer)
+    ports = sum(float(np.asarray(network.ports)) for network in outer)
+    nodes = float(node_count(cluster))
+    return {
+        "gpu": float(cluster.accelerators),
+        "host": nodes,
+        "nic": float(cluster.accelerators) if links else 0.0,
+        "link": links,
+        "switch": ports / _RADIX,
+        "software": nodes,
+    }
+
+
+def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
+    """Failures of a cluster that nobody has watched: the level of clusters that were, parts as the trace has them."""
+    prior = rate_prior()
+    own = next(hazard for hazard in hazards() if hazard.study == "infinitehbd" and hazard.part == "node")
+    level = prior.median / own.rate.value
+    parts = tuple(
+        PartHazard(part=part, count=count, rate=level * part_hazards()[part].rate.value)
+        for part, count in part_counts(cluster).items()
+        if count
+    )
+    doubt, notes = math.log(prior.spread(cluster.accelerators).factor), []
+    if cluster.accelerators > prior.largest:
+        notes.append(
+            f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval "
+            "is wider for it"
+        )
+    if cluster.chip.family not in _WATCHED:
+        doubt = math.hypot(doubt, math.log(_UNWATCHED))
+        notes.append(f"failures: none were counted on chips like {cluster.chip.name}; those of GPUs are taken, wider")
+    basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {math.exp(doubt):.2f}: {', '.join(prior.studies)}"
+    return JobHazard(parts=parts, doubt=math.exp(doubt), basis=basis), tuple(notes)
+
+
+def stated_hazard(cluster: Cluster, own: Sequence[Hazard]) -> JobHazard:
+    """Failures at rates of one's own file."""
+    named = [hazard.part for hazard in own]
+    if len(set(named)) < len(named):
+        twice = next(part for part in named if named.count(part) > 1)
+        raise DescriptionError(f"the rate of a {twice} is stated twice; state each part once")
+    inner = sorted(set(named) & {"gpu", "host", "nic", "link", "switch"})
+    if "node" in named and inner:
+        raise DescriptionError(
+            f"a node's rate holds that of its {inner[0]} already; state either the node or its parts"
+        )
+    counts = {**part_counts(cluster), "node": float(node_count(cluster)), "planned": float(node_count(cluster))}
+    parts = tuple(PartHazard(part=hazard.part, count=counts[hazard.part], rate=hazard.rate.value) for hazard in own)
+    factors = [hazard.rate.spread.factor for hazard in own if isinstance(hazard.rate.spread, LogNormal)]
+    what = "; ".join(f"{hazard.part}: {hazard.what_counts}" for hazard in own)
+    return JobHazard(parts=parts, doubt=max(factors, default=1.0), basis=f"stated ({what})")
+
+
+def after_events(hazard: JobHazard, *, nodes: int, events: float, node_days: float) -> JobHazard:
+    """The same after own events: what others saw counts for as much as its spread allows."""
+    shape = float(gamma_shape(max(hazard.doubt, 1.0 + 1e-6)))
+    mean = hazard.rate * math.exp(math.log(hazard.doubt) ** 2 / 2) / nodes
+    updated = float(updated_rate(shape, mean, events=events, exposure=node_days * DAY)) * nodes
+    scale = updated / hazard.rate
+    return JobHazard(
+        parts=tuple(PartHazard(part=part.part, count=part.count, rate=scale * part.rate) for part in hazard.parts),
+        shape=shape + events,
+        basis=f"{events:g} events in {node_days:,.0f} node-days of your own, and before them {hazard.basis}",
+    )
+
+
+def recovery_policy(
+    way: Way = "asynchronous",
+    *,
+    restart: float | None = None,
+    stall: float | None = None,
+    write: float | None = None,
+    interval: float | None = None,
+    replicas: int = 1,
+) -> RecoveryPolicy:
+    """How a job recovers; what is not given is as studies have it, with their spread."""
+    if way not in WAYS:
+        raise DescriptionError(f"recovery is {way!r}; it must be one of {', '.join(WAYS)}")
+    usual = time_prior("restart", "automated")
+    detection = stated_share("megascale", "detection_of_restart").value
+    if way == "memory":
+        # Nothing is read from storage and nothing is replaced: what is left is noticing it, and starting.
+        usual = LogNormal(usual.median * detection, usual.factor)
+    behind = way != "synchronous"
+    paused = time_prior("stall", "asynchronous" if behind else "synchronous")
+    flight = time_prior("write", "asynchronous").median if behind and way != "memory" else 0.0
+    return RecoveryPolicy(
+        restart=usual if restart is None else LogNormal(restart, 1.0),
+        stall=paused if stall is None else LogNormal(stall, 1.0),
+        detection=detection,
+        write=flight if write is None else write,
+        interval=interval,
+        replicas=max(replicas, 2) if way == "elastic" else 1,
+    )
+
+
+def site_power(cluster: Cluster, region: str | None = None, year: int | None = None) -> tuple[SitePower | None, str]:
+    """Power of an accelerator with its host, PUE and grid of a place, and what that rests on."""
+    if cluster.chip.power is None:
+        return None, "the catalogue has no power of the chip"
+    assumed = CostAssumptions()
+    watts = node_power(
+        chip_power=cluster.chip.power, host_power=cluster.host_power, load=assumed.load, host_load=assumed.host_load
+    )
+    if region is None:
+        grams = np.quantile([place.grams_per_kwh for place in cloud_places()], [0.1, 0.5, 0.9])
+        grid = (float(grams[0]), float(grams[1]), float(grams[2]))
+        pue, where = float(np.max(cluster.pue)), f"no place: between eight in ten of {len(cloud_places())} regions"
+    else:
+        place = place_called(region, year)
+        grid = (place.grams_per_kwh,) * 3
+        pue = float(np.max(cluster.pue)) if place.pue is None else place.pue
+        where = f"{place.name}, {place.where}, {place.year}: {place.grams_per_kwh:g} g/kWh, {place.accounting}"
+    return (
+        SitePower(
+            training=float(np.max(watts)),
+            idle=stated_share("node-power", "idle_load").value,
+            pue=pue,
+            doubt=1.11,
+            place=region or "",
+            grams_per_kwh=grid,
+        ),
+        f"{float(np.max(watts)):,.0f} W an accelerator with its host in training, PUE {pue:g}; {where}",
+    )
+
+
+@cache
+def recorded_out(since: float = 0.0, until: float = _LENGTH) -> NodesOut:
+    """Nodes out in the recorded trace, between two days."""
+    faults = recorded_faults()
+    starts, ends = np.array([fault.start for fault in faults]), np.array([fault.end for fault in faults])
+    return nodes_out_over(starts, ends, since=since, until=until)
+
+
+def repair_time() -> float:
+    """Seconds that a node is out on average, in the trace."""
+    return stated_time("infinitehbd", "repair").value
+
+
+def spares_from_trace(share: float, *, until: float, block: float = 20.0) -> tuple[float, float, float]:
+    """Spares for a share of the time by the trace up to a day: low, over all of it, and high.
+
+    The ends are one in ten of blocks of days, each by itself: bursts with a common cause make one month unlike another.
+    """
+    edges = np.arange(0.0, until, block)
+    alone = [recorded_out(float(edge), float(edge) + block).quantile(share) for edge in edges]
+    low, high = np.quantile(alone, [0.1, 0.9])
+    whole = recorded_out(0.0, until).quantile(share)
+    return float(low), whole, max(float(high), whole)

@@ -1,0 +1,351 @@
+"""From a plan of a run to its days, money, energy and carbon, each with how sure it is and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from volvelle.applications.goodput.run_plan import Column, HourlyPrice, RunPlan
+from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, chance_variance, flatness, wall_time
+from volvelle.estimators.uncertainty import stratified
+from volvelle.laws.price import rented_price
+from volvelle.laws.reliability.distributions import normal_quantile
+from volvelle.laws.reliability.emissions import operational_emissions
+from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
+from volvelle.laws.reliability.stragglers import straggler_slowdown
+from volvelle.quantities import DAY
+
+_KWH = 3.6e6
+_HOPELESS = 0.05
+"""Effective training time ratio below which nobody would begin."""
+_CURED = 0.5
+"""The ratio that a cure is to reach."""
+_MOST_REPLICAS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """Where a figure lies: one in ten below the first, one in ten above the last."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """Dollars of a run, paid for in one way."""
+
+    way: str
+    what: str
+    usd_per_hour: float
+    usd: Quantiles
+    failures: float
+    """Of the middle, what interruptions cost."""
+
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """Something halved, and what the run gains by it."""
+
+    what: str
+    days: float
+    """Fewer."""
+    usd: float | None
+    """Less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpareNodes:
+    """Spares that suffice for shares of the time."""
+
+    mean: float
+    """Nodes out on average."""
+    for_95: float
+    for_99: float
+    poisson_95: float
+    """Were faults independent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEstimate:
+    """A run as it will go."""
+
+    plan: RunPlan
+    interval: float
+    """Seconds of work between checkpoints."""
+    between: float
+    """Seconds between interruptions."""
+    parts: Mapping[str, float]
+    """Seconds at middle values, by what they go into; they sum to the wall time."""
+    days: Quantiles
+    ettr: Quantiles
+    interruptions: Quantiles
+    flat: tuple[float, float, float]
+    """Effective training time ratio at half the interval, at it, and at twice."""
+    doubts: Mapping[str, tuple[float, float]]
+    """Days, one in ten below and above, where only chance, only failures and recovery, or only the step is in doubt."""
+    spending: tuple[Spending, ...]
+    kwh: Quantiles | None
+    tco2e: Quantiles | None
+    remedies: tuple[Remedy, ...]
+    spare_nodes: SpareNodes | None
+    problem: str = ""
+    """Why such a job does not get anywhere; nothing: it does."""
+    cures: tuple[str, ...] = ()
+
+    @property
+    def wall(self) -> float:
+        """Seconds, at middle values."""
+        return sum(self.parts.values())
+
+    @property
+    def central_ettr(self) -> float:
+        """Work over wall time, at middle values."""
+        return self.parts[WORK] / self.wall
+
+    @property
+    def interruptions_per_day(self) -> float:
+        """At middle values."""
+        return DAY / self.between if np.isfinite(self.between) else 0.0
+
+
+def middle(plan: RunPlan) -> Circumstances:
+    """The run with every number in its middle, and its checkpoint interval chosen for that."""
+    recovery, losses = plan.recovery, plan.losses
+    waiting = 0.0
+    if plan.spares is not None:
+        out = nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair)
+        waiting = float(chance_without_spare(out, dispersion=plan.dispersion, spares=plan.spares))
+    run = Circumstances(
+        work=plan.work,
+        rate=float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0,
+        restart=recovery.restart.median,
+        stall=recovery.stall.median,
+        detection=recovery.detection,
+        write=recovery.write,
+        slowdown=recovery.slowdown,
+        interval=recovery.interval,
+        replicas=recovery.replicas,
+        common=recovery.common,
+        slow=float(straggler_slowdown(plan.nodes, share=losses.slow_share, slower=losses.slower)),
+        waiting=min(waiting, 0.999),
+        planned=losses.planned,
+        corruption=losses.corruption,
+    )
+    return replace(run, interval=float(np.asarray(run.chosen)))
+
+
+def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEstimate:
+    """Days, money, energy and carbon of a plan."""
+    centre = middle(plan)
+    parts = {name: float(seconds) for name, seconds in wall_time(centre).items()}
+    sampled = RunSamples.of(plan, centre, samples=samples, seed=seed)
+    days = sampled.days()
+    problem, cures = _infeasible(centre, parts)
+    running, standing = sampled.power_times()
+    kwh = tco2e = None
+    if plan.power is not None:
+        power = plan.power
+        watts = power.training * np.exp(np.log(power.doubt) * sampled.normal("power")) * power.pue
+        devices = plan.accelerators + _spare_accelerators(plan)
+        energy = devices * watts * (running + power.idle * standing)
+        low, centre_grams, high = power.grams_per_kwh
+        grams = low + (high - low) * sampled.quantiles("grid") if low < high else np.full(samples, centre_grams)
+        kwh = _quantiles(energy / _KWH)
+        tco2e = _quantiles(np.asarray(operational_emissions(energy, intensity=grams / 1e6 / _KWH)))
+    spending = tuple(_spending(plan, price, parts, days, sampled) for price in plan.prices)
+    rates = sampled.runs.rate
+    counts = days * DAY * np.asarray(rates)
+    counts = counts + np.sqrt(counts) * sampled.normal("count")
+    return RunEstimate(
+        plan=plan,
+        interval=float(np.asarray(centre.interval)),
+        between=float(centre.between),
+        parts=parts,
+        days=_quantiles(days),
+        ettr=_quantiles(plan.work / DAY * sampled.step / days),
+        interruptions=_quantiles(np.maximum(counts, 0.0)),
+        flat=flatness(centre),
+        doubts=sampled.doubts(),
+        spending=spending,
+        kwh=kwh,
+        tco2e=tco2e,
+        remedies=_remedies(plan, parts),
+        spare_nodes=_spare_nodes(plan),
+        problem=problem,
+        cures=cures,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSamples:
+    """The run on samples of what is not known."""
+
+    runs: Circumstances
+    centre: Circumstances
+    step: Column
+    """Factors of the step's time."""
+    chance: Column
+    """Standard normal, of luck."""
+    seed: int
+    samples: int
+
+    @classmethod
+    def of(cls, plan: RunPlan, centre: Circumstances, *, samples: int, seed: int) -> "RunSamples":
+        """Stratified: the same columns for the same seed, whatever the plan."""
+
+        def slices(what: int) -> Column:
+            return stratified(np.random.default_rng([seed, what]), samples)
+
+        recovery = plan.recovery
+        rate = plan.hazard.at(slices(11)) if plan.hazard.rate else np.zeros(samples)
+        # Phases are timed by one model: where it is off, it is off for all of them.
+        doubt = sum(phase.work * np.log(phase.doubt) for phase in plan.phases) / plan.work
+        return cls(
+            # Whoever runs it knows his own stall and failures, and chooses the interval by them.
+            runs=replace(
+                centre,
+                interval=recovery.interval,
+                rate=rate,
+                restart=recovery.restart.median * np.exp(np.log(recovery.restart.factor) * normal_quantile(slices(12))),
+                stall=recovery.stall.median * np.exp(np.log(recovery.stall.factor) * normal_quantile(slices(13))),
+            ),
+            centre=centre,
+            step=np.exp(doubt * normal_quantile(slices(14))),
+            chance=np.asarray(normal_quantile(slices(15))),
+            seed=seed,
+            samples=samples,
+        )
+
+    def quantiles(self, what: str) -> Column:
+        """Another column, by its name."""
+        place = 100 + sum(map(ord, what))
+        return stratified(np.random.default_rng([self.seed, place]), self.samples)
+
+    def normal(self, what: str) -> Column:
+        """Likewise, standard normal."""
+        return np.asarray(normal_quantile(self.quantiles(what)))
+
+    def days(self) -> Column:
+        """With all that is not known, and luck."""
+        return self._days(self.runs, step=self.step, chance=self.chance)
+
+    def _days(self, runs: Circumstances, *, step: Column | float, chance: Column | float) -> Column:
+        grown = replace(runs, work=np.asarray(runs.work) * step)
+        mean = sum(wall_time(grown).values())
+        least = np.asarray(grown.work)
+        return np.asarray(np.maximum(mean + chance * np.sqrt(chance_variance(grown)), least) / DAY)
+
+    def doubts(self) -> Mapping[str, tuple[float, float]]:
+        """Ends of days where one thing alone is in doubt."""
+        only = {
+            "chance": self._days(self.centre, step=1.0, chance=self.chance),
+            "failures and recovery": self._days(self.runs, step=1.0, chance=0.0),
+            "step time": self._days(self.centre, step=self.step, chance=0.0),
+        }
+        return {name: _ends(np.broadcast_to(column, (self.samples,))) for name, column in only.items()}
+
+    def power_times(self) -> tuple[Column, Column]:
+        """Seconds in which accelerators work, and in which they stand."""
+        grown = replace(self.runs, work=np.asarray(self.runs.work) * self.step)
+        parts = wall_time(grown)
+        running = sum(parts[name] for name in RUNNING)
+        return np.asarray(running), np.asarray(sum(parts.values()) - running)
+
+
+def _spending(
+    plan: RunPlan, price: HourlyPrice, parts: Mapping[str, float], days: Column, sampled: RunSamples
+) -> Spending:
+    devices = plan.accelerators + _spare_accelerators(plan)
+    hourly = (
+        price.low + (price.high - price.low) * sampled.quantiles(price.way)
+        if price.low < price.high
+        else np.full(len(days), price.middle)
+    )
+    lost = sum(parts.values()) - parts[WORK]
+    return Spending(
+        way=price.way,
+        what=price.what,
+        usd_per_hour=price.middle,
+        usd=_quantiles(np.asarray(rented_price(days * DAY, devices, per_chip_hour=hourly))),
+        failures=float(rented_price(lost, devices, per_chip_hour=price.middle)),
+        warning=price.warning,
+    )
+
+
+def _spare_accelerators(plan: RunPlan) -> float:
+    return 0.0 if plan.spares is None else plan.spares * plan.accelerators / plan.nodes
+
+
+def _remedies(plan: RunPlan, parts: Mapping[str, float]) -> tuple[Remedy, ...]:
+    """What halving the restart, the stall or failures gains; intervals are chosen anew where none was given."""
+    run = replace(middle(plan), interval=plan.recovery.interval)
+    price = plan.prices[0] if plan.prices else None
+    halved: dict[str, dict[str, Any]] = {
+        "halve the restart": {"restart": np.asarray(run.restart) / 2},
+        "halve the stall": {"stall": np.asarray(run.stall) / 2},
+        "halve failures": {"rate": np.asarray(run.rate) / 2},
+    }
+    found = []
+    for what, change in halved.items():
+        saved = sum(parts.values()) - float(sum(wall_time(replace(run, **change)).values()))
+        usd = None if price is None else float(rented_price(saved, plan.accelerators, per_chip_hour=price.middle))
+        found.append(Remedy(what=what, days=saved / DAY, usd=usd))
+    return tuple(sorted(found, key=lambda remedy: -remedy.days))
+
+
+def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
+    if not plan.repair or not plan.hazard.rate:
+        return None
+    mean = float(nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair))
+    ninety_five, ninety_nine = (spares_needed(mean, dispersion=plan.dispersion, at=share) for share in (0.95, 0.99))
+    return SpareNodes(
+        mean=mean,
+        for_95=float(ninety_five),
+        for_99=float(ninety_nine),
+        poisson_95=float(spares_needed(mean, dispersion=1.0, at=0.95)),
+    )
+
+
+def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
+    """Why the job gets nowhere, and what would cure it."""
+    between, restart = float(run.between), float(np.asarray(run.restart))
+    ratio = parts[WORK] / sum(parts.values())
+    if restart < between and ratio >= _HOPELESS:
+        return "", ()
+    problem = (
+        f"a restart takes {restart / 60:.3g} min and failures are {between / 60:.3g} min apart: "
+        f"{100 * ratio:.1g} % of the time is training"
+    )
+    cures = []
+    free = replace(run, restart=0.0, interval=None)
+    best = float(np.asarray(wall_time(free)[WORK] / sum(wall_time(free).values())))
+    if best > _CURED:
+        cures.append(
+            f"a restart of at most {between * np.log(best / _CURED) / 60:.3g} min would make {100 * _CURED:.0f} % "
+            "training"
+        )
+    room = between * (1.0 - _CURED / best) - restart * float(np.asarray(run.detection)) if best > _CURED else 0.0
+    if room > 0.0 and restart / room < _MOST_REPLICAS:
+        cures.append(f"{max(2, int(np.ceil(restart / room)))} replicas that each restart alone would do as well")
+    counts = np.geomspace(1.0, 1e-4, 400)
+    fewer = replace(run, rate=np.asarray(run.rate) * counts, interval=None)
+    ratios = np.asarray(wall_time(fewer)[WORK] / sum(wall_time(fewer).values()))
+    enough = counts[ratios >= _CURED]
+    if len(enough):
+        cures.append(f"{100 * float(enough[0]):.2g} % of the accelerators would fail seldom enough")
+    return problem, tuple(cures)
+
+
+def _quantiles(column: Column) -> Quantiles:
+    low, mid, high = np.quantile(column, [0.1, 0.5, 0.9])
+    return Quantiles(p10=float(low), p50=float(mid), p90=float(high))
+
+
+def _ends(column: Column) -> tuple[float, float]:
+    low, high = np.quantile(column, [0.1, 0.9])
+    return float(low), float(high)

@@ -1,0 +1,140 @@
+"""Where the wall time of a run goes: parts that sum to it, of one run or of columns of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from volvelle.laws.reliability.asynchronous import asynchronous_time, best_asynchronous_interval
+from volvelle.laws.reliability.elastic import elastic_ettr
+from volvelle.laws.reliability.hazards import time_between
+from volvelle.laws.reliability.run_length import run_variance
+from volvelle.quantities import Number, Seconds
+
+WORK, STALLS, REWORK, DETECTION, RESTART = "work", "stalls", "work done twice", "detection", "restart"
+WAITING, SLOW, PLANNED_STOPS, CORRUPTION = "waiting for a spare", "slow nodes", "planned stops", "silent corruption"
+PARTS = (WORK, STALLS, REWORK, DETECTION, RESTART, WAITING, SLOW, PLANNED_STOPS, CORRUPTION)
+RUNNING = (WORK, STALLS, REWORK, SLOW)
+"""Parts in which accelerators work."""
+_LONGEST = 1e30
+"""Seconds at which a run that never ends is cut off, so that sums stay numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """A run in numbers; each may be a column, and all broadcast."""
+
+    work: Seconds
+    rate: Number
+    """Interruptions a second."""
+    restart: Seconds
+    stall: Seconds
+    detection: Number = 0.5
+    write: Seconds = 0.0
+    slowdown: Number = 0.0
+    interval: Seconds | None = None
+    """None: the best of each."""
+    replicas: Number = 1.0
+    common: Number = 0.0
+    slow: Number = 1.0
+    """Time of a step over that without slow nodes."""
+    waiting: Number = 0.0
+    """Share of time without enough nodes; likewise planned stops and silent corruption."""
+    planned: Number = 0.0
+    corruption: Number = 0.0
+
+    @property
+    def between(self) -> Seconds:
+        """Seconds between interruptions."""
+        return time_between(self.rate)
+
+    @property
+    def chosen(self) -> Seconds:
+        """Work between checkpoints: as given or the best, and never longer than the run."""
+        asked = self.interval
+        if asked is None:
+            paused = np.asarray(self.stall) + np.asarray(self.slowdown) * self.write
+            # Replicas that go on hold the state; a write in flight is not what a failure waits for.
+            flight = 0.0 if self.alone else self.write
+            asked = best_asynchronous_interval(self.between, stall=paused, write=flight)
+            asked = np.where(np.asarray(asked) > 0.0, asked, 1.0)
+        return np.minimum(asked, np.asarray(self.work) * self.slow)
+
+    @property
+    def alone(self) -> bool:
+        """Whether a replica restarts alone."""
+        return bool(np.any(np.asarray(self.replicas) > 1.0))
+
+
+def wall_time(run: Circumstances) -> Mapping[str, Number]:
+    """Seconds by part; they sum to the wall time."""
+    productive = np.asarray(run.work, dtype=float) * run.slow
+    interval, between = run.chosen, run.between
+    paused = np.asarray(run.stall) + np.asarray(run.slowdown) * run.write
+    stalls = productive * paused / interval
+    if run.alone:
+        ettr = elastic_ettr(
+            interval,
+            between=between,
+            checkpoint=paused,
+            stall=np.asarray(run.restart) * run.detection,
+            catch_up=run.restart,
+            replicas=run.replicas,
+            restart=run.restart,
+            common=run.common,
+        )
+        with np.errstate(divide="ignore"):
+            core = np.minimum(productive / ettr, _LONGEST)
+        lost = np.asarray(run.restart) * (np.asarray(run.detection) + 1.0 / np.asarray(run.replicas) + run.common)
+        restarts = np.minimum(core * lost / between, core - productive - stalls)
+        tried = core - restarts
+    else:
+        common: dict[str, Any] = {"between": between, "stall": run.stall, "write": run.write, "slowdown": run.slowdown}
+        tried = np.minimum(productive * asynchronous_time(interval, **common), _LONGEST)
+        core = np.minimum(productive * asynchronous_time(interval, restart=run.restart, **common), _LONGEST)
+        restarts = core - tried
+    elsewhere = np.asarray(run.waiting) + run.planned + run.corruption
+    whole = core / (1.0 - elsewhere)
+    # A last period that is cut short by the end of the run may leave a rounding below zero.
+    rework = np.maximum(tried - productive - stalls, 0.0)
+    return {
+        WORK: np.asarray(run.work, dtype=float) + 0.0 * whole,
+        STALLS: stalls + 0.0 * whole,
+        REWORK: rework,
+        DETECTION: restarts * run.detection,
+        RESTART: restarts * (1.0 - np.asarray(run.detection)),
+        WAITING: whole * run.waiting,
+        SLOW: productive - np.asarray(run.work) + 0.0 * whole,
+        PLANNED_STOPS: whole * run.planned,
+        CORRUPTION: whole * run.corruption,
+    }
+
+
+def chance_variance(run: Circumstances) -> Number:
+    """Variance of the wall time by chance alone; of replicas that restart alone, by the number of failures."""
+    productive, interval = np.asarray(run.work, dtype=float) * run.slow, run.chosen
+    elsewhere = 1.0 - (np.asarray(run.waiting) + run.planned + run.corruption)
+    if run.alone:
+        stopped = np.asarray(run.restart) * (np.asarray(run.detection) + 1.0 / np.asarray(run.replicas) + run.common)
+        return np.asarray(productive * np.asarray(run.rate) * stopped**2 / elsewhere**2)
+    paused = np.asarray(run.stall) + np.asarray(run.slowdown) * run.write
+    known = {"between": run.between, "stall": paused}
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = run_variance(productive, interval, restart=run.restart, **known)
+    return np.asarray(np.nan_to_num(found, nan=_LONGEST, posinf=_LONGEST) / elsewhere**2)
+
+
+def ettr_of(run: Circumstances) -> Number:
+    """Effective training time ratio: work over wall time."""
+    parts = wall_time(run)
+    return np.asarray(parts[WORK] / sum(parts.values()))
+
+
+def flatness(run: Circumstances) -> tuple[float, float, float]:
+    """Effective training time ratio with half the interval, with it, and with twice it."""
+    tried = float(np.asarray(run.chosen)) * np.array([0.5, 1.0, 2.0])
+    policy: dict[str, Any] = {"stall": run.stall, "write": run.write, "slowdown": run.slowdown}
+    walls = asynchronous_time(tried, between=run.between, restart=run.restart, **policy)
+    half, same, double = (1.0 / np.asarray(walls)).tolist()
+    return half, same, double

@@ -1,0 +1,52 @@
+"""Checkpoints in two tiers: often into the memory of a peer, now and then to storage."""
+
+import numpy as np
+
+from volvelle.laws.citations import cites
+from volvelle.quantities import Count, Fraction, Number, Seconds
+
+
+@cites("benoit2017twolevel", place="section 3, two-level patterns; solved exactly here for exponential failures")
+def two_tier_time(
+    work: Seconds,
+    segments: Count,
+    *,
+    between: Seconds,
+    survived: Fraction,
+    memory_stall: Seconds,
+    storage_stall: Seconds,
+    memory_restart: Seconds,
+    storage_restart: Seconds,
+) -> Number:
+    r"""Wall time for each second of work, with a checkpoint in memory after `work` and one in storage after `segments`.
+
+    $$ w = \frac{\tau\,\frac{1-q^k}{1-q} + q^k\,\tau_C + (1 - q^k q_C)\,M(e^{R_2/M}-1)}{q^k\,q_C\,k\,T} $$
+
+    q is the chance that a segment is done before a failure that no peer survives, τ the time until either. A share
+    `survived` of failures goes back one segment after the restart of memory, the others to the last storage. Assumes
+    exponential failures; any failure while storage is read reads it again, and one while it is written that a peer
+    survives begins the write anew.
+    """
+    mean, share = np.asarray(between, dtype=float), np.asarray(survived, dtype=float)
+    back = np.exp(-np.asarray(memory_restart) / mean)
+    done, spent = _segment(np.asarray(work) + memory_stall, mean, share, back)
+    saved, saving = _segment(np.asarray(storage_stall, dtype=float), mean, share, back)
+    count = np.asarray(segments, dtype=float)
+    all_done = done**count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tried = np.where(done < 1.0, (1.0 - all_done) / (1.0 - done), count)
+    success = all_done * saved
+    lost = (1.0 - success) * mean * np.expm1(np.asarray(storage_restart) / mean)
+    return np.asarray((spent * tried + all_done * saving + lost) / (success * count * work))
+
+
+def _segment(length: Number, mean: Number, survived: Number, back: Number) -> tuple[Number, Number]:
+    """Chance that a segment is done before a failure that no peer survives, and the time until either."""
+    through = np.exp(-length / mean)
+    # From the start: through, or a failure; a survived one restarts from memory, which may fail likewise.
+    again = 1.0 - (1.0 - back) * survived
+    returns = (1.0 - through) * survived * back / again
+    chance = through / (1.0 - returns)
+    once = mean * (1.0 - through)
+    restarting = mean * (1.0 - back) / again
+    return chance, (once + (1.0 - through) * survived * restarting) / (1.0 - returns)

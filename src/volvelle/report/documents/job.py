@@ -1,0 +1,107 @@
+"""What ``volvelle job --json`` prints."""
+
+from pydantic import create_model
+
+from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.layout import layout_fields
+
+
+class QuantilesEntry(Document):
+    """Where a figure lies."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+class SpendingEntry(Document):
+    """Dollars of the run, paid for in one way."""
+
+    way: str
+    what: str
+    usd_per_hour: float
+    usd: QuantilesEntry
+    usd_failures: float = at("failures")
+    warning: str
+
+
+class RemedyEntry(Document):
+    """Something halved, and what it gains."""
+
+    what: str
+    days_fewer: float = at("days")
+    usd_less: float | None = at("usd")
+
+
+class SparesEntry(Document):
+    """Spares that suffice."""
+
+    nodes_out: float = at("mean")
+    for_95: float
+    for_99: float
+    poisson_95: float
+
+
+class SimulatedEntry(Document):
+    """The same run, failure by failure."""
+
+    runs: int
+    failures: float
+    days: float
+    deviation: float
+    closed_days: float
+    closed_deviation: float
+
+
+class PlaceCarbonEntry(Document):
+    """What it would emit in one place."""
+
+    place: str
+    where: str
+    grams_per_kwh: float
+    tco2e: float
+
+
+class HazardEntry(Document):
+    """Parts that interrupt the job."""
+
+    part: str
+    count: float
+    events_per_second: float
+
+
+JobLayoutEntry = create_model(
+    "JobLayoutEntry", __base__=Document, __doc__="The layout that is trained with.", **layout_fields("")
+)
+
+
+class JobDocument(Document):
+    """A whole job: days, dollars, kWh and tonnes of CO2 equivalents. Other times in seconds."""
+
+    model: str
+    system: str
+    tokens: float
+    steps: float
+    step_seconds: float
+    layout: JobLayoutEntry | None = at("mapping")  # type: ignore[valid-type]
+    days: QuantilesEntry = at("run.days")
+    ettr: QuantilesEntry = at("run.ettr")
+    interruptions: QuantilesEntry = at("run.interruptions")
+    seconds_between: float = at("run.between")
+    hazards: list[HazardEntry] = at("run.plan.hazard.parts")
+    contributions: dict[str, float]
+    doubts: dict[str, tuple[float, float]] = at("run.doubts")
+    checkpoint_interval: float = at("run.interval")
+    ettr_by_interval: tuple[float, float, float] = at("run.flat")
+    spares: SparesEntry | None = at("run.spare_nodes")
+    spending: list[SpendingEntry] = at("run.spending")
+    kwh: QuantilesEntry | None = at("run.kwh")
+    tco2e: QuantilesEntry | None = at("run.tco2e")
+    embodied_tco2e: float | None
+    places: list[PlaceCarbonEntry]
+    remedies: list[RemedyEntry] = at("run.remedies")
+    problem: str = at("run.problem")
+    cures: list[str] = at("run.cures")
+    simulated: SimulatedEntry | None
+    basis: dict[str, str]
+    notes: list[str]

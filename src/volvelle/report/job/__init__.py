@@ -1,0 +1,1 @@
+"""A whole job in words."""

@@ -1,0 +1,1 @@
+"""Runs that fail, one after another and many at once: the second way to what laws of reliability say."""

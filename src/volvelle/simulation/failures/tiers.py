@@ -1,0 +1,40 @@
+"""Runs with checkpoints in two tiers, one after another: memory of a peer, and storage."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoTiers:
+    """A pattern of checkpoints: so many segments, each into memory, then one to storage."""
+
+    work: float
+    segments: int
+    memory_stall: float
+    storage_stall: float
+    memory_restart: float
+    storage_restart: float
+
+
+def simulate_two_tiers(tiers: TwoTiers, *, between: float, survived: float, patterns: int, seed: int) -> float:
+    """Wall time for each second of work over so many patterns; a share of failures is survived by a peer."""
+    generator = np.random.default_rng(seed)
+    lengths = [tiers.work + tiers.memory_stall] * tiers.segments + [tiers.storage_stall]
+    clock = 0.0
+    for _ in range(patterns):
+        place, lead = 0, 0.0
+        while place < len(lengths):
+            gap = generator.exponential(between)
+            if gap < lead + lengths[place]:
+                clock += gap
+                # While storage is read again nothing is in memory that a peer could hold.
+                reading = lead == tiers.storage_restart and place == 0 and gap < lead
+                if reading or generator.random() >= survived:
+                    place, lead = 0, tiers.storage_restart
+                else:
+                    lead = tiers.memory_restart
+            else:
+                clock += lead + lengths[place]
+                place, lead = place + 1, 0.0
+    return clock / (patterns * tiers.segments * tiers.work)

@@ -1,0 +1,1 @@
+"""A whole job: days, money, energy and carbon of a run that will be interrupted."""

@@ -1,0 +1,111 @@
+"""Days, money, energy and carbon of plans."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.unit.applications.goodput.test_run_plan import HAZARD, PHASE, planned
+from volvelle.applications.goodput.inputs import recovery_policy
+from volvelle.applications.goodput.run_estimate import run_estimate
+from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, RecoveryPolicy, RunPlan, SitePower
+from volvelle.quantities import DAY
+from volvelle.spread import LogNormal
+
+POWER = SitePower(training=969.0, idle=0.25, pue=1.2, doubt=1.1, grams_per_kwh=(400.0, 400.0, 400.0))
+PRICE = HourlyPrice(way="rented", low=3.0, middle=3.0, high=3.0, what="as given")
+
+
+def with_all(**others: object) -> RunPlan:
+    return planned(power=POWER, prices=(PRICE,), repair=5.5 * DAY, dispersion=5.8, **others)
+
+
+def test_parts_sum_to_the_wall_time_and_quantiles_are_in_order() -> None:
+    run = run_estimate(with_all())
+    assert run.wall == pytest.approx(sum(run.parts.values()))
+    assert run.kwh is not None
+    assert run.tco2e is not None
+    for figure in (run.days, run.ettr, run.interruptions, run.spending[0].usd, run.kwh, run.tco2e):
+        assert figure.p10 < figure.p50 < figure.p90
+    assert run.ettr.p90 <= 1.0
+    assert run.days.p50 == pytest.approx(run.wall / DAY, rel=0.03)
+
+
+def test_what_is_in_doubt_together_is_wider_than_each_alone() -> None:
+    run = run_estimate(with_all())
+    whole = run.days.p90 - run.days.p10
+    assert set(run.doubts) == {"chance", "failures and recovery", "step time"}
+    assert all(high - low < whole for low, high in run.doubts.values())
+
+
+def test_nothing_that_fails_gives_the_days_without_failures() -> None:
+    never = JobHazard(parts=(replace(HAZARD.parts[0], rate=0.0),))
+    calm = replace(
+        with_all(hazard=never), recovery=RecoveryPolicy(restart=LogNormal(1.0, 1.0), stall=LogNormal(0.0, 1.0))
+    )
+    run = run_estimate(calm)
+    assert run.wall == PHASE.work
+    assert run.interruptions.p90 == 0.0
+    assert run.interruptions_per_day == 0.0
+
+
+def test_dollars_and_energy_scale_with_accelerators_at_equal_days() -> None:
+    one, two = (run_estimate(replace(with_all(), accelerators=count)) for count in (1024, 2048))
+    assert one.kwh is not None
+    assert two.kwh is not None
+    assert two.days == one.days
+    assert two.spending[0].usd.p50 == pytest.approx(2 * one.spending[0].usd.p50)
+    assert two.kwh.p50 == pytest.approx(2 * one.kwh.p50)
+
+
+def test_a_restart_longer_than_the_time_between_failures_is_an_answer_with_cures() -> None:
+    often = JobHazard(parts=(replace(HAZARD.parts[0], rate=1.0 / (128 * 1000.0)),))
+    slow = RecoveryPolicy(restart=LogNormal(4000.0, 1.2), stall=LogNormal(1.0, 1.2), detection=0.05)
+    run = run_estimate(replace(with_all(hazard=often), recovery=slow))
+    assert "a restart takes 66.7 min and failures are 16.7 min apart" in run.problem
+    told = " ".join(run.cures)
+    assert "a restart of at most" in told
+    assert "replicas that each restart alone" in told
+    assert "of the accelerators would fail seldom enough" in told
+    assert np.isfinite(run.wall)
+
+
+def test_the_cure_cures() -> None:
+    often = JobHazard(parts=(replace(HAZARD.parts[0], rate=1.0 / (128 * 1000.0)),))
+    slow = RecoveryPolicy(restart=LogNormal(4000.0, 1.2), stall=LogNormal(1.0, 1.2))
+    hopeless = run_estimate(replace(with_all(hazard=often), recovery=slow))
+    minutes = float(hopeless.cures[0].split("at most ")[1].split(" min")[0])
+    cured = replace(slow, restart=LogNormal(60.0 * minutes, 1.2))
+    assert run_estimate(replace(with_all(hazard=often), recovery=cured)).central_ettr == pytest.approx(0.5, abs=0.01)
+
+
+def test_no_spares_and_long_repairs_make_a_job_wait() -> None:
+    pool, none, some = (run_estimate(with_all(spares=spares)) for spares in (None, 0, 40))
+    assert pool.parts["waiting for a spare"] == 0.0
+    assert none.parts["waiting for a spare"] > 0.5 * none.wall
+    assert some.parts["waiting for a spare"] < 0.01 * some.wall
+    assert some.spending[0].usd.p50 > pool.spending[0].usd.p50
+
+
+def test_halving_things_helps_and_the_largest_help_is_first() -> None:
+    run = run_estimate(with_all())
+    gains = [remedy.days for remedy in run.remedies]
+    assert gains == sorted(gains, reverse=True)
+    assert min(gains) > 0.0
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    assert run_estimate(with_all()).days == run_estimate(with_all()).days
+
+
+def test_a_step_known_from_own_runs_narrows_days() -> None:
+    sure = replace(with_all(), phases=(replace(PHASE, doubt=1.0),))
+    wide, narrow = run_estimate(with_all()).days, run_estimate(sure).days
+    assert narrow.p90 - narrow.p10 < 0.7 * (wide.p90 - wide.p10)
+
+
+def test_replicas_that_restart_alone_lose_less() -> None:
+    often = JobHazard(parts=(replace(HAZARD.parts[0], rate=1.0 / (128 * 2000.0)),))
+    alone = replace(with_all(hazard=often), recovery=recovery_policy("elastic", replicas=16))
+    together = replace(with_all(hazard=often), recovery=recovery_policy())
+    assert run_estimate(alone).central_ettr > run_estimate(together).central_ettr

@@ -1,0 +1,33 @@
+"""Reported runs; bars are those that were asked for, or what was reached where they were missed."""
+
+from dataclasses import replace
+
+import pytest
+
+from volvelle.applications.goodput.validation import reported_runs, validate_goodput
+
+VALIDATION = validate_goodput()
+
+
+def test_intervals_from_other_systems_hold_what_was_reported() -> None:
+    assert len(VALIDATION.runs) == 9
+    assert VALIDATION.held >= 7
+    assert VALIDATION.width < 0.24
+
+
+def test_with_their_own_rates_runs_are_within_four_points() -> None:
+    assert VALIDATION.own_distance <= 0.04
+
+
+def test_more_than_and_up_to_are_bounds() -> None:
+    row = reported_runs()[0]
+    more = replace(row, least=0.9, most=None)
+    assert (more.distance(0.95), more.distance(0.88)) == (0.0, pytest.approx(0.02))
+    assert more.within(0.8, 0.92)
+    assert not more.within(0.8, 0.89)
+    up_to = replace(row, least=None, most=0.97)
+    assert (up_to.distance(0.95), up_to.distance(0.99)) == (0.0, pytest.approx(0.02))
+    assert not up_to.within(0.98, 0.99)
+    point = replace(row, least=0.44, most=0.44)
+    assert not point.within(0.45, 0.9)
+    assert replace(row, least=None, most=None).within(0.0, 1.0) is None

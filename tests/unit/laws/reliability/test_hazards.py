@@ -1,0 +1,44 @@
+"""Parts in series, and by age."""
+
+import numpy as np
+import pytest
+
+from volvelle.catalogue.reliability import hazards_by_age
+from volvelle.laws.reliability.hazards import hazard_at_age, series_hazard, time_between, worst_share
+from volvelle.quantities import DAY
+
+LLAMA_3 = {"gpu": 268, "network": 35, "host": 21, "maintenance": 32, "software": 56, "unknown": 7}
+"""Unexpected interruptions by cause, as counted in its table 5."""
+
+
+def test_causes_of_llama_3_add_up_to_one_every_three_hours() -> None:
+    rate = series_hazard([1] * 6, [count / (54 * DAY) for count in LLAMA_3.values()])
+    assert rate * DAY == pytest.approx(7.76, abs=0.005)
+    assert float(time_between(rate)) / 3600 == pytest.approx(3.093, abs=5e-4)
+    with_planned = series_hazard([1, 1], [rate, 47 / (54 * DAY)])
+    assert with_planned * DAY == pytest.approx(8.63, abs=0.005)
+    assert float(time_between(with_planned)) / 3600 == pytest.approx(2.781, abs=5e-4)
+
+
+@pytest.mark.parametrize(("accelerators", "hours"), [(16_384, 1.803), (131_072, 0.2254)])
+def test_rsc_projects_its_own_rate(accelerators: int, hours: float) -> None:
+    rate = series_hazard([accelerators / 8], [6.5e-3 / DAY])
+    assert float(time_between(rate)) / 3600 == pytest.approx(hours, rel=1e-3)
+
+
+def test_nothing_fails_is_an_infinite_time() -> None:
+    assert np.isinf(time_between(0.0))
+
+
+def test_titan_died_in_its_third_year_and_not_in_its_first() -> None:
+    pieces = hazards_by_age("old")
+    since, rates = [piece[0] for piece in pieces], [piece[2] for piece in pieces]
+    young, old, ancient = hazard_at_age(np.array([0.2, 2.7, 50.0]), since=since, rates=rates)
+    assert young * 365.25 * DAY == pytest.approx(0.0012, rel=1e-3)
+    assert old * 365.25 * DAY == pytest.approx(0.1632, rel=1e-3)
+    assert ancient == rates[-1]
+
+
+def test_the_worst_tenth_has_four_tenths_of_the_faults() -> None:
+    drawn = np.sort(np.random.default_rng(1).gamma(0.93, size=400_000))
+    assert float(worst_share(0.93, taken=0.1)) == pytest.approx(drawn[-40_000:].sum() / drawn.sum(), abs=0.01)
