@@ -90,7 +90,6 @@ CURVES = {
         chip="h100-sxm",
         drawn={"weights": "fp8", "tp": "4", "isl": "1024", "osl": "512"},
         title="Qwen3 32B, TensorRT-LLM on 4 H100, 1,024 tokens in, 512 out",
-        one_waits=True,
     ),
 }
 
@@ -284,6 +283,7 @@ def _cases() -> dict[str, list[tuple[str, Case]]]:
             ("length law: all lengths alike", replace(base, shortest=None)),
             ("token budget: 2,048 a step", replace(base, settings=_settings(token_budget=2048))),
             ("token budget: 32,768 a step", replace(base, settings=_settings(token_budget=32768))),
+            ("scheduling: each step after the last, not ahead", replace(base, settings=_settings(ahead=False))),
             ("places: 63 for 64 clients", replace(base, settings=_settings(max_sequences=CLIENTS - 1))),
             ("places: 32 for 64 clients", replace(base, settings=_settings(max_sequences=CLIENTS // 2))),
             (f"KV room: {room:,} tokens", replace(base, settings=_settings(kv_tokens=room))),

@@ -69,7 +69,7 @@ class PlainEngine:
         self.offered = requests.arrival.tolist()
         self.sent = list(self.offered[: self.clients or None])
         self.seen = 0
-        self.now = 0.0
+        self.now = self.begun = 0.0
         self.free: deque[int] = deque(range(rules.kv_blocks))
         self.holds: dict[int, tuple[Sequence, int]] = {}
         self.waiting: deque[Sequence] = deque()
@@ -135,7 +135,7 @@ class PlainEngine:
         return self.sent[self.seen] + self.rules.api_seconds + self.rules.tokenising * tokens
 
     def receive(self) -> None:
-        while self.seen < len(self.sent) and self._seen_at() <= self.now:
+        while self.seen < len(self.sent) and self._seen_at() <= (self.begun if self.rules.ahead else self.now):
             self.waiting.append(self.all[self.seen])
             self.seen += 1
 
@@ -146,7 +146,7 @@ class PlainEngine:
                 self.since = 0
                 self.receive()
             if not self.running and not self.waiting:
-                self.now = max(self.now, self._seen_at())
+                self.now = self.begun = max(self.now, self._seen_at())
                 self.since = self.rules.receive_interval
                 self.ratio, self.decayed = self.first_ratio, 0
                 continue
@@ -159,6 +159,7 @@ class PlainEngine:
         chunks = [(tokens, sequence.computed) for sequence, tokens in chosen.items()]
         complete = [each for each, tokens in chosen.items() if each.computed + tokens == each.tokens]
         contexts = [each.computed for each in decoding]
+        self.begun = self.now
         self.now += seconds(self.costs, chunks, contexts, len(decoding) + len(complete), admitted)
         self.since += 1000 if chosen else 1
         self.decayed += 0 if chosen else 1

@@ -77,6 +77,7 @@ def some_rules(generator: np.random.Generator) -> Rules:
         prefix_caching=bool(generator.random() < 0.7),
         api_seconds=float(generator.choice([0.0, 0.004])),
         tokenising=float(generator.choice([0.0, 2e-5])),
+        ahead=bool(generator.random() < 0.5),
     )
     if engine is Engine.SGLANG:
         return replace(

@@ -36,6 +36,7 @@ FITTED = (
         "unpacking",
         "expert_start",
         "exchanging",
+        "exchange_start",
         "launch",
         "attention_start",
         "host",

@@ -173,6 +173,7 @@ def _rules(one: Instance, concurrency: int | None) -> Rules:
         "max_sequences": most,
         "block_tokens": one.memory.block,
         "prefix_caching": given.prefix_caching,
+        "ahead": given.ahead and one.engine.constants.host_overlapped,
         "stream_interval": given.stream_interval,
         "api_seconds": one.engine.constants.first_token,
         "tokenising": one.engine.constants.tokenising,

@@ -57,6 +57,8 @@ class EngineConstants:
     """Seconds more that a layer of experts takes: who goes where, and types of rows, in kernels of their own."""
     exchanging: float = 1.0
     """Rate of exchanges between chips, over that of the collectives alone: they are joined with what follows them."""
+    exchange_start: float = 0.0
+    """Seconds more that each of them takes: ranks come to it one after the other, and wait for the last."""
     launch: float = 2.5e-6
     """Seconds from one kernel of a captured graph to the next."""
     attention_start: float = 5e-6

@@ -397,4 +397,4 @@ class Iteration:
         ways = own or self.kernels.all_reduce  # a byte crosses the same links
         given: Sizes = {"bytes": size, "gpus": chips, "crossings": CROSSINGS[kind]}
         times = [self._timed("collectives in a node", given, by, FORMATS["bf16"]) for by in ways]
-        return np.where(size > 0, np.minimum.reduce(times) / self.engine.exchanging, 0.0)
+        return np.where(size > 0, np.minimum.reduce(times) / self.engine.exchanging + self.engine.exchange_start, 0.0)

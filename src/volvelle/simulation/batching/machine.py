@@ -12,9 +12,11 @@ from volvelle.simulation.batching.in_flight import fill_in_flight
 from volvelle.simulation.batching.prefill_first import fill_prefill_first
 from volvelle.simulation.batching.sequences import end_decoded, queue_last, start_decoding
 from volvelle.simulation.batching.state import (
+    AHEAD,
     API,
     BALANCE_QUEUE,
     BALANCE_STEPS,
+    BEGUN,
     BLOCK,
     BLOCKS,
     COMPUTED,
@@ -98,9 +100,10 @@ def _next_arrival(state: State) -> float:
 
 @compiled
 def _receive(state: State) -> None:
-    """Queue what has arrived."""
-    count, now = state.tally, state.clock[NOW]
-    while count[SEEN] < count[ISSUED] and _seen_at(state) <= now:
+    """Queue what has arrived: until now, or until the last step began where the next was chosen then."""
+    count = state.tally
+    until = state.clock[BEGUN] if count[AHEAD] else state.clock[NOW]
+    while count[SEEN] < count[ISSUED] and _seen_at(state) <= until:
         queue_last(state, count[SEEN])
         count[SEEN] += 1
 
@@ -212,13 +215,17 @@ def _decode(state: State, costs: CostTables, jumping: bool, spans: Real, counts:
         reached = steps_until(clock[NOW], first, more, steps, stop)
         if reached <= steps:
             steps = reached
+            # The step that has begun since goes by if it was chosen before; nothing new begins beyond the horizon.
+            end = after(clock[NOW], first, more, steps)
+            behind = 1 if count[AHEAD] and stop > clock[NOW] and end < clock[HORIZON] else 0
             # It is seen where the counter of steps comes round next.
-            wait = -(count[SINCE_RECEIVED] + done + steps) % interval
-            allowed = min(allowed, done + steps + wait)
+            wait = -(count[SINCE_RECEIVED] + done + steps + behind) % interval
+            allowed = min(allowed, done + steps + behind + wait)
             stop = np.inf
         spans[used, BEGIN], spans[used, SECONDS], spans[used, MORE] = clock[NOW], first, more
         counts[used, STEPS], counts[used, IN_DECODE], counts[used, IN_FLIGHT] = steps, decoding, running
         counts[used, USED], counts[used, PROMPTS], counts[used, PROMPT_TOKENS] = blocks, 0, 0
+        clock[BEGUN] = after(clock[NOW], first, more, steps - 1)
         clock[NOW] = after(clock[NOW], first, more, steps)
         used += 1
         done += steps
@@ -248,7 +255,7 @@ def _waits_for_work(state: State) -> bool:
     count[LOGGED] = 0
     if count[RUNNING] > 0 or count[QUEUED] > 0:
         return False
-    clock[NOW] = max(clock[NOW], _next_arrival(state))
+    clock[NOW] = clock[BEGUN] = max(clock[NOW], _next_arrival(state))
     count[SINCE_RECEIVED] = count[INTERVAL]
     clock[RATIO] = clock[RATIO_AT_FIRST]
     count[DECAYED] = 0
@@ -266,6 +273,7 @@ def _advance(state: State, costs: CostTables, jumping: bool, decoding: int, span
         counts[0, STEPS], counts[0, IN_DECODE], counts[0, IN_FLIGHT] = 1, decoding, count[RUNNING]
         counts[0, USED] = count[BLOCKS] - count[FREE]
         counts[0, PROMPTS], counts[0, PROMPT_TOKENS] = count[PICKED], count[PREFILLED] - before
+        clock[BEGUN] = clock[NOW]
         clock[NOW] += seconds
         _after_prompts(state, decoding)
         return 1

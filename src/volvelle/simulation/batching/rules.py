@@ -77,6 +77,9 @@ class Rules:
     """That prompts wait once all ranks have one (``batching_wait_iters``)."""
     balance_queue: int = number(STEP_SEQUENCES, 1)
     """Prompts of a rank that wait when every rank has one."""
+    ahead: bool = False
+    """Whether what goes into a step is chosen when the one before it begins, so that what comes meanwhile waits for the
+    one after."""
     stream_interval: int = number(INTERVAL, 1)
     """Tokens that a client gets at a time, after the first."""
     api_seconds: float = number(DELAY, 0.0)
@@ -134,6 +137,7 @@ def vllm(
     block_tokens: int = 16,
     reserve_whole_prompt: bool = True,
     prefix_caching: bool = True,
+    ahead: bool = False,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
     tokenising: float = 0.0,
@@ -148,6 +152,7 @@ def vllm(
         block_tokens=block_tokens,
         reserve_whole_prompt=reserve_whole_prompt,
         prefix_caching=prefix_caching,
+        ahead=ahead,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
         tokenising=tokenising,
@@ -166,6 +171,7 @@ def sglang(
     conservativeness: float = 1.0,
     receive_interval: int = 1,
     prefix_caching: bool = True,
+    ahead: bool = False,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
     tokenising: float = 0.0,
@@ -184,6 +190,7 @@ def sglang(
         conservativeness=conservativeness,
         receive_interval=receive_interval,
         prefix_caching=prefix_caching,
+        ahead=ahead,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
         tokenising=tokenising,
@@ -205,6 +212,7 @@ def tensorrt_llm(
     balance_wait_steps: int = 0,
     balance_queue: int = 1,
     prefix_caching: bool = True,
+    ahead: bool = False,
     stream_interval: int = 1,
     api_seconds: float = 0.0,
     tokenising: float = 0.0,
@@ -225,6 +233,7 @@ def tensorrt_llm(
         balance_wait_steps=balance_wait_steps,
         balance_queue=balance_queue,
         prefix_caching=prefix_caching,
+        ahead=ahead,
         stream_interval=stream_interval,
         api_seconds=api_seconds,
         tokenising=tokenising,

@@ -68,15 +68,16 @@ UNTIL_ARRIVAL, UNTIL_END, UNTIL_NEXT_STEP, UNTIL_FULLER, UNTIL_BALANCED = range(
 KIND, BUDGET, MOST, BLOCK, BLOCKS, CHUNKS, CHUNK, MIXES, WHOLE_PROMPT = range(COUNTS, COUNTS + 9)
 NO_EVICTION, CACHING, INTERVAL, WAIT_STEPS, WAIT_TOKENS, UNIT = range(COUNTS + 9, COUNTS + 15)
 HASH_TOKENS, HASH_BLOCKS, CLIENTS, VERIFIED = range(COUNTS + 15, COUNTS + 19)
-BALANCE_STEPS, BALANCE_WAIT, BALANCE_QUEUE = range(COUNTS + 19, COUNTS + 22)
-PHASE = COUNTS + 22
+BALANCE_STEPS, BALANCE_WAIT, BALANCE_QUEUE, AHEAD = range(COUNTS + 19, COUNTS + 23)
+PHASE = COUNTS + 23
 """Behind them: decoding sequences by the step, modulo the block, at which they need a new block."""
 VLLM, SGLANG, TENSORRT_LLM = int(Engine.VLLM), int(Engine.SGLANG), int(Engine.TENSORRT_LLM)
 
 # Times of the machine, the delay before it, and SGLang's reserve.
 NOW, DECODED_AT, API, RATIO, RATIO_AT_FIRST, RATIO_AT_LEAST, RATIO_DECAY = range(7)
-HORIZON, TOKENISING = 7, 8
-"""From when on requests may come that are not known yet: nothing starts at or after it. The delay of a prompt token."""
+HORIZON, TOKENISING, BEGUN = 7, 8, 9
+"""From when on requests may come that are not known yet: nothing starts at or after it. The delay of a prompt token. When
+the last step began."""
 _FIRST_RATIO, _LEAST_PART, _DECAY_STEPS = 0.7, 0.14, 600.0
 CLIPPED_OUTPUT = 4096
 """Output tokens of one request that SGLang keeps memory for at most."""
@@ -152,7 +153,7 @@ def initial_state(
     first_ratio = min(1.0, _FIRST_RATIO * rules.conservativeness)
     least_ratio = min(1.0, first_ratio * _LEAST_PART)
     decay = (first_ratio - least_ratio) / _DECAY_STEPS
-    clock = np.array([0.0, 0.0, rules.api_seconds, first_ratio, first_ratio, least_ratio, decay, np.inf, 0.0])
+    clock = np.array([0.0, 0.0, rules.api_seconds, first_ratio, first_ratio, least_ratio, decay, np.inf, 0.0, 0.0])
     clock[TOKENISING] = rules.tokenising
     return State(requests, times, tally, clock, stretches, hashed, prefixes)
 
@@ -178,4 +179,5 @@ def _state_rules(tally: Whole, rules: Rules) -> None:
     tally[BALANCE_STEPS] = rules.balance_steps
     tally[BALANCE_WAIT] = rules.balance_wait_steps
     tally[BALANCE_QUEUE] = rules.balance_queue
+    tally[AHEAD] = rules.ahead
     tally[UNIT] = rules.block_tokens if rules.engine is Engine.TENSORRT_LLM else 1

@@ -23,14 +23,31 @@ def some_run(catalogue: Catalogue, **stated: str) -> ServingRun:
     return run
 
 
-@pytest.mark.parametrize(("engine", "places"), [("trtllm", 15), ("vllm", 16)])
+@pytest.mark.parametrize(
+    ("engine", "model", "places"), [("trtllm", "llama3-8b", 15), ("trtllm", "qwen3-32b", 16), ("vllm", "qwen3-32b", 16)]
+)
 def test_one_client_of_tensorrt_llm_waits_where_first_tokens_tell_of_it(
-    catalogue: Catalogue, engine: str, places: int
+    catalogue: Catalogue, engine: str, model: str, places: int
 ) -> None:
-    asked = {"source_family": "aic-gap-analysis", "engine": engine, "model": "qwen3-32b", "concurrency": "16"}
+    asked = {"source_family": "aic-gap-analysis", "engine": engine, "model": model, "concurrency": "16"}
     run = some_run(catalogue, **asked)
     assert run.instance.rules(concurrency=16).max_sequences == places
     assert run.shortest == {"osl": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("stated", "ahead"),
+    [
+        ({"engine": "vllm", "engine_version": "0.12.0", "source_family": "aic-gap-analysis"}, False),
+        ({"engine": "vllm", "engine_version": "0.19.0"}, True),
+        ({"engine": "sglang"}, True),
+        ({"engine": "trtllm"}, True),
+    ],
+)
+def test_steps_are_chosen_ahead_by_engines_whose_host_works_beside_the_chips(
+    catalogue: Catalogue, stated: dict[str, str], ahead: bool
+) -> None:
+    assert some_run(catalogue, **stated).instance.rules(concurrency=4).ahead is ahead
 
 
 def test_rows_of_sglang_are_runs_of_inferencex_where_it_ran_the_model(catalogue: Catalogue) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.simulation.batching.small import flat_costs, requests
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.simulation.batching import worker
-from volvelle.simulation.batching.rules import Eviction, sglang, tensorrt_llm, vllm
+from volvelle.simulation.batching.rules import Eviction, Rules, sglang, tensorrt_llm, vllm
 from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.worker import Worker
 from volvelle.workload.serving.requests import Requests
@@ -30,6 +30,28 @@ def test_vllm_computes_a_prompt_beside_sequences_that_decode() -> None:
     assert served.admitted[1] == pytest.approx(2.11)
     assert served.first_token[1] == pytest.approx(2.11 + 1.21)
     assert served.end[0] == pytest.approx(2.11 + 1.21 + 1.02 + 1.01)
+
+
+@pytest.mark.parametrize("rules", [VLLM, SGLANG, TENSORRT_LLM], ids=["vllm", "sglang", "trtllm"])
+def test_what_comes_while_a_step_runs_waits_for_the_one_after_the_next_where_steps_are_chosen_ahead(
+    rules: Rules,
+) -> None:
+    asked = requests((0.0, 10, 9), (1.5, 20, 2))
+    # It comes in the step that ends at 2.11; the one after that was chosen when it began.
+    assert serve(asked, flat_costs(), rules).admitted[1] == pytest.approx(2.11)
+    assert serve(asked, flat_costs(), replace(rules, ahead=True)).admitted[1] == pytest.approx(2.11 + 1.01)
+
+
+def test_an_idle_engine_that_chooses_steps_ahead_starts_at_once() -> None:
+    asked = requests((0.0, 10, 3), (50.0, 20, 2))
+    ahead = serve(asked, flat_costs(), replace(VLLM, ahead=True))
+    np.testing.assert_allclose(ahead.first_token, serve(asked, flat_costs(), VLLM).first_token)
+
+
+def test_looks_at_what_has_arrived_are_as_far_apart_where_steps_are_chosen_ahead() -> None:
+    rules = replace(SGLANG, receive_interval=10, ahead=True)
+    served = serve(requests((0.0, 10, 40), (1.5, 20, 2)), flat_costs(), rules)
+    assert served.admitted[1] == pytest.approx(1.1 + 10 * 1.01)
 
 
 def test_vllm_cuts_a_prompt_where_the_budget_ends() -> None:
