@@ -16,8 +16,6 @@ from volvelle.report.applications.documents import fit_document
 from volvelle.report.applications.fitted_text import print_fit
 from volvelle.report.documents.document import json_text
 
-_FROM = "from"
-
 
 def _command(application: AnyApplication) -> click.Command | None:
     if not application.calibrates:
@@ -43,22 +41,13 @@ def _command(application: AnyApplication) -> click.Command | None:
     return with_bench(run) if application.word == "serving" else run
 
 
-class _CalibrateGroup(ApplicationGroup):
-    """Applications, and logs of one's own."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """All of them."""
-        return sorted([*super().list_commands(ctx), _FROM])
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of an application, or that of logs."""
-        return calibrate_from if name == _FROM else super().get_command(ctx, name)
-
-
 @click.group(
-    cls=_CalibrateGroup,
+    cls=ApplicationGroup,
     make=_command,
     short_help="Fit constants again from the measurements that ship with the package.",
 )
 def calibrate() -> None:
     """Fit constants again, and show them beside the catalogue's. Nothing is written but what --save names."""
+
+
+calibrate.add_command(calibrate_from)
