@@ -67,6 +67,7 @@ from volvelle.verbs.fleet.answer import Fleet
 from volvelle.verbs.fleet.size import fleet
 from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
+from volvelle.verbs.mpi import MpiAnswer, mpi
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
@@ -148,6 +149,7 @@ __all__ = [
     "Memory",
     "MemoryPart",
     "MissingExtraError",
+    "MpiAnswer",
     "Normal",
     "Normalisation",
     "Operation",
@@ -207,6 +209,7 @@ __all__ = [
     "how_many",
     "launch",
     "map",
+    "mpi",
     "plan",
     "plan_serving",
     "read_model",
