@@ -101,7 +101,15 @@ def recorded(step: Callable[[], None], folder: Path, name: str, *, repeats: int 
     return best
 
 
-def alone(folder: Path, batch: int, width: int, layers: int, repeats: int) -> dict[str, float]:
+def several(step: Callable[[], None], folder: Path, steps: int) -> None:
+    """Write one profile of several steps: what others on the machine add to one operation, medians do not see."""
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as found:
+        for _ in range(steps):
+            step()
+    found.export_chrome_trace(str(folder / "steps_kineto.json"))
+
+
+def alone(folder: Path, batch: int, width: int, layers: int, repeats: int, steps: int) -> dict[str, float]:
     torch.manual_seed(0)
     model, words = Transformer(width, layers), torch.randint(0, VOCABULARY, (batch, SEQUENCE))
     step = training_step(model, words)
@@ -110,6 +118,8 @@ def alone(folder: Path, batch: int, width: int, layers: int, repeats: int) -> di
     told = {"step": timed(step, repeats)}
     told["profiled"], told["processor"] = recorded(step, folder, "step", repeats=repeats)
     told["step"] = min(told["step"], timed(step, repeats))
+    if steps:
+        several(step, folder, steps)
     torch.export.save(torch.export.export(model, (words,)), str(folder / "model.pt2"))
     if find_spec("onnxscript") is None:
         return told
@@ -143,7 +153,15 @@ def rank(number: int, ranks: int, folder: str, port: int) -> None:
 def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("folder", type=Path)
-    for name, usual in (("batch", 4), ("width", 256), ("layers", 4), ("repeats", 1), ("ranks", 0), ("port", 29_511)):
+    for name, usual in (
+        ("batch", 4),
+        ("width", 256),
+        ("layers", 4),
+        ("repeats", 1),
+        ("steps", 0),
+        ("ranks", 0),
+        ("port", 29_511),
+    ):
         asked.add_argument(f"--{name}", type=int, default=usual)
     asked.add_argument("--rates", action="store_true")
     told = asked.parse_args()
@@ -162,7 +180,7 @@ def main() -> None:
         if any(process.exitcode for process in others):
             raise SystemExit(1)
     else:
-        found = alone(told.folder, told.batch, told.width, told.layers, told.repeats)
+        found = alone(told.folder, told.batch, told.width, told.layers, told.repeats, told.steps)
     if told.rates:
         found |= rates()
     print(json.dumps(found))

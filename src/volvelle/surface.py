@@ -69,6 +69,7 @@ from volvelle.verbs.how_many import Sizing, how_many
 from volvelle.verbs.job.answer import Job
 from volvelle.verbs.job.job import job
 from volvelle.verbs.map import MapAnswer, map  # noqa: A004 - the verb's name
+from volvelle.verbs.mpi import MpiAnswer, mpi
 from volvelle.verbs.plan import Launch, Plan, launch, plan
 from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
@@ -151,6 +152,7 @@ __all__ = [
     "Memory",
     "MemoryPart",
     "MissingExtraError",
+    "MpiAnswer",
     "Normal",
     "Normalisation",
     "Operation",
@@ -211,6 +213,7 @@ __all__ = [
     "job",
     "launch",
     "map",
+    "mpi",
     "plan",
     "plan_serving",
     "read_model",

@@ -10,6 +10,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.message_passing.retimed import EAGER, RetimedTrace, retimed
 from volvelle.interchange.mpi_traces.any_trace import read_mpi_trace
 from volvelle.laws.roofline import attainable_rate
+from volvelle.presentable import Presentable
 from volvelle.system.chip import Chip
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.workload.message_passing.scaling.extrapolation import Extrapolation, extrapolation_of
@@ -47,8 +48,8 @@ class RetimedOn:
         return "flows" if self.replayed.contended else "laws"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MpiAnswer:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MpiAnswer(Presentable):
     """What a trace tells, of the largest given or of more ranks than any."""
 
     trace: MessageTrace

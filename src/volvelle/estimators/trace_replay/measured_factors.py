@@ -1,10 +1,16 @@
-"""What operations took over what the law gives them, from a profile: what another run of the same kind is scaled by."""
+"""What operations took over what the law gives them, from a profile: what another run of the same kind is scaled by.
 
-from bisect import bisect_left
-from math import log
+A profile of several steps is better than one of a single step: of every operation the median counts, so that what else
+a machine did meanwhile does not.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
 
 from volvelle.estimators.trace_replay.operation_times import OperationTimes
-from volvelle.workload.trace.values import Operation, Place, Trace, Work
+from volvelle.workload.trace.values import Place, Trace, Work
 
 _SHORTEST = 0.05
 """Share of a profile's operations that only show what starting one takes."""
@@ -21,37 +27,50 @@ def shortest_operation(trace: Trace) -> float:
 
 
 class MeasuredFactors:
-    """Measured over law by name of operation and size; asked for another size, that of the nearest measured one."""
+    """Measured over law, by name of operation and size.
+
+    An operation takes a time to start and one that grows as the law says. Where a profile has several sizes of an
+    operation they tell both; of one size alone, starting takes what it takes the shortest operations.
+    """
 
     def __init__(self, profile: Trace, times: OperationTimes) -> None:
         """`times` are those of the machine on which the profile was recorded."""
-        sums: dict[tuple[str, Work], list[float]] = {}
+        timed: dict[tuple[str, Work], list[float]] = {}
+        host: dict[str, list[float]] = {}
+        count = 0
         for operation in profile.operations:
-            if operation.work is not None and operation.seconds is not None and operation.place is Place.DEVICE:
-                sums.setdefault((operation.name, operation.work), []).append(operation.seconds)
-        self._known: dict[str, list[tuple[float, float]]] = {}
-        for (name, work), taken in sums.items():
+            if operation.place is Place.HOST:
+                host.setdefault(operation.name, []).append(operation.seconds or 0.0)
+                continue
+            count += 1
+            if operation.work is not None and operation.seconds is not None:
+                timed.setdefault((operation.name, operation.work), []).append(operation.seconds)
+        sizes: dict[str, list[tuple[float, float, int]]] = {}
+        for (name, work), taken in timed.items():
             law = times(work)
             if law is not None and law.seconds > 0.0:
-                mean = sum(taken) / len(taken)
-                self._known.setdefault(name, []).append((log(law.seconds), mean / law.seconds))
-        for points in self._known.values():
-            points.sort()
-        gaps = [operation for operation in profile.operations if _between(operation)]
-        counted = [operation for operation in profile.operations if operation.place is Place.DEVICE]
-        self.host_time = sum(operation.seconds or 0.0 for operation in gaps) / max(len(counted), 1)
+                sizes.setdefault(name, []).append((law.seconds, median(taken), len(taken)))
+        shortest = shortest_operation(profile)
+        self._lines = {name: _line(points, shortest) for name, points in sizes.items()}
+        self.host_time = sum(len(taken) * median(taken) for taken in host.values()) / max(count, 1)
         """Seconds of host work and of what is between operations, for every operation that is work."""
 
     def __call__(self, name: str, law: float) -> float | None:
         """Measured over law; None: the profile has no operation of that name."""
-        points = self._known.get(name)
-        if not points or law <= 0.0:
+        line = self._lines.get(name)
+        if line is None or law <= 0.0:
             return None
-        at = log(law)
-        place = bisect_left(points, (at, 0.0))
-        near = points[max(place - 1, 0) : place + 1]
-        return min(near, key=lambda point: abs(point[0] - at))[1]
+        start, slope = line
+        return start / law + slope
 
 
-def _between(operation: Operation) -> bool:
-    return operation.place is Place.HOST
+def _line(points: Sequence[tuple[float, float, int]], shortest: float) -> tuple[float, float]:
+    """Seconds to start, and seconds a second of the law; neither negative. Nearest to all sizes as shares of each."""
+    law, taken, count = (np.array(column, dtype=np.float64) for column in zip(*points, strict=True))
+    weights = np.sqrt(count) / np.maximum(taken, 1e-12)
+    table = np.stack([weights, law * weights], axis=1)
+    start, slope = np.linalg.lstsq(table, taken * weights, rcond=None)[0]
+    if np.ptp(law) <= 1e-9 * law.max() or start < 0.0 or slope < 0.0:
+        start = min(shortest, float(taken.min()))
+        slope = float(((taken - start) * weights * (law * weights)).sum() / ((law * weights) ** 2).sum())
+    return float(start), float(slope)

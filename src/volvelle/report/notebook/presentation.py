@@ -23,6 +23,7 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.fleet.answer.Fleet": "fleet:FLEET",
     "volvelle.verbs.how_many.Sizing": "plan:SIZING",
     "volvelle.verbs.map.MapAnswer": "map:MAP",
+    "volvelle.verbs.mpi.MpiAnswer": "mpi:MPI",
     "volvelle.verbs.plan.Plan": "plan:PLAN",
     "volvelle.verbs.plan_serving.plan.ServingPlan": "plan_serving:SERVING_PLAN",
     "volvelle.verbs.replay.ReplayAnswer": "replay:REPLAY",

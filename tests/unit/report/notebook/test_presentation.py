@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import volvelle
+from tests.conftest import ROOT
 from volvelle.cli import run
 from volvelle.presentable import Presentable
 from volvelle.report.notebook.presentation import PRESENTATIONS
@@ -56,6 +57,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "collective": lambda _: volvelle.collective("all-reduce", "1 GB", on="dgx-h100/64"),
     "collective that is a ring": lambda _: volvelle.collective("all-gather", "1 GB", on="dgx-h100/8", algorithm="ring"),
     "replay": _replayed,
+    "mpi": lambda _: volvelle.mpi([ROOT / "examples/mpi/traces/conjugate_gradient-4.csv.gz"]),
     "validate": lambda _: volvelle.validate("fft"),
     "explore": _answers,
     "explore backwards": _inversion,
