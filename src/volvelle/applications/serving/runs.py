@@ -35,9 +35,9 @@ SHORTEST = {
 states one length, as first tokens of two engines tell. Were all their answers of one length, clients that start
 together would send together for ever; those runs show no such waves."""
 _ONE_WAITS = {("aic-gap-analysis", "trtllm", "llama3-8b")}
-"""Sources, engines and models whose first tokens are later by what one answer takes, over the clients: an engine has one
-place fewer than clients, and one of them always waits. First tokens of the same source's Qwen3-32B do not hang on how
-long answers are, so it is no rule of the engine."""
+"""Sources, engines and models whose first tokens are later by what one answer takes, over the clients: an engine has
+one place fewer than clients, and one of them always waits. First tokens of the same source's Qwen3-32B do not hang on
+how long answers are, so it is no rule of the engine."""
 _SEEN_CLIENTS = 8
 """From which on that was seen."""
 LARGEST_SHARE = 0.96

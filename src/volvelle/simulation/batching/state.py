@@ -76,8 +76,8 @@ VLLM, SGLANG, TENSORRT_LLM = int(Engine.VLLM), int(Engine.SGLANG), int(Engine.TE
 # Times of the machine, the delay before it, and SGLang's reserve.
 NOW, DECODED_AT, API, RATIO, RATIO_AT_FIRST, RATIO_AT_LEAST, RATIO_DECAY = range(7)
 HORIZON, TOKENISING, BEGUN = 7, 8, 9
-"""From when on requests may come that are not known yet: nothing starts at or after it. The delay of a prompt token. When
-the last step began."""
+"""From when on requests may come that are not known yet: nothing starts at or after it. The delay of a prompt token.
+When the last step began."""
 _FIRST_RATIO, _LEAST_PART, _DECAY_STEPS = 0.7, 0.14, 600.0
 CLIPPED_OUTPUT = 4096
 """Output tokens of one request that SGLang keeps memory for at most."""
