@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.own_spread import own_runs_spread
-from volvelle.catalogue.stacks import software_stack, stack_named
+from volvelle.catalogue.stacks import default_stack, software_stack, stack_named
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.stack import FACTORED, Stack
@@ -144,7 +144,7 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
             f"{Path(path).name} is of {file.chip} ({file.family}), and the machine has {chip} ({family}): what was "
             f"learned on one family of chips is not carried over to another; leave out --calibrated"
         )
-    base = software_stack(file.stack) if file.stack else Stack(name="")
+    base = software_stack(file.stack) if file.stack else default_stack(family) or Stack(name="")
     return replace(
         base,
         factors={**base.factors, **_factors(file, base)},
