@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
+from importlib import import_module
 from math import exp, hypot, log
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,11 @@ WIDE = "matrix_efficiency in 16 bits"
 """What products that stay in 16 bits are multiplied by, where others are narrower."""
 _FACTOR = NumberDomain(0.01, 100.0)
 _ERROR = NumberDomain(1.0, 100.0)
+
+
+def this_version() -> str:
+    """Of the package."""
+    return str(import_module("volvelle").__version__)
 
 
 class UsedLog(BaseModel):

@@ -60,7 +60,7 @@ def test_a_file_that_was_edited_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_version_is_used_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("volvelle.verbs.own_runs.calibrate.__version__", "0.1.0")
+    monkeypatch.setattr("volvelle.verbs.own_runs.calibrate.this_version", lambda: "0.1.0")
     learned(tmp_path, 1.1)
     assert any("written by version 0.1.0" in note for note in with_file(tmp_path).cluster.notes)
 
