@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
+from importlib import import_module
 from math import exp, hypot, log
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.own_spread import own_runs_spread
-from volvelle.catalogue.stacks import software_stack, stack_named
+from volvelle.catalogue.stacks import default_stack, software_stack, stack_named
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.stack import FACTORED, Stack
@@ -27,6 +28,11 @@ WIDE = "matrix_efficiency in 16 bits"
 """What products that stay in 16 bits are multiplied by, where others are narrower."""
 _FACTOR = NumberDomain(0.01, 100.0)
 _ERROR = NumberDomain(1.0, 100.0)
+
+
+def this_version() -> str:
+    """Of the package."""
+    return str(import_module("volvelle").__version__)
 
 
 class UsedLog(BaseModel):
@@ -144,7 +150,7 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
             f"{Path(path).name} is of {file.chip} ({file.family}), and the machine has {chip} ({family}): what was "
             f"learned on one family of chips is not carried over to another; leave out --calibrated"
         )
-    base = software_stack(file.stack) if file.stack else Stack(name="")
+    base = software_stack(file.stack) if file.stack else default_stack(family) or Stack(name="")
     return replace(
         base,
         factors={**base.factors, **_factors(file, base)},

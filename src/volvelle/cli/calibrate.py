@@ -9,7 +9,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
-from volvelle.cli.calibrate_from import calibrate_from
+from volvelle.cli.own_runs.calibrate_from import calibrate_from
 from volvelle.cli.serving.calibrate import with_bench
 from volvelle.cli.waiting import waiting
 from volvelle.report.applications.documents import fit_document

@@ -11,7 +11,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
 from volvelle.cli.html_page import html_option, write_page
-from volvelle.cli.validate_calibration import validate_calibration
+from volvelle.cli.own_runs.validate_calibration import validate_calibration
 from volvelle.cli.waiting import watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import ROWS

@@ -36,6 +36,8 @@ FREEDOM = 4.0
 FEWEST_TO_JUDGE = 3
 """Own runs from which on they are left aside where they do not predict each other better."""
 _WIDE = "bf16"
+_OF_FAMILIES = ("family", "element", "both")
+"""Kinds of effects that a family of chips has."""
 _SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 _SCATTERS = (0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.12)
 _AS_LIKELY = 0.5
@@ -85,6 +87,7 @@ class Corpus:
         self.sources = np.array([run.source for run in self.runs])
         self._model = EffectModel(tuple(run for run, kept in zip(self.runs, self.calibration, strict=True) if kept))
         self._spreads: dict[str, Table] = {}
+        self._families = {run.family for run in self._model.runs}
 
     @cached_property
     def left_out(self) -> Table:
@@ -107,10 +110,10 @@ class Corpus:
         found = np.diag(share**2 * own_variances())
         unseen = defaultdict[Effect, list[int]](list)
         for at, (name, keys) in enumerate(felt):
-            if (name, keys["parent"][0]) in HELD:
-                continue
+            held = (name, keys["parent"][0]) in HELD
             for kind, whose in keys.items():
-                if kind not in PRIORS[name]:
+                # What is held was fitted on families that were run on; others may be as unlike as families are.
+                if kind not in PRIORS[name] or (held and (kind not in _OF_FAMILIES or family in self._families)):
                     continue
                 number = self._model.effects.get((name, kind, whose))
                 if number is None:

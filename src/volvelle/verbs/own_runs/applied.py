@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from volvelle import __version__
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.own_calibrations import calibration_notes, read_calibration
+from volvelle.catalogue.own_calibrations import calibration_notes, read_calibration, this_version
 from volvelle.economics.step_cost import CostAssumptions
 from volvelle.estimators.calibration import fitted_constants, with_constants
 from volvelle.system.cluster import Cluster
@@ -31,7 +30,9 @@ def as_calibrated(cluster: Cluster, path: Path, catalogue: Catalogue) -> Cluster
         if "power" in figures:
             figures["power"] = figures["power"].set_to(rated)
         chip = replace(chip, power=rated, figures=figures)
-    notes = calibration_notes(file, path.name, chip=cluster.chip.name, chips=cluster.accelerators, version=__version__)
+    notes = calibration_notes(
+        file, path.name, chip=cluster.chip.name, chips=cluster.accelerators, version=this_version()
+    )
     machine = replace(cluster, chip=chip, dimensions=dimensions, notes=(*cluster.notes, *notes))
     if file.memory is None or chip.name != file.chip:
         return machine

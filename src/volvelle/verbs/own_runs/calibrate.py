@@ -9,12 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle import __version__
 from volvelle.applications.collectives.own_link import OwnLink, fit_own_link, own_rows
 from volvelle.applications.training.own_runs import CONSTANTS, OwnFit, fit_own
 from volvelle.applications.training.stack_fit import errors_and_slopes, shipped_logs
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.own_calibrations import OwnCalibration, UsedLog, write_calibration
+from volvelle.catalogue.own_calibrations import OwnCalibration, UsedLog, this_version, write_calibration
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
@@ -101,7 +100,7 @@ class Calibrated:
         if self.fit is not None:
             report = {"before": _mean_error(self.fit.before), "after": _mean_error(self.fit.after)}
         return OwnCalibration(
-            version=__version__,
+            version=this_version(),
             chip=self.cluster.chip.name,
             family=self.cluster.chip.family,
             element=first.element if first else "bf16",

@@ -11,7 +11,7 @@ from volvelle.applications.training.stack_fit import Run
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import calibrations_of, with_margin
-from volvelle.interchange.logs.logged import LoggedRun
+from volvelle.interchange.logs.logged import STEP, LoggedRun
 from volvelle.interchange.logs.run_settings import gated, run_settings, shape_settings, step_by_clock, step_seconds
 from volvelle.interchange.logs.steady import FEWEST
 from volvelle.mapping.parallelism import CHOICES, Recompute
@@ -87,8 +87,8 @@ def own_run(
     batch = int(str(settings["batch"]))
     seconds = step_seconds(logged, batch=batch, sequence=sequence, chips=number)
     assert seconds is not None, "runs without steady steps are told before"
-    by_clock = step_by_clock(logged)
-    if by_clock is not None and abs(by_clock / seconds - 1.0) > _CLOCK and abs(by_clock - seconds) > 1.0:
+    by_clock = step_by_clock(logged) if logged.per != STEP else None
+    if by_clock is not None and abs(by_clock / seconds - 1.0) > _CLOCK:
         raise DescriptionError(
             f"{logged.place}: a batch of {batch} × {sequence} tokens at its rate takes {seconds:.4g} s a step, and its "
             f"lines are {by_clock:.4g} s a step apart; check --batch, --seq and --on"

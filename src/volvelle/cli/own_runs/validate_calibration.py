@@ -23,7 +23,7 @@ def validate_calibration(*, draws: int, seed: int, as_json: bool) -> None:
         validate_own_runs,
     )
     from volvelle.catalogue import Catalogue  # noqa: PLC0415 - keeps start-up short
-    from volvelle.report.own_runs_scores_text import (  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.own_runs.scores_text import (  # noqa: PLC0415 - keeps start-up short
         print_own_runs_scores,
         scores_document,
     )

@@ -30,7 +30,7 @@ def calibrate_from(*, logs: tuple[Path, ...], as_json: bool, **given: Any) -> No
     rocblas-bench are recognised by what they hold. Steps of a start, of checkpoints and of evaluations do not count.
     What a log does not say of model, batch and layout is told by options. Nothing is written but what --save names.
     """
-    from volvelle.report.own_runs_text import own_runs_document, print_own_runs  # noqa: PLC0415 - keeps start-up short
+    from volvelle.report.own_runs.text import own_runs_document, print_own_runs  # noqa: PLC0415 - keeps start-up short
     from volvelle.verbs.own_runs.calibrate import calibrate_from as learned  # noqa: PLC0415 - keeps start-up short
 
     with waiting(f"reading {len(logs)} logs"):

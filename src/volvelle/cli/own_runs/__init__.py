@@ -1,0 +1,1 @@
+"""Commands of logs of one's own."""

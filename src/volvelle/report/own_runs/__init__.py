@@ -1,0 +1,1 @@
+"""What own runs taught, and what they are worth."""

@@ -1,0 +1,72 @@
+"""What published runs leave open of a machine's constants, and what own runs make of it."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from volvelle import Catalogue
+from volvelle.applications.training.measurements import training_measurements
+from volvelle.applications.training.own_runs import CONSTANTS, Corpus, fit_own, own_spreads
+from volvelle.applications.training.own_runs_scores import published_corpus
+from volvelle.applications.training.stack_fit import runs_of
+from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
+
+FEW = ("internevo", "nemo-24.07", "mlperf-gpt3-v3.1", "moe-folding-t3")
+
+
+@cache
+def few() -> Corpus:
+    rows = [row for row in training_measurements().rows if row.head.group in FEW and row.head.split == "calibration"]
+    return Corpus(runs_of(rows, Catalogue()))
+
+
+def test_what_was_never_run_is_less_sure_than_what_was() -> None:
+    seen, unseen = few().spread("nemo", "hopper", "fp8"), few().spread("nemo", "cdna", "fp8")
+    assert np.all(np.diag(unseen) >= np.diag(seen) - 1e-12)
+    assert unseen[0, 0] > 4 * seen[0, 0]
+
+
+def test_a_source_that_is_left_out_leaves_its_software_open() -> None:
+    with_it = few().spread("internevo", "ampere", "bf16")
+    without = few().spread("internevo", "ampere", "bf16", without="internevo")
+    assert without[0, 0] > 2 * with_it[0, 0]
+
+
+def test_software_whose_constants_are_held_is_open_on_families_that_were_never_run() -> None:
+    assert few().spread("megatron-lm", "ampere", "fp16")[0, 0] == 0.0
+    assert few().spread("megatron-lm", "xe-hpc", "fp16")[0, 0] > 0.0
+
+
+def test_own_runs_that_do_not_predict_each_other_better_change_nothing() -> None:
+    spread = 0.04 * np.eye(len(CONSTANTS))
+    slopes = np.zeros((3, len(CONSTANTS)))
+    slopes[:, 0] = -1.0
+    fit = fit_own(slopes, np.array([0.2, -0.2, 0.01]), spread=spread, scatter=0.08)
+    assert not fit.kept
+    assert not fit.change.any()
+    assert fit_own(slopes, np.array([0.2, 0.21, 0.19]), spread=spread, scatter=0.08).kept
+
+
+def test_shipped_spreads_are_covariances() -> None:
+    for stack in ("nemo", "fsdp", "megatron-lm"):
+        for family, element in (("hopper", "bf16"), ("ampere", "int8"), ("nobody's", "bf16")):
+            spread = spread_of(stack, family, element)
+            assert spread.shape == (len(CONSTANTS), len(CONSTANTS))
+            assert np.linalg.eigvalsh(spread).min() > -1e-6
+    assert np.linalg.eigvalsh(typical_slopes("hopper")).min() > -1e-6
+
+
+@pytest.mark.long
+def test_shipped_spreads_are_those_of_calibration_runs() -> None:
+    whole = published_corpus(Catalogue())
+    kept = [run for run, fitted in zip(whole.runs, whole.calibration, strict=True) if fitted]
+    corpus, shipped = Corpus(kept), own_runs_spread()
+    assert (shipped.share, shipped.scatter) in own_spreads(corpus)
+    for stack, family, element in (
+        ("nemo", "hopper", "bf16"),
+        ("fsdp", "ampere", "bf16"),
+        ("internevo", "ampere", "bf16"),
+    ):
+        found = corpus.spread(stack, family, element, share=shipped.share)
+        assert found == pytest.approx(spread_of(stack, family, element), rel=1e-3, abs=1e-8)

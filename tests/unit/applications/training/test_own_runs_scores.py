@@ -1,0 +1,42 @@
+"""Three own runs are worth it, and do not do harm where there was little to gain."""
+
+import pytest
+
+from tests.unit.applications.training.test_own_runs import few
+from volvelle import Catalogue
+from volvelle.applications.training.own_runs_scores import LARGE, OWN_RUNS, pooled, published_corpus, validate_own_runs
+
+
+def test_own_runs_of_software_that_was_left_out_cut_error_and_range() -> None:
+    found = validate_own_runs(few(), draws=8)
+    (machine,) = [one for one in found.machines if one.source == "internevo"]
+    before, after = machine.scores[0], machine.scores[3]
+    assert after.median < 0.5 * before.median
+    assert after.half_width < 0.6 * before.half_width
+    assert 0.6 < after.coverage < 0.97
+
+
+def test_the_same_seed_gives_the_same_scores() -> None:
+    one, other = (validate_own_runs(few(), draws=4, seed=5).machines for _ in range(2))
+    assert [machine.scores for machine in one] == [machine.scores for machine in other]
+
+
+@pytest.mark.long
+def test_published_machines_as_users_are_predicted_within_what_is_promised() -> None:
+    found = validate_own_runs(published_corpus(Catalogue()), draws=50)
+    machines = found.part(held_out=False)
+    scores = {own: pooled(machines, own) for own in OWN_RUNS}
+    none, three, eight = scores[0], scores[3], scores[8]
+    assert none is not None
+    assert three is not None
+    assert eight is not None
+    assert three.median < 0.07
+    assert three.median_over_machines < 0.08
+    # Rows of one source, nine hundred of them, are 7 % off each other whatever constants are: five cannot be reached.
+    assert eight.median < 0.065
+    assert eight.median_over_machines < 0.05
+    assert eight.half_width < 0.6 * none.half_width
+    for one in found.machines:
+        if one.runs >= LARGE and one.scores[0].median < 0.09:
+            assert one.scores[3].median < 0.09
+            assert one.scores[8].median < 0.09

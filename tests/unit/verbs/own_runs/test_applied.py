@@ -1,0 +1,110 @@
+"""A calibration of one's own is used where it holds, carried over with a wider range, or refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.own_logs import megatron_log, written
+from tests.unit.interchange.logs.test_nccl_tests import as_text, sweeps
+from tests.unit.verbs.own_runs.test_calibrate import asked, learned, with_file
+from volvelle import Catalogue, DescriptionError
+from volvelle.applications.collectives.fit import Constant, Stage, fitted_stage
+from volvelle.applications.collectives.own_link import own_rows
+from volvelle.applications.collectives.series import series_of
+from volvelle.catalogue.own_calibrations import read_calibration
+from volvelle.estimators.calibration import fitted_constants
+from volvelle.interchange.logs.readers import log_of
+from volvelle.verbs.own_runs.calibrate import calibrate_from
+
+
+def test_another_family_of_chips_is_refused(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1)
+    with pytest.raises(DescriptionError, match=r"mine\.yaml is of h100-sxm \(hopper\), and the machine has a100"):
+        with_file(tmp_path, on="dgx-a100/8")
+
+
+def test_another_chip_of_the_family_is_carried_over_with_a_wider_range(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1, 1.1, 1.1)
+    here, there = with_file(tmp_path), with_file(tmp_path, on="dgx-h200/8")
+    errors = [fitted_constants(one.cluster, "bf16").step_error for one in (here, there)]
+    assert errors[1] > errors[0]
+    assert any("carried over to" in note for note in there.cluster.notes)
+
+
+def test_another_element_type_keeps_the_catalogue_s_constants(tmp_path: Path) -> None:
+    learned(tmp_path, 1.2, 1.2, 1.2)
+    own, shipped = (fitted_constants(one.cluster, "fp8") for one in (with_file(tmp_path), asked()))
+    assert (own.matrix_efficiency, own.step_error) == (shipped.matrix_efficiency, shipped.step_error)
+
+
+def test_more_chips_than_own_runs_had_is_said(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1)
+    answer = with_file(tmp_path, on="dgx-h100/64")
+    assert any("own runs had 8 to 8 chips, not 64" in note for note in answer.cluster.notes)
+
+
+def test_a_file_that_was_edited_is_refused(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1)
+    file = tmp_path / "mine.yaml"
+    text = file.read_text("utf-8")
+    assert "runs: 1" in text
+    file.write_text(text.replace("runs: 1", "runs: 9"), "utf-8")
+    with pytest.raises(DescriptionError, match="not as it was written"):
+        with_file(tmp_path)
+    file.write_text("chip: h100-sxm\n", "utf-8")
+    with pytest.raises(DescriptionError, match="Field required"):
+        with_file(tmp_path)
+    file.unlink()
+    with pytest.raises(DescriptionError, match="does not exist; write one with volvelle calibrate from"):
+        with_file(tmp_path)
+
+
+def test_a_file_of_another_version_is_used_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("volvelle.verbs.own_runs.calibrate.this_version", lambda: "0.1.0")
+    learned(tmp_path, 1.1)
+    assert any("written by version 0.1.0" in note for note in with_file(tmp_path).cluster.notes)
+
+
+def test_a_file_says_which_logs_it_was_made_from(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1, 1.2)
+    file = read_calibration(tmp_path / "mine.yaml")
+    assert [(one.file, one.tool, len(one.sha256)) for one in file.logs] == [
+        ("run0.log", "megatron", 64),
+        ("run1.log", "megatron", 64),
+    ]
+
+
+@pytest.mark.parametrize("group", ["azure-nd_a100_v4", "stas-a100"])
+def test_one_sweep_moves_the_link_to_the_fit_of_the_same_rows(group: str, tmp_path: Path) -> None:
+    catalogue = Catalogue()
+    text = as_text("all_reduce", 8, sweeps()[group, "all_reduce", 8])
+    found = calibrate_from(written(tmp_path, text), on="dgx-a100/8", save=tmp_path / "links.yaml")
+    (link,) = found.links
+    names = ("efficiency", "setup", "fill")
+    stage = Stage(
+        groups=("own",),
+        constants=tuple(
+            Constant(name=name, links=("nvlink3",), start=link.before[name], most=1.0 if name == "efficiency" else 1e9)
+            for name in names
+        ),
+    )
+    series = series_of(own_rows(log_of(text, "sweep").collectives, "dgx-a100", ranks=8), catalogue)
+    alone = fitted_stage(stage, series, {"nvlink3": catalogue.link("nvlink3")})
+    assert link.after["efficiency"] == pytest.approx(alone[0], rel=0.02)
+    assert link.error_after <= link.error_before
+    machine = asked(on="dgx-a100/8", stack=str(tmp_path / "links.yaml")).cluster
+    assert machine.dimensions[0].link.efficiency == pytest.approx(link.after["efficiency"], rel=1e-5)
+
+
+def test_a_sweep_on_other_chips_than_the_machine_s_is_refused(tmp_path: Path) -> None:
+    text = as_text("all_reduce", 8, [(2**26, 1000.0)]).replace("A Chip", "NVIDIA H100 80GB HBM3")
+    with pytest.raises(DescriptionError, match="ran on NVIDIA H100 80GB HBM3, and dgx-a100 has a100"):
+        calibrate_from(written(tmp_path, text), on="dgx-a100/8")
+
+
+def test_a_saved_calibration_is_the_same_again(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1, 1.15)
+    first = (tmp_path / "mine.yaml").read_text("utf-8")
+    learned(tmp_path, 1.1, 1.15)
+    assert (tmp_path / "mine.yaml").read_text("utf-8") == first
+    assert megatron_log(1.0) == megatron_log(1.0)

@@ -1,0 +1,154 @@
+"""Own logs move predictions towards what was measured, as far as they can be believed, and say what they cover."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import volvelle
+from tests.own_logs import QUESTION, megatron_log, written
+from volvelle import DescriptionError
+from volvelle.catalogue.own_calibrations import read_calibration
+from volvelle.verbs.own_runs.calibrate import Calibrated, calibrate_from
+from volvelle.workload.families.shape import Transformer
+
+MODEL = Transformer(
+    name="7B",
+    layers=32,
+    hidden=4096,
+    heads=32,
+    kv_heads=32,
+    head_dim=128,
+    ffn=11008,
+    vocabulary=32000,
+    sequence=4096,
+    activation="swiglu",
+)
+
+
+def asked(**other: Any) -> Any:
+    return volvelle.estimate(MODEL, **{"on": "dgx-h100/8", **QUESTION, **other})
+
+
+@cache
+def predicted() -> float:
+    return float(asked().estimate.time)
+
+
+def learned(folder: Path, *factors: float, **settings: Any) -> Calibrated:
+    texts = [megatron_log(factor * predicted(), **settings) for factor in factors]
+    return calibrate_from(written(folder, *texts), on="dgx-h100", save=folder / "mine.yaml")
+
+
+def with_file(folder: Path, **other: Any) -> Any:
+    return asked(**{"stack": str(folder / "mine.yaml"), **other})
+
+
+def test_three_slow_runs_move_the_prediction_most_of_the_way(tmp_path: Path) -> None:
+    found = learned(tmp_path, 1.20, 1.21, 1.19)
+    after = with_file(tmp_path).estimate.time
+    assert 1.12 < after / predicted() < 1.21
+    assert found.file.report["after"] < 0.5 * found.file.report["before"]
+    assert found.alike is not None
+    assert found.before is not None
+    assert found.alike < found.before
+
+
+def test_one_run_moves_it_a_part_of_the_way(tmp_path: Path) -> None:
+    found = learned(tmp_path, 1.2)
+    one = with_file(tmp_path).estimate.time / predicted()
+    learned(tmp_path, 1.2, 1.2, 1.2, 1.2)
+    four = with_file(tmp_path).estimate.time / predicted()
+    assert 1.05 < one < four < 1.2
+    assert any("one run" in note for note in found.notes)
+
+
+def test_runs_as_predicted_change_nothing(tmp_path: Path) -> None:
+    learned(tmp_path, 1.0, 1.0, 1.0)
+    assert with_file(tmp_path).estimate.time == pytest.approx(predicted(), rel=2e-3)
+
+
+def test_the_start_and_the_checkpoint_do_not_count(tmp_path: Path) -> None:
+    (run,) = learned(tmp_path, 1.1).runs
+    assert run.run.seconds == pytest.approx(1.1 * predicted(), rel=2e-3)
+
+
+def test_a_rate_of_another_flop_convention_does_not_count(tmp_path: Path) -> None:
+    first = learned(tmp_path, 1.1).factors
+    text = megatron_log(1.1 * predicted()).replace("999.9", "133.3")
+    other = calibrate_from(written(tmp_path, text), on="dgx-h100").factors
+    assert first == other
+
+
+def test_all_runs_of_one_shape_leave_other_shapes_a_wide_range(tmp_path: Path) -> None:
+    found = learned(tmp_path, 1.2, 1.2, 1.2)
+    assert found.alike is not None
+    assert found.elsewhere is not None
+    assert found.elsewhere > found.alike
+    assert found.file.error == pytest.approx(found.elsewhere, rel=1e-3)
+    assert any("one shape" in note for note in found.notes)
+
+
+def test_runs_that_disagree_are_shown_and_not_averaged(tmp_path: Path) -> None:
+    found = learned(tmp_path, 1.0, 2.2)
+    assert len(found.disagreeing) == 2
+    assert found.factors == {}
+    assert any("not averaged" in note for note in found.notes)
+    assert found.elsewhere is not None
+    assert found.before is not None
+    assert found.elsewhere > found.before
+
+
+def test_a_log_that_contradicts_the_machine_is_refused(tmp_path: Path) -> None:
+    files = written(tmp_path, megatron_log(1.0))
+    with pytest.raises(DescriptionError, match=r"lines .*: it ran on 8 chips, and --on says 16"):
+        calibrate_from(files, on="dgx-h100/16")
+    with pytest.raises(DescriptionError, match=r"it ran with --tp 2, and 4 is told"):
+        calibrate_from(files, on="dgx-h100/8", tensor=4)
+    with pytest.raises(DescriptionError, match=r"its model has 32 layers, and llama3-70b has 80"):
+        calibrate_from(files, on="dgx-h100/8", model="llama3-70b")
+
+
+def test_what_a_log_does_not_say_must_be_told(tmp_path: Path) -> None:
+    text = "\n".join(line for line in megatron_log(1.0).split("\n") if " ... " not in line and ".. " not in line)
+    files = written(tmp_path, text)
+    with pytest.raises(DescriptionError, match="which model ran is not said: give --model"):
+        calibrate_from(files, on="dgx-h100/8")
+    found = calibrate_from(files, on="dgx-h100/8", model="llama3-8b", tensor=2)
+    assert found.runs[0].settings["batch"] == 64
+
+
+def test_runs_of_two_element_types_are_calibrated_apart(tmp_path: Path) -> None:
+    files = written(tmp_path, megatron_log(1.0), megatron_log(0.7, fp8="hybrid"))
+    with pytest.raises(DescriptionError, match="the element type fp8"):
+        calibrate_from(files, on="dgx-h100/8")
+
+
+def test_watts_and_reserved_memory_are_learned(tmp_path: Path) -> None:
+    answer = asked()
+    reserved = 1.15 * float(answer.estimate.memory_bytes)
+    learned(tmp_path, 1.0, 1.0, watts=650.0, reserved=reserved)
+    file = read_calibration(tmp_path / "mine.yaml")
+    assert file.power == 650.0
+    assert file.memory is not None
+    assert 1.05 < file.memory < 1.15
+    after = with_file(tmp_path)
+    assert after.cluster.chip.power == pytest.approx(650.0 / 0.85)
+    assert after.estimate.margin > answer.estimate.margin
+
+
+def test_products_of_ones_own_move_the_chip(tmp_path: Path) -> None:
+    file = tmp_path / "gemm.csv"
+    rows = "".join(f"8192,8192,8192,bf16,{2 * 8192**3 / 450e12}\n" for _ in range(5))
+    file.write_text("m,n,k,element,seconds\n" + rows, "utf-8")
+    found = calibrate_from([file], on="dgx-h100/8")
+    assert found.products is not None
+    assert found.products < 0.9
+    assert found.factors["matrix_efficiency"] < 1.0
+
+
+def test_a_log_without_anything_to_learn_says_so(tmp_path: Path) -> None:
+    file = written(tmp_path, megatron_log(1.0, steps=4))
+    with pytest.raises(DescriptionError, match=r"nothing can be learned from run0\.log.*no steady step"):
+        calibrate_from(file, on="dgx-h100/8")
