@@ -85,6 +85,7 @@ ASKED_SLO = "llama3-70b --serve --on dgx-h100/8 --load 'poisson 4/s' --input 204
 WITHIN = "serve llama3-70b --on dgx-h100/4 --weights fp8 --kv fp8 --input 2048 --output 512 --tp 2 --max-seqs 64"
 WIDER = "serve llama3-70b --on dgx-h100/6 --weights fp8 --input 2048 --output 512 --tp 2 --max-batched-tokens 2048"
 TUNED = "llama3-70b --on dgx-h100/8 --batch 16 --seq 2048 --micro-batch 2 --zero 3 --recompute full"
+JOB = "job llama3-70b --on dgx-h100/2048 --tokens 15T --batch 2048 --tp 8 --pp 4 --rent lambda --region europe-north1"
 SCALED = "scale gpt3-175b --on dgx-h100 --from 64 --to 65536 --batch 1536"
 SCALED_WEAK = "scale llama3-405b --on dgx-h100 --from 576 --to 9216 --weak --batch 252 --seq 8192"
 CROSSCHECK = (
@@ -127,6 +128,8 @@ OTHERS = {
     "mpi-more": f"mpi {' '.join(MPI_TRACES)} --ranks 32 --on dgx-h100/32 --brief",
     "crosscheck": CROSSCHECK,
     "scale": SCALED,
+    "job": JOB,
+    "validate-goodput": "validate goodput",
     "scale-weak": f"{SCALED_WEAK} --brief",
     "collective-faster": f"{COLLECTIVE} --set scale_out.rate=2x --brief",
     "chip": "catalogue chips h100-sxm",

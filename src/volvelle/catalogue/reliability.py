@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from statistics import fmean, variance
 
@@ -81,8 +82,15 @@ def _own() -> Catalogue:
 @cache
 def studies() -> tuple[ReliabilityFile, ...]:
     """All entries of the room, of the package's own catalogue."""
-    known = _own()
-    found = (known.entry("reliability", name) for name in known.names("reliability"))
+    return _stating("")
+
+
+@cache
+def _stating(words: str) -> tuple[ReliabilityFile, ...]:
+    """Those entries in whose files some words stand: parsing all takes longer than an estimate."""
+    room = resources.files("volvelle.catalogue") / "data" / "reliability"
+    names = [name for name in _own().names("reliability") if words in read_text(room / f"{name}.yaml")]
+    found = (_own().entry("reliability", name) for name in names)
     return tuple(entry for entry in found if isinstance(entry, ReliabilityFile))
 
 
@@ -91,6 +99,14 @@ def hazards() -> tuple[Hazard, ...]:
     """Every rate of the package's own studies."""
     sources = _own().sources
     return tuple(hazard for entry in studies() for hazard in _hazards(entry, sources))
+
+
+@cache
+def hazards_of(study: str) -> tuple[Hazard, ...]:
+    """Every rate of one study."""
+    entry = _own().entry("reliability", study)
+    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
+    return _hazards(entry, _own().sources)
 
 
 def _hazards(entry: ReliabilityFile, sources: Collection[str]) -> tuple[Hazard, ...]:
@@ -111,7 +127,7 @@ def rate_prior() -> RatePrior:
     """Of all rates that are pooled: geometric mean, spread between clusters, and doubt in how they grow with size."""
     pooled = [
         (entry.name, entry.accelerators, _figure(stated.rate, HAZARD, entry.name, _own().sources).value)
-        for entry in studies()
+        for entry in _stating("pooled: true")
         for stated in entry.hazards
         if stated.pooled and entry.accelerators is not None
     ]
@@ -134,7 +150,7 @@ def rate_prior() -> RatePrior:
 @cache
 def part_hazards() -> Mapping[str, Hazard]:
     """Rates by part, of the one study that tells parts apart: what shares of a node's failures are whose."""
-    return {hazard.part: hazard for hazard in hazards() if hazard.study == "infinitehbd" and hazard.part != "node"}
+    return {hazard.part: hazard for hazard in hazards_of("infinitehbd") if hazard.part != "node"}
 
 
 @cache
@@ -146,7 +162,7 @@ def time_prior(phase: str, way: str = "any") -> LogNormal:
     """
     found = [
         _figure(stated.time, RECOVERY, entry.name, _own().sources)
-        for entry in studies()
+        for entry in _stating("pooled: true")
         for stated in entry.times
         if stated.phase == phase and stated.way == way and stated.pooled
     ]
@@ -162,7 +178,8 @@ def time_prior(phase: str, way: str = "any") -> LogNormal:
 @cache
 def stated_time(study: str, phase: str) -> Figure:
     """The one time of that phase that a study states."""
-    entry = next(entry for entry in studies() if entry.name == study)
+    entry = _own().entry("reliability", study)
+    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
     stated = next(time for time in entry.times if time.phase == phase)
     return _figure(stated.time, RECOVERY, f"{study}: {phase}", _own().sources)
 
@@ -170,14 +187,15 @@ def stated_time(study: str, phase: str) -> Figure:
 @cache
 def stated_share(study: str, name: str) -> Figure:
     """A share that a study states, like ``slow_nodes`` of megascale."""
-    entry = next(entry for entry in studies() if entry.name == study)
+    entry = _own().entry("reliability", study)
+    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
     return _figure(entry.shares[name], NO_SHARE, f"{study}: {name}", _own().sources)
 
 
 @cache
 def node_power(chip: str, state: str) -> float | None:
     """Watts for each accelerator of a whole node in a state (rated, peak, training); None: nobody says."""
-    for entry in studies():
+    for entry in _stating("power:"):
         for stated in entry.power:
             if (stated.chip, stated.state) == (chip, state) and stated.accelerators > 1:
                 whole = _figure(stated.power, POWER, f"{entry.name}: {chip}", _own().sources)
@@ -188,7 +206,7 @@ def node_power(chip: str, state: str) -> float | None:
 @cache
 def embodied_mass(part: str) -> Figure:
     """Kilograms of CO2 equivalents that making a part emitted."""
-    for entry in studies():
+    for entry in _stating("embodied:"):
         for stated in entry.embodied:
             if stated.part == part:
                 return _figure(stated.mass, MASS, f"{entry.name}: {part}", _own().sources)

@@ -12,7 +12,7 @@ from volvelle.catalogue.places import cloud_places, place_called
 from volvelle.catalogue.reliability import (
     NODE,
     Hazard,
-    hazards,
+    hazards_of,
     part_hazards,
     rate_prior,
     recorded_faults,
@@ -75,7 +75,7 @@ def part_counts(cluster: Cluster) -> dict[str, float]:
 def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
     """Failures of a cluster that nobody has watched: the level of clusters that were, parts as the trace has them."""
     prior = rate_prior()
-    own = next(hazard for hazard in hazards() if hazard.study == "infinitehbd" and hazard.part == "node")
+    own = next(hazard for hazard in hazards_of("infinitehbd") if hazard.part == "node")
     level = prior.median / own.rate.value
     parts = tuple(
         PartHazard(part=part, count=count, rate=level * part_hazards()[part].rate.value)

@@ -15,6 +15,8 @@ from volvelle.laws.reliability.emissions import operational_emissions
 from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
 from volvelle.laws.reliability.stragglers import straggler_slowdown
 from volvelle.quantities import DAY
+from volvelle.simulation.failures.gaps import ExponentialGaps
+from volvelle.simulation.failures.runs import Recovery, simulate_runs
 
 _KWH = 3.6e6
 _HOPELESS = 0.05
@@ -179,6 +181,29 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
         problem=problem,
         cures=cures,
     )
+
+
+def chance_within(plan: RunPlan, days: float, *, samples: int = 4096, seed: int = 0) -> float:
+    """How likely the run is done in so many days; the same samples for every plan, so that plans can be compared."""
+    found = RunSamples.of(plan, middle(plan), samples=samples, seed=seed).days()
+    return float(np.mean(found <= days))
+
+
+def simulated_chance(plan: RunPlan, days: float, *, runs: int, seed: int = 0) -> float:
+    """The same by running it failure by failure, each run with its own draw of what is not known."""
+    sampled = RunSamples.of(plan, middle(plan), samples=runs, seed=seed)
+    drawn = replace(sampled.runs, work=np.asarray(sampled.runs.work) * sampled.step)
+    recovery = Recovery(
+        work=np.asarray(drawn.chosen),
+        stall=np.asarray(drawn.stall),
+        restart=np.asarray(drawn.restart),
+        write=np.asarray(drawn.write),
+        slowdown=np.asarray(drawn.slowdown),
+    )
+    found = simulate_runs(
+        np.asarray(drawn.work), recovery, ExponentialGaps(mean=np.asarray(drawn.between)), runs=runs, seed=seed + 1
+    )
+    return float(np.mean(found.time <= days * DAY))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,3 +175,6 @@ def print_inversion(inversion: Inversion, console: Console | None = None) -> Non
     if best.design is not None:
         console.print(Text(f"{best.considered:,} points meet it; the best of them:", style="dim"))
     _print_best(best, inversion.study, console)
+    if inversion.median is not None and best.design is not None:
+        console.print(Text("\nWere an even chance enough:", style="bold"))
+        _print_best(inversion.median, inversion.study, console)

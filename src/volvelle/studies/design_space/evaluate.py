@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.errors import MappingError, OutsideDomainError
+from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
+from volvelle.estimators.uncertainty import UNVALIDATED, TableEstimator, UnderUncertainty
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import MappingTable
@@ -278,7 +279,13 @@ class Evaluator:
 
     def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
         priced = PricedMachine(accounts=self.accounts, cluster=cluster, anchor=case.anchor)
-        return Outcome(worked=worked, chips=float(cluster.accelerators), cost_breakdown=priced)
+        known = fitted_constants(cluster, case.forms[0].element).step_error if case.forms else None
+        return Outcome(
+            worked=worked,
+            chips=float(cluster.accelerators),
+            cost_breakdown=priced,
+            doubt=float(np.max(known)) if known is not None and np.all(known) else UNVALIDATED,
+        )
 
     def _assigned(self, case: _Case, fields: Mapping[str, Number]) -> Cluster:
         """The machine with these fields, and with those the study sets: plain ones, then what follows from others."""

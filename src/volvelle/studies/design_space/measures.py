@@ -1,6 +1,6 @@
 """What may be asked of a point: time, money, watts and what follows from them, each a column."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.estimators.uncertainty import UNVALIDATED
 from volvelle.laws.ownership import training_time
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.quantities import (
@@ -25,8 +26,17 @@ from volvelle.quantities import (
     Number,
     Quantity,
 )
+from volvelle.studies.design_space.job_measures import (
+    QUANTILES,
+    run_days,
+    run_dollars,
+    run_ettr,
+    run_kwh,
+    run_tco2e,
+)
 
 _MILLION = 1e6
+MIDDLE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +70,8 @@ class Outcome:
     chips: float
     cost_breakdown: Callable[[], CostBreakdown]
     """Made only if a measure of money or watts is asked for."""
+    doubt: float = UNVALIDATED
+    """In the time of a step, one standard deviation as a factor."""
 
     @property
     def costs(self) -> CostBreakdown:
@@ -192,7 +204,27 @@ _ALL = (
         lambda it: it.step_cost.tokens_per_second_per_watt,
     ),
 )
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _ALL}
+
+
+def _of_runs() -> Iterator[Measure]:
+    """Whole runs that will be interrupted: the middle by the plain name where no other measure has it, and quantiles."""
+    made: dict[str, tuple[str, bool, Callable[[int], Callable[[Outcome], Number]]]] = {
+        "days": ("until all tokens are trained on, interruptions included", _LESS, run_days),
+        "ettr": ("effective training time ratio", _MORE, run_ettr),
+        "run_usd": ("share of owning for the training asked for, interruptions included", _LESS, run_dollars),
+        "kwh": ("energy of the run at the meter, interruptions included", _LESS, run_kwh),
+        "tco2e": ("tonnes of CO2 equivalents of that, in the middle of the regions of clouds", _LESS, run_tco2e),
+    }
+    units = {"ettr": FRACTION, "run_usd": DOLLARS}
+    plain = {measure.name for measure in _ALL}
+    for name, (says, less, of) in made.items():
+        if name not in plain:
+            yield Measure(name, says, units.get(name), less, of(MIDDLE))
+        for per_cent in QUANTILES:
+            yield Measure(f"{name}.p{per_cent}", f"{says}: {per_cent} % below", units.get(name), less, of(per_cent))
+
+
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*_ALL, *_of_runs())}
 PRICED = frozenset(MEASURES) - {
     "time",
     "memory",
@@ -203,6 +235,7 @@ PRICED = frozenset(MEASURES) - {
     "tokens_per_s",
     "days",
     "chips",
+    *(name for name in MEASURES if name.partition(".")[0] in ("days", "ettr")),
 }
 """Measures that need what machines cost and take."""
 

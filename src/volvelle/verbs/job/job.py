@@ -117,12 +117,12 @@ def job(
         tokens=TOKENS.read(tokens, "tokens"),
         step=None if step is None else STEP_TIME.read(step, "step"),
         asked={"batch": batch, "sequence": sequence, "mapping": mapping, "element": element, "stack": stack},
-        settings={"on": on, "set": set, "catalogue": catalogue},
+        settings={"on": on, "set": set, "catalogue": known},
         choices=choices,
     )
     failures, said = _hazard(cluster, hazard, events=events, node_days=node_days)
     power, drawn = site_power(cluster, region, year)
-    prices = _prices(cluster, on, rent, own=own, settings={"set": set, "catalogue": catalogue})
+    prices = _prices(cluster, on, rent, own=own, settings={"set": set, "catalogue": known})
     policy = recovery_policy(
         recovery,
         **{

@@ -1,5 +1,6 @@
 """Days, money, energy and carbon of plans."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,16 @@ import pytest
 
 from tests.unit.applications.goodput.test_run_plan import HAZARD, PHASE, planned
 from volvelle.applications.goodput.inputs import recovery_policy
-from volvelle.applications.goodput.run_estimate import run_estimate
-from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, RecoveryPolicy, RunPlan, SitePower
+from volvelle.applications.goodput.run_estimate import chance_within, run_estimate, simulated_chance
+from volvelle.applications.goodput.run_plan import (
+    HourlyPrice,
+    JobHazard,
+    PartHazard,
+    RecoveryPolicy,
+    RunPhase,
+    RunPlan,
+    SitePower,
+)
 from volvelle.quantities import DAY
 from volvelle.spread import LogNormal
 
@@ -109,3 +118,36 @@ def test_replicas_that_restart_alone_lose_less() -> None:
     alone = replace(with_all(hazard=often), recovery=recovery_policy("elastic", replicas=16))
     together = replace(with_all(hazard=often), recovery=recovery_policy())
     assert run_estimate(alone).central_ettr > run_estimate(together).central_ettr
+
+
+def example(accelerators: int) -> RunPlan:
+    """A trillion tokens at 410 tokens a second and accelerator among 512, falling with their number."""
+    pace = accelerators * 410.0 * (accelerators / 512) ** -0.06
+    phase = RunPhase(tokens=1e12, tokens_per_step=4e6, step=4e6 / pace, doubt=math.exp(0.12))
+    rate = PartHazard(part="node", count=accelerators / 8, rate=4.1e-3 / DAY)
+    return RunPlan(
+        model="m",
+        system="s",
+        accelerators=accelerators,
+        nodes=accelerators // 8,
+        phases=(phase,),
+        hazard=JobHazard(parts=(rate,), doubt=1.73),
+        recovery=RecoveryPolicy(restart=LogNormal(720.0, 1.65), stall=LogNormal(5.0, 1.0)),
+        prices=(HourlyPrice(way="rented", low=3.29, middle=3.29, high=3.29),),
+    )
+
+
+def test_being_sure_takes_a_quarter_more_machines() -> None:
+    chances = {count: chance_within(example(count), 30.0) for count in (896, 1024, 1152, 1280)}
+    assert min(count for count, chance in chances.items() if chance >= 0.5) == 1024
+    assert min(count for count, chance in chances.items() if chance >= 0.9) == 1280
+    assert chances[1152] == pytest.approx(0.876, abs=0.01)
+    even, sure = run_estimate(example(1024)), run_estimate(example(1280))
+    assert even.days.p50 == pytest.approx(29.2, abs=0.1)
+    assert [run.spending[0].usd.p50 / 1e6 for run in (even, sure)] == pytest.approx([2.36, 2.40], abs=0.01)
+
+
+def test_simulated_runs_are_done_in_time_as_often_as_was_promised() -> None:
+    for count in (1152, 1280):
+        promised = chance_within(example(count), 30.0)
+        assert simulated_chance(example(count), 30.0, runs=10_000) == pytest.approx(promised, abs=0.02)

@@ -1,0 +1,46 @@
+"""Measures of whole runs."""
+
+import numpy as np
+import pytest
+
+from volvelle.errors import DescriptionError
+from volvelle.quantities import DAY
+from volvelle.studies.answers.invert import requirement_of
+from volvelle.studies.design_space.job_measures import sampled_runs
+from volvelle.studies.design_space.measures import MEASURES, PRICED
+
+
+def test_more_accelerators_fail_more_often_and_the_same_work_takes_longer() -> None:
+    days, ettr, running = sampled_runs(np.array([30 * DAY, 30 * DAY]), np.array([1024.0, 16384.0]), 1.1)
+    assert np.all(ettr <= 1.0)
+    assert np.all(running <= days * DAY * 1.05)
+    assert np.median(days[1]) > np.median(days[0]) > 30.0
+    assert np.median(ettr[1]) < np.median(ettr[0])
+
+
+def test_samples_are_the_same_at_every_point() -> None:
+    days, _, _ = sampled_runs(np.array([30 * DAY, 30 * DAY]), 1024.0, 1.1)
+    assert np.array_equal(days[0], days[1])
+
+
+def test_days_need_no_prices_and_dollars_do() -> None:
+    assert "days.p90" in MEASURES
+    assert "days.p90" not in PRICED
+    assert {"run_usd.p90", "kwh", "tco2e.p90"} <= PRICED
+
+
+def test_a_probability_is_a_condition_on_a_quantile() -> None:
+    wanted = requirement_of("P(days<=30)>=0.9 and run_usd minimal")
+    assert [part.text for part in wanted.conditions] == ["days.p90 <= 30"]
+    assert [part.text for part in wanted.at_median] == ["days.p50 <= 30"]
+    assert [part.text for part in requirement_of("P(ettr >= 0.9) >= 80% and least days").conditions] == ["ettr.p20 >= 0.9"]
+
+
+def test_without_a_probability_there_is_no_median_to_compare_with() -> None:
+    assert requirement_of("days <= 30 and usd minimal").at_median == ()
+
+
+@pytest.mark.parametrize("text", ["P(mfu<=30)>=0.9 and usd minimal", "P(days<=30)>=0.87 and usd minimal"])
+def test_a_probability_that_is_not_known_is_refused(text: str) -> None:
+    with pytest.raises(DescriptionError, match=r"it is known|is not reckoned"):
+        requirement_of(text)
