@@ -30,11 +30,13 @@ both, by 140 for studies whose batch grows with replicas and whose memory is ign
 one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
 what is said of few held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of
-the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for laws
-of what pipelines and gradients wait for, and by 200 for Student's tails, the inverse normal on columns, two levels of
-error and inputs of a step that are in doubt; and down by 840, by 520 as the room of MCL-HPL is counted with what was
+the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for
+laws of what pipelines and gradients wait for, and by 200 for Student's tails, the inverse normal on columns, two levels
+of error and inputs of a step that are in doubt; and down by 840, by 520 as the room of MCL-HPL is counted with what was
 added, and by 780 as that of HPCG is."""
 ADDED = {
+    "verbs/likely_best.py": 150,
+    "applications/training/pairs.py": 75,
     "estimators/sampler.py": 60,
     "estimators/sobol_points.py": 100,
     "estimators/step_inputs.py": 60,
