@@ -166,6 +166,10 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
         """What tells rows of one publication apart in scores, by name."""
         return {}
 
+    def contradiction(self, row: Row) -> str:
+        """Why what a row states cannot all be true, so that it is neither fitted to nor held against ranges."""
+        return ""
+
     def details(self, row: Row) -> Mapping[str, object]:
         """What else JSON says of a row."""
         return {}

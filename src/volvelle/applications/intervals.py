@@ -124,7 +124,8 @@ def interval_report(
         for scored in one.narrowed(validation).rows:
             found = RangedRow.of(scored)
             if found is not None:
-                rows.setdefault((word, scored.head.split), []).append(found)
+                split = "that contradict themselves" if one.contradiction(scored.row) else scored.head.split
+                rows.setdefault((word, split), []).append(found)
     strict = {word: rows[word, HELD_OUT[0]] for word in asked if (word, HELD_OUT[0]) in rows}
     return IntervalReport(
         overall=coverage_of("all", [row for own in strict.values() for row in own]),

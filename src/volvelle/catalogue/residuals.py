@@ -121,6 +121,27 @@ def measured_kind(kind: Kind, *, mixture: bool) -> Measured:
 
 
 @cache
+def layout_spreads() -> tuple[float, float]:
+    """One standard deviation of the error that layouts of one kind share, and of that of each, of ln(time).
+
+    From pairs of runs of one model on one machine: those of one kind differ by the second alone, others by both.
+    """
+    groups: dict[tuple[object, ...], list[Residual]] = {}
+    for run in residuals():
+        alike = (run.source, run.model, run.accelerator, run.chips, run.element, run.stack)
+        groups.setdefault(alike, []).append(run)
+    squares = {True: [0.0, 0.0], False: [0.0, 0.0]}
+    for runs in groups.values():
+        for place, first in enumerate(runs):
+            for second in runs[place + 1 :]:
+                sums = squares[first.kind == second.kind]
+                sums[0] += (first.new_source - second.new_source) ** 2
+                sums[1] += 1.0
+    same, other = (squares[alike][0] / squares[alike][1] for alike in (True, False))
+    return sqrt(max(0.0, other - same) / 2.0), sqrt(same / 2.0)
+
+
+@cache
 def pair_spread() -> float:
     """One standard deviation of the error of ln(time / time) of two layouts of one model on one machine."""
     groups: dict[tuple[object, ...], list[float]] = {}

@@ -16,6 +16,7 @@ from volvelle.domains import DAYS, PRICE, RESULTS
 from volvelle.errors import MappingError
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.layouts import FRAMEWORKS, Framework
+from volvelle.verbs.likely_best import RANKS
 from volvelle.verbs.plan import Plan, launch
 from volvelle.verbs.plan import plan as verb
 
@@ -45,6 +46,13 @@ from volvelle.verbs.plan import plan as verb
     "--days", type=Within(DAYS), help="How many accelerators do it in so many days? SYSTEM has no count then."
 )
 @click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
+@click.option(
+    "--rank",
+    type=click.Choice(RANKS),
+    default="centre",
+    show_default=True,
+    help="Order layouts by central time, by the chance of being the fastest, or by mean time.",
+)
 @margin_option
 @machine_options
 @BRIEF
@@ -125,7 +133,7 @@ def _how_many(
         raise MappingError("launch flags are of one machine: ask how many first, then for the flags with its count")
     if question["tokens"] is None:
         raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
-    del question["top"]
+    del question["top"], question["rank"]
     found = how_many(model, **question)
     if html is not None:
         from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415

@@ -55,6 +55,15 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"({100 * first.time_range.level:.0f} % range); its fullest rank ({first.worst_rank}) "
             f"holds {show(first.memory_bytes, BYTES)} of {show(first.capacity, BYTES)}."
         )
+    if plan.sharing is not None:
+        ahead = next(layout for layout in (*plan.layouts, *plan.kinds) if layout.p_best is not None)
+        likeliest = max((*plan.layouts, *plan.kinds), key=lambda layout: layout.p_best or 0.0)
+        console.print(
+            f"It fits with a chance of {100 * (ahead.p_fit or 0.0):.0f} % and is the fastest with one of "
+            f"{100 * (ahead.p_best or 0.0):.0f} %, in the mean {100 * (ahead.regret or 0.0):.0f} % behind the fastest; "
+            f"{plan.sharing} layouts share nine tenths of the chance"
+            + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
+        )
     for warning in plan.warnings:
         console.print(f"note: {warning}", style="yellow")
     if plan.difference is not None and plan.baseline is not None and plan.baseline.best is not None:

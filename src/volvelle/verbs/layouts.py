@@ -47,6 +47,12 @@ class Layout:
     """Calibration runs with layouts of its kind, of dense models or of mixtures as the model is one."""
     bias: float | None = None
     """Of predictions of such runs from publications that were not fitted to; None: there are none."""
+    p_fit: float | None = None
+    """Chance that its memory suffices; None: that was not asked."""
+    p_best: float | None = None
+    """Chance that it is the fastest of those compared, those that fit."""
+    regret: float | None = None
+    """How much longer it takes than the fastest in the mean, where it fits."""
 
 
 class Layouts:

@@ -27,6 +27,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
+from volvelle.verbs.likely_best import MOST, Rank, contest
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.training_step import split_off_tuning, training_step
@@ -69,6 +70,8 @@ class Plan(Presentable):
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What is known to be wrong or untried about the first layout."""
+    sharing: int | None = None
+    """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
     run: TrainingRun | None = None
     """Of all tokens by the first layout, where they were given."""
     dead_end: DeadEnd | None = None
@@ -126,6 +129,7 @@ def plan(
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
+    rank: Rank = "centre",
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -138,6 +142,9 @@ def plan(
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
     layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too. What
     is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
+
+    `rank` orders the layouts that are kept: by central times, by chances of being the fastest (``"likely"``) or by mean
+    times (``"expected"``).
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
     as it is beside.
@@ -194,20 +201,28 @@ def plan(
         named = isinstance(on, str) and framework is None
         machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
-    return _explained(asked, top, estimator, tokens)
+    return _explained(asked, top, estimator, tokens, rank)
 
 
-def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None) -> Plan:
+def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None, rank: Rank) -> Plan:
     """A plan that has a layout, with what explains it."""
     step, cluster, ranking = asked.step, asked.cluster, asked.ranking
     sure = UnderUncertainty(estimator=estimator)
     timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
     made = Layouts(asked.shape, step, timed)
-    kinds = made.of_kinds(ranking)
+    merged, kinds = made.merged(ranking.best, MOST), made.of_kinds(ranking)
+    first = {layout.mapping for layout in merged}
+    told = contest(
+        step, cluster, (*merged, *(kind for kind in kinds if kind.mapping not in first)), estimator, rank=rank
+    )
+    chances = {layout.mapping: layout for layout in told.layouts}
+    order = {layout.mapping: place for place, layout in enumerate(told.layouts)}
+    ranked = sorted(kinds, key=lambda kind: order.get(kind.mapping, MOST))
     return replace(
         asked,
-        layouts=made.merged(ranking.best, top),
-        kinds=kinds,
+        layouts=tuple(layout for layout in told.layouts if layout.mapping in first)[:top],
+        kinds=tuple(chances.get(kind.mapping, kind) for kind in (kinds if rank == "centre" else ranked)),
+        sharing=told.sharing,
         nearest=None if ranking.nearest is None else made.plain(ranking.nearest),
         explained=(timed, *(estimator.estimate(step, cluster, other.mapping) for other in kinds[1:2])),
         sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),

@@ -326,6 +326,10 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             "GF/W": _per_watt(estimate),
         }
 
+    def contradiction(self, row: HplMeasurement) -> str:
+        """Entries whose network cannot have carried their rate."""
+        return _apart(row)
+
     def plan_findings(self, planned: HplPlanned) -> Iterable[Finding]:
         """Time and rate by layer, the equivalent core where one is used, and curves over N where they are asked for."""
         asked, first = planned.asked, planned.ranking.first

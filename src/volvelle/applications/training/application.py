@@ -12,6 +12,7 @@ from volvelle.applications.training.fit import FAMILIES, fit_training
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_findings
 from volvelle.applications.training.left_out import left_out_findings
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
+from volvelle.applications.training.pairs import pair_findings
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
@@ -78,7 +79,8 @@ class Layouts(Training):
 
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
         """Sets of runs that differ only in their layout, and how well the first choice does."""
-        return layout_findings(validation)
+        yield from layout_findings(validation)
+        yield from pair_findings(validation)
 
 
 TRAINING = Training()

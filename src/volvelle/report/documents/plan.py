@@ -25,6 +25,12 @@ class _Taken(Document):
     """Calibration runs with layouts of its kind."""
     bias: float | None
     """Of predictions of such runs from publications that were not fitted to."""
+    p_fit: float | None
+    """Chance that its memory suffices."""
+    p_best: float | None
+    """Chance that it is the fastest of those compared and that fit."""
+    regret: float | None
+    """How much longer it takes than the fastest in the mean, where it fits."""
 
 
 RankedEntry = create_model(
@@ -104,6 +110,8 @@ class PlanDocument(Document):
     best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
+    sharing: int | None
+    """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
     run: RunEntry | None
     """Of all tokens by the first layout, where they were given."""
     difference: DifferenceEntry | None

@@ -1,0 +1,51 @@
+"""Which layout is likely to be the fastest."""
+
+from dataclasses import replace
+
+import pytest
+
+import volvelle
+from volvelle import Catalogue, ClosedForm
+from volvelle.verbs.likely_best import chance_of_being_faster, contest
+from volvelle.verbs.plan import Plan
+
+
+@pytest.fixture(scope="module")
+def asked() -> Plan:
+    return volvelle.plan("llama3-8b", on="dgx-h100/64", batch=128, top=8)
+
+
+def test_chances_of_being_the_fastest_sum_to_one_and_the_centre_orders_by_default(asked: Plan) -> None:
+    told = contest(asked.step, asked.cluster, asked.layouts, ClosedForm())
+    assert sum(layout.p_best or 0.0 for layout in told.layouts) == pytest.approx(1.0)
+    assert [layout.time for layout in told.layouts] == sorted(layout.time for layout in told.layouts)
+    assert 1 <= told.sharing <= len(told.layouts)
+    assert all((layout.regret or 0.0) >= 0.0 for layout in told.layouts)
+
+
+def test_a_small_lead_is_no_certainty_and_a_large_one_nearly_is(asked: Plan) -> None:
+    first, second = asked.layouts[:2]
+    assert second.time < 1.05 * first.time
+    assert 0.4 < chance_of_being_faster(asked.step, asked.cluster, first, second, ClosedForm()) < 0.75
+    worst = volvelle.plan("llama3-8b", on="dgx-h100/64", batch=128, tensor=8, micro_batch=1, zero=0, top=1).layouts[0]
+    sure = chance_of_being_faster(asked.step, asked.cluster, first, worst, ClosedForm())
+    assert sure > (0.9 if worst.time > 1.4 * first.time else 0.5)
+
+
+def test_ranks_by_chance_and_by_mean_are_what_they_say(asked: Plan) -> None:
+    likely = contest(asked.step, asked.cluster, asked.layouts, ClosedForm(), rank="likely").layouts
+    chances = [layout.p_best or 0.0 for layout in likely]
+    assert chances == sorted(chances, reverse=True)
+    expected = contest(asked.step, asked.cluster, asked.layouts, ClosedForm(), rank="expected").layouts
+    assert {layout.mapping for layout in expected} == {layout.mapping for layout in asked.layouts}
+
+
+def test_more_memory_never_makes_a_layout_less_likely_to_fit(asked: Plan, catalogue: Catalogue) -> None:
+    small = catalogue.cluster("dgx-h100/64")
+    chances = []
+    for share in (0.5, 0.55, 0.6, 1.0):
+        memory = replace(small.chip.memory, capacity=share * small.chip.memory.capacity)
+        machine = replace(small, chip=replace(small.chip, memories=(memory, *small.chip.memories[1:])))
+        chances.append(contest(asked.step, machine, asked.layouts[:1], ClosedForm()).layouts[0].p_fit or 0.0)
+    assert chances == sorted(chances)
+    assert chances[0] < 0.9 < chances[-1]
