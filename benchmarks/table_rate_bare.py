@@ -316,7 +316,9 @@ class _Bare:
         memory = own_first * states + (kept * at_first * fly + working) * self.gaps
         memory += (kept_ahead + np.where(single, kept_behind, 0.0)) * fly * self.gaps
         other = own_last * states + (kept * least * land + working) * self.gaps
-        other += (kept_behind + np.where(single, kept_ahead, 0.0)) * land * self.gaps
+        # The piece with the head holds one micro-batch: it goes back through it as soon as it has come.
+        through = np.where((t.interleave > 1) & ~single, 1.0, land)
+        other += (kept_behind + np.where(single, kept_ahead, 0.0)) * through * self.gaps
         fullest = np.maximum(memory, other)
         if np.any(most > at_first):
             second = (

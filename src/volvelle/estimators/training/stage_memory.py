@@ -139,6 +139,7 @@ def stage_memory(
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
     has_zero_bubble = bool(np.any(zero_bubble := table.schedule == Schedule.ZERO_BUBBLE))
+    has_pieces = bool(np.any(table.interleave > 1))
     streams_activations = bool(np.any(table.offload_activations > 0))
     copies: Number = np.where(dual, 2.0, 1.0) if has_dual else 1.0
     kinds = (common, *([experts] if experts else []))
@@ -158,21 +159,28 @@ def stage_memory(
 
     def on(stage: Stage) -> tuple[list[Number], Number]:
         kept, away = _states(stages, stage, kinds, recipe, table, copies)
-        fly, layers, extra = flying(stage.number), stage.depth, stage.of_the_rest(saved)
+        fly, layers = flying(stage.number), stage.depth
+        extra = stage.of_the_rest(saved) * fly
+        if stage is stages.last and has_pieces:
+            # The piece with the head: a micro-batch goes back through it as soon as it has come.
+            extra = np.where((table.interleave > 1) & ~stages.single, stage.of_the_rest(saved), extra)
         if stages.model.uniform:
             each, again = saved[stage.layers[0]], of_working[stage.layers[0]]
         else:  # of a layer in the mean, and of the one that needs most
             each = stage.of_layers(saved) / np.maximum(layers, 1.0)
             again = _working(stages, stage, saved, of_working)
+        if has_dual and (stage is stages.first or stage is stages.last):
+            ends = _both_ends(stages, saved, table)
+            extra = np.where(dual & ~stages.single, ends - each * layers * fly, extra)
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
         if streams_activations:  # what two layers save is on the chip
             alive = np.maximum(layers * fly, 1.0)
             resident = np.where(table.offload_activations > 0, np.minimum(2.0, alive) / alive, 1.0)
-            away = away + (each * layers + extra) * fly * (1.0 - resident)
+            away = away + (each * layers * fly + extra) * (1.0 - resident)
             each, extra = each * resident, extra * resident
-        working = again + extra * fly
+        working = again + extra
         return [*kept, *activation_parts(each, recipe, layers=layers, in_flight=fly, working=working)], away
 
     candidates = [on(stages.first)]
@@ -182,6 +190,11 @@ def stage_memory(
         candidates += [_where(table.pipeline > 2, *on(stage)) for stage in stages.between]
     most_away = reduce(np.maximum, [away for _, away in candidates])
     return (*_fullest([parts for parts, _ in candidates], len(table)), most_away)
+
+
+def _both_ends(stages: Stages, saved: OfBlocks, table: MappingTable) -> Bytes:
+    """What a chip at either end of DualPipe has saved: of p micro-batches on the first stage, of one on the last."""
+    return stages.first.total(saved) * table.pipeline + stages.last.total(saved)
 
 
 def _working(stages: Stages, stage: Stage, saved: OfBlocks, of_working: OfBlocks) -> Number:
