@@ -176,6 +176,8 @@ def calibrate_from(
 
 
 def _refusals(logs: Sequence[Log]) -> str:
+    if any(log.linpack for log in logs):
+        return "runs of HPL are read, but constants of HPL are fitted to tables: volvelle calibrate hpl --data FILE.csv"
     lines = [f"{log.file}, line {one.line}: {one.why}" for log in logs for one in log.refused]
     return "; ".join(lines[:3]) or "no line of a steady step or of a sweep"
 
