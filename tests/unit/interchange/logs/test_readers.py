@@ -69,6 +69,9 @@ def test_a_published_step_is_read_as_printed(name: str, tool: str, per: str, lin
         ("nccl-h100-two-nodes", "all_reduce", 16, 8, (81958, 81960)),
         ("mscclpp-gb200", "all_reduce", 4, 4, (25.16, 23.73)),
         ("rccl-strix-broadcast", "broadcast", None, 2, (43.00, 42.86)),
+        ("rccl-mi300x-node", "all_reduce", 8, 18, (149.9, 156.3)),
+        ("rccl-mi300x-two-nodes", "all_reduce", 16, 29, (90115, 90127)),
+        ("nccl-a3mega", "all_reduce", 16, 26, (6759.0, 6737.4)),
     ],
 )
 def test_a_published_collective_is_read_as_printed(
