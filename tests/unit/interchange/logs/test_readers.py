@@ -270,6 +270,13 @@ def test_a_table_of_ones_own_products_is_read() -> None:
     assert [one.line for one in log.refused] == [3]
 
 
+def test_a_last_number_that_may_be_cut_is_refused() -> None:
+    for text in ("m,n,k,element,seconds\n8,8,8,bf16,0.0002", (LOGS / "rocblas-mi100.txt").read_text("utf-8")[:-2]):
+        log = log_of(text, "cut.csv")
+        assert [one.line for one in log.refused] == [text.count("\n") + 1]
+        assert log.refused[0].why == "the file ends in this line: its last number may be cut"
+
+
 def test_a_file_of_no_known_tool_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("dear diary\n", "utf-8")
