@@ -75,6 +75,7 @@ DEEPSEEK = "deepseek-v3 --on dgx-h800/2048 --batch 15360 --element fp8"
 DEEPSEEK_PAPER = f"estimate {DEEPSEEK} --pp 16 --ep 64 --schedule dualpipe --hierarchical-dispatch"
 CONFIG = "tests/data/huggingface/qwen3-30b-a3b.json --on dgx-h100/64 --seq 4096 --batch 512"
 MAPPED = "map examples/graphs/state_space.yaml --on dgx-h100/8 --micro-batches 2 --execution dataflow"
+OWN_LOG = "examples/logs/nemo-llama3-8b.log"
 BENCHMARKS = [f"examples/benchmarks/clients-{clients}.json" for clients in (1, 16, 64)]
 SERVED = "serve llama3-70b --on dgx-h100/8 --weights fp8 --input 1024 --output 256"
 FLEET = "fleet examples/fleets/chat-and-summaries.yaml"
@@ -174,6 +175,7 @@ OTHERS = {
     "speculate-draft": f"{SERVED} --batch 16 --speculate 'draft llama3-8b 4 tp1 acceptance 0.75 decay 0.97' --brief",
     "speculate-tree": f"{SERVED} --batch 1 --speculate 'eagle 3 tree 4x2' --brief",
     "serve-emit": f"{SERVED} --load 'closed 64' --emit vllm --brief",
+    "calibrate-from": f"calibrate from {OWN_LOG} --on dgx-h100/8 --model llama3-8b --cp 2",
     "calibrate-bench": f"calibrate serving --bench {' '.join(BENCHMARKS)} --on dgx-h100/1",
     "serve-split": f"{SPLIT} --prefill '1x tp8' --decode '1x tp8'",
     "serve-not-split": f"{SPLIT} --tp 4 --brief",

@@ -14,7 +14,6 @@ from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.names import EntryNames
-from volvelle.catalogue.own_calibrations import is_calibration_file, own_stack
 from volvelle.catalogue.references import References
 from volvelle.catalogue.schema import (
     ROOMS,
@@ -27,7 +26,7 @@ from volvelle.catalogue.schema import (
     Reference,
 )
 from volvelle.catalogue.shelves import Shelf
-from volvelle.catalogue.stacks import default_stack, software_stack
+from volvelle.catalogue.stacks import default_stack, is_calibration_file, software_stack
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
@@ -195,6 +194,8 @@ class Catalogue:
         entries = (build_calibration(self.calibration_file(name), self.sources) for name in names)
         family = self.chip_file(chip).family
         if is_calibration_file(stack):
+            from volvelle.catalogue.own_calibrations import own_stack  # noqa: PLC0415 - keeps start-up short
+
             software: Stack | None = own_stack(stack, chip=chip, family=family)
         else:
             software = software_stack(stack) if stack else default_stack(family)

@@ -89,11 +89,6 @@ class OwnCalibration(BaseModel):
         return self.seal == self._seal()
 
 
-def is_calibration_file(name: str) -> bool:
-    """Whether software is named by the file of a calibration."""
-    return name.lower().endswith((".yaml", ".yml"))
-
-
 def read_calibration(path: Path) -> OwnCalibration:
     """The file, if it is as it was written."""
     try:

@@ -44,7 +44,7 @@ def _command(application: AnyApplication) -> click.Command | None:
 @click.group(
     cls=ApplicationGroup,
     make=_command,
-    short_help="Fit constants again from the measurements that ship with the package.",
+    short_help="Fit constants again, from measurements of the package or from logs of your own.",
 )
 def calibrate() -> None:
     """Fit constants again, and show them beside the catalogue's. Nothing is written but what --save names."""

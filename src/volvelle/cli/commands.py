@@ -1,7 +1,7 @@
 """The commands there are, in a line each, and what people call them."""
 
 VERBS = {
-    "calibrate": "Fit constants again from the measurements that ship with the package.",
+    "calibrate": "Fit constants again, from measurements of the package or from logs of your own.",
     "catalogue": "Show or search chips, clusters, models, software, and where each number comes from.",
     "collective": "How long an all-reduce or another collective takes, by dimension, and what limits it.",
     "compare": "Systems, models, layouts, software or kept answers side by side: what differs, and is it real.",

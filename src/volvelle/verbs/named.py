@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.own_calibrations import is_calibration_file
+from volvelle.catalogue.stacks import is_calibration_file
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster

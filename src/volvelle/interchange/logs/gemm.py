@@ -53,6 +53,8 @@ def read_gemms(lines: Iterable[Line]) -> tuple[tuple[LoggedGemm, ...], list[Refu
         try:
             if len(cells) != len(header):
                 raise RefusedError(f"{len(cells)} columns, and the header has {len(header)}: cut, or a decimal comma")
+            if not line.ended:
+                raise RefusedError("the file ends in this line: its last number may be cut")
             row = dict(zip(header, cells, strict=True))
             found.append(_rocblas(line, row, element) if _ROCBLAS in row else _own(line, row))
         except RefusedError as why:

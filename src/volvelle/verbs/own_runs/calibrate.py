@@ -37,6 +37,8 @@ _ROUNDS = 2
 _LARGE = 1e10
 """FLOP from which on a product tells what the chip sustains."""
 _NARROW = 2
+_OTHER_LINK = 1.5
+"""A factor by which links of a kind do not differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +176,8 @@ def calibrate_from(
 
 
 def _refusals(logs: Sequence[Log]) -> str:
+    if any(log.linpack for log in logs):
+        return "runs of HPL are read, but constants of HPL are fitted to tables: volvelle calibrate hpl --data FILE.csv"
     lines = [f"{log.file}, line {one.line}: {one.why}" for log in logs for one in log.refused]
     return "; ".join(lines[:3]) or "no line of a steady step or of a sweep"
 
@@ -342,6 +346,13 @@ def _notes(found: Calibrated) -> list[str]:
             f"{chips[0]} to {chips[-1]} chips"
         )
         notes.append("as before: other element types, other software, other families of chips")
+    for link in found.links:
+        ratio = link.after["efficiency"] / link.before["efficiency"]
+        if not 1.0 / _OTHER_LINK < ratio < _OTHER_LINK:
+            notes.append(
+                f"{link.link} sustains {100.0 * ratio:.0f} % of what links of its kind do: another network than that "
+                f"of {found.cluster.name}, fewer ports, or something beside it?"
+            )
     for place, deviations in found.disagreeing:
         notes.append(
             f"{place} is {deviations:.1f} standard deviations from what the others say: another machine, another "

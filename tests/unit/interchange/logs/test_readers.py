@@ -69,6 +69,9 @@ def test_a_published_step_is_read_as_printed(name: str, tool: str, per: str, lin
         ("nccl-h100-two-nodes", "all_reduce", 16, 8, (81958, 81960)),
         ("mscclpp-gb200", "all_reduce", 4, 4, (25.16, 23.73)),
         ("rccl-strix-broadcast", "broadcast", None, 2, (43.00, 42.86)),
+        ("rccl-mi300x-node", "all_reduce", 8, 18, (149.9, 156.3)),
+        ("rccl-mi300x-two-nodes", "all_reduce", 16, 29, (90115, 90127)),
+        ("nccl-a3mega", "all_reduce", 16, 26, (6759.0, 6737.4)),
     ],
 )
 def test_a_published_collective_is_read_as_printed(
@@ -265,6 +268,13 @@ def test_a_table_of_ones_own_products_is_read() -> None:
     log = log_of("m,n,k,element,seconds\n4096,4096,4096,bf16,0.00021\n1,2,3,bf16,nan\n", "mine.csv")
     assert [(one.m, one.element, one.seconds) for one in log.gemms] == [(4096, "bf16", 0.00021)]
     assert [one.line for one in log.refused] == [3]
+
+
+def test_a_last_number_that_may_be_cut_is_refused() -> None:
+    for text in ("m,n,k,element,seconds\n8,8,8,bf16,0.0002", (LOGS / "rocblas-mi100.txt").read_text("utf-8")[:-2]):
+        log = log_of(text, "cut.csv")
+        assert [one.line for one in log.refused] == [text.count("\n") + 1]
+        assert log.refused[0].why == "the file ends in this line: its last number may be cut"
 
 
 def test_a_file_of_no_known_tool_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import volvelle
+from tests.conftest import ROOT
 from tests.own_logs import QUESTION, megatron_log, written
 from volvelle import DescriptionError
 from volvelle.catalogue.own_calibrations import read_calibration
@@ -25,6 +26,8 @@ MODEL = Transformer(
     sequence=4096,
     activation="swiglu",
 )
+
+LOGS = ROOT / "tests" / "data" / "logs"
 
 
 def asked(**other: Any) -> Any:
@@ -98,6 +101,24 @@ def test_runs_that_disagree_are_shown_and_not_averaged(tmp_path: Path) -> None:
     assert found.elsewhere is not None
     assert found.before is not None
     assert found.elsewhere > found.before
+
+
+def test_one_of_four_that_is_far_off_is_shown_and_counts_little(tmp_path: Path) -> None:
+    found = learned(tmp_path, 1.1, 1.1, 1.1, 2.2)
+    assert [place.partition(",")[0] for place, _ in found.disagreeing] == ["run3.log"]
+    assert found.fit is not None
+    assert found.fit.posterior.weights[3] < 0.1
+    assert 1.04 < with_file(tmp_path).estimate.time / predicted() < 1.13
+
+
+def test_runs_of_linpack_say_where_they_belong(tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match="volvelle calibrate hpl --data"):
+        calibrate_from([LOGS / "hpl-epyc.txt"], on="dgx-h100/8")
+
+
+def test_a_sweep_over_another_network_than_the_machine_s_is_told() -> None:
+    found = calibrate_from([LOGS / "nccl-h100-two-nodes.txt"], on="dgx-h100/16")
+    assert any("another network than that of dgx-h100" in note for note in found.notes)
 
 
 def test_a_log_that_contradicts_the_machine_is_refused(tmp_path: Path) -> None:
