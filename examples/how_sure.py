@@ -1,4 +1,4 @@
-"""How many accelerators finish a trillion tokens in 30 days, at even odds and with nine chances in ten?
+"""Accelerators that finish a trillion tokens in 30 days, at even odds and with nine chances in ten.
 
 Each accelerator trains on 410 tokens a second among 512, a little less among more; a step is known to 12 %. Failures,
 restarts and the price of an hour are as below.

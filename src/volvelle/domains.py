@@ -301,6 +301,8 @@ DOCUMENT_SHARE = NumberDomain(1e-9, 1e12)
 PLAIN_SHARE = NumberDomain(1e-6, 1.0)
 """The same, written without a unit."""
 NO_SHARE = NumberDomain(0.0, 1.0, FRACTION)
+LOST_SHARE = NumberDomain(0.0, 0.99, FRACTION)
+"""Of time that goes elsewhere: some is left."""
 MARGIN = NumberDomain(0.0, 0.9, FRACTION)
 """Of memory that is left free."""
 SM_SHARE = NumberDomain(0.0, 0.99, FRACTION)

@@ -208,6 +208,18 @@ def _scale(made: Maker) -> list[str]:
     return [*base, *made.options(command_of("scale"), share=0.05, skip=skip), *as_json(made)]
 
 
+def _job(made: Maker) -> list[str]:
+    """A step that is given, so that many are asked at once."""
+    base = [
+        "job",
+        made.model(),
+        f"--on={made.system(largest=10**6)}",
+        f"--tokens={made.one_of(('1T', '15e12', '1', '0'))}",
+    ]
+    words = made.options(command_of("job"), share=0.15, skip=("on", "tokens", "as_json", "hazard", "step", "catalogue"))
+    return [*base, f"--step={made.one_of(('6 s', '1 ms', '0 s', '1e9 s'))}", *words, *as_json(made)]
+
+
 def _collective(made: Maker) -> list[str]:
     """Half of them groups that fit, so that figures are looked at and not only refusals."""
     operation = made.one_of(("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "AllReduce"))
@@ -349,6 +361,7 @@ _KINDS: dict[Callable[[Maker], list[str]], float] = {
     _map: 4,
     _collective: 4,
     _scale: 1,
+    _job: 4,
     _explore: 7,
     _explore_all: 1,
     _catalogue: 4,

@@ -11,6 +11,7 @@ from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import (
     ACCELERATORS,
     EVENTS,
+    LOST_SHARE,
     NO_SHARE,
     PART_DAYS,
     RECOVERY,
@@ -52,7 +53,9 @@ from volvelle.domains import (
 )
 @click.option("--events", type=Within(EVENTS), help="Interruptions that you have seen …")
 @click.option("--node-days", type=Within(PART_DAYS), help="… in so many days of a node.")
-@click.option("--planned", default="0 %", type=Within(NO_SHARE), help="Share of time of planned stops and evaluation.")
+@click.option(
+    "--planned", default="0 %", type=Within(LOST_SHARE), help="Share of time of planned stops and evaluation."
+)
 @click.option("--slow-nodes", default="0 %", type=Within(NO_SHARE), help="Share of nodes that are slow.")
 @click.option("--slower", default="10 %", type=Within(NO_SHARE), show_default=True, help="By how much these are.")
 @click.option("--rent", metavar="CLOUD|USD/h", help="A cloud, like lambda, or '3 USD/h' of an accelerator.")

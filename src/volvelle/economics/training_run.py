@@ -23,12 +23,20 @@ class TrainingRun:
     """All accelerators rented by the hour."""
     rent: Mapping[str, float | str] | None
     """Dollars an hour that was reckoned with, and between which dates such offers were made."""
+    ettr: float | None = None
+    """Effective training time ratio where it is interrupted as others are; None: nobody was asked."""
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """Of days, joules, usd_owned and usd_rented, as far as they are known."""
 
 
 def training_run(
-    tokens: float, estimate: Timed, costs: Costs, *, hourly: float | None = None, offered: str = ""
+    tokens: float,
+    estimate: Timed,
+    costs: Costs,
+    *,
+    hourly: float | None = None,
+    offered: str = "",
+    ettr: float | None = None,
 ) -> TrainingRun:
     """The run that a step is one of; `hourly` is the rent of an accelerator, `offered` between which dates."""
     steps = tokens / estimate.tokens
@@ -51,6 +59,7 @@ def training_run(
         usd_owned=None if costs.dollars is None else steps * float(costs.dollars),
         usd_rented=rented,
         rent=None if hourly is None else {"usd_per_hour": hourly, "offered": offered},
+        ettr=ettr,
         ranges=ranges,
     )
 

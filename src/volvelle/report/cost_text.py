@@ -81,6 +81,7 @@ def _step_rows(account: Account) -> Iterator[tuple[str, Quantity | None, list[fl
         ("USD per million tokens", None, [cost.usd_per_token and 1e6 * cost.usd_per_token for cost in costs]),
         ("tokens/s per watt", None, [cost.tokens_per_joule for cost in costs]),
         (f"days for {show(account.tokens or 0, TOKEN_COUNT)} tokens", None, [cost.training_days for cost in costs]),
+        ("days with failures", None, [cost.interrupted_days for cost in costs]),
         ("money for the run", DOLLARS, [cost.training_usd for cost in costs]),
     ):
         known = [value for value in values if value is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from volvelle.economics.training_run import TrainingRun
-from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
+from volvelle.quantities import DOLLARS, TOKEN_COUNT, percent, show
 
 _MEGAWATT_HOUR = 3.6e9
 
@@ -28,7 +28,11 @@ def run_lines(run: TrainingRun) -> list[str]:
     ]
     if run.joules is not None:
         lines.append(f"{_energy(run.joules)} MWh" + span("joules", _energy))
-    return [*lines, "without failures, checkpoints and restarts"]
+    told = "without failures, checkpoints and restarts"
+    if run.ettr is not None:
+        days = _plain(run.days / run.ettr)
+        told += f"; with those of other clusters {days} days, ETTR {percent(run.ettr)} (volvelle job)"
+    return [*lines, told]
 
 
 def run_figures(run: TrainingRun) -> list[tuple[str, str]]:

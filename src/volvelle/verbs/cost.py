@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
+from volvelle.applications.goodput.usual import usual_ettr
 from volvelle.catalogue.prices import PriceBook, PriceModel
 from volvelle.catalogue.schema import Reference
 from volvelle.domains import (
@@ -42,6 +43,14 @@ class CostAt:
     step: StepCost | None
     tokens: float | None
     """Tokens to train on."""
+    ettr: float | None = None
+    """Effective training time ratio of the run, where it is interrupted as others are."""
+
+    @property
+    def interrupted_days(self) -> float | None:
+        """Days to train on all tokens, failures, checkpoints and restarts included."""
+        days = self.training_days
+        return None if days is None or self.ettr is None else days / self.ettr
 
     @property
     def usd_per_token(self) -> float | None:
@@ -85,6 +94,8 @@ class Account(Presentable):
     steps: Mapping[End, StepCost] | None = None
     tokens: float | None = None
     """Tokens to train on."""
+    ettr: float | None = None
+    """Effective training time ratio of the run, where it is interrupted as others are."""
     baseline: "Account | None" = None
     """Of the machine as it is, where some of its numbers were set."""
 
@@ -111,7 +122,10 @@ class Account(Presentable):
     def at(self, end: End) -> CostAt:
         """With every price at one end."""
         return CostAt(
-            breakdown=self.breakdowns[end], step=None if self.steps is None else self.steps[end], tokens=self.tokens
+            breakdown=self.breakdowns[end],
+            step=None if self.steps is None else self.steps[end],
+            tokens=self.tokens,
+            ettr=self.ettr,
         )
 
 
@@ -189,6 +203,10 @@ def cost(
         "life": life,
         "use": use,
     }
+    wanted = None if tokens is None else TOKENS.read(tokens, "tokens")
+    ettr = None
+    if wanted is not None and of_step is not None and step is not None:
+        ettr = usual_ettr(cluster, wanted / of_step * STEP_TIME.read(step, "step"))
     return Account(
         inventory=inventory,
         model=model,
@@ -199,5 +217,6 @@ def cost(
         steps=None
         if step is None
         else {end: part.step(STEP_TIME.read(step, "step"), tokens=of_step) for end, part in breakdowns.items()},
-        tokens=None if tokens is None else TOKENS.read(tokens, "tokens"),
+        tokens=wanted,
+        ettr=ettr,
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.goodput.usual import usual_ettr
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
@@ -378,10 +379,12 @@ def estimate(
 def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) -> TrainingRun:
     """A whole run at the pace of one step, on owned chips and on rented ones where a rent is known."""
     rent = rent_of(cluster.chip.name)
+    wanted = TOKENS.read(tokens, "tokens")
     return training_run(
-        TOKENS.read(tokens, "tokens"),
+        wanted,
         timed,
         costs,
         hourly=None if rent is None else rent.dollars_per_hour,
         offered="" if rent is None else f"{rent.since} to {rent.until}",
+        ettr=usual_ettr(cluster, wanted / timed.tokens * timed.time),
     )

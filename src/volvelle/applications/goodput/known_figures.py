@@ -16,7 +16,8 @@ from volvelle.laws.reliability.hazards import time_between
 from volvelle.quantities import DAY
 
 _HOUR, _KWH, _MWH, _TONNE = 3600.0, 3.6e6, 3.6e9, 1000.0
-_LLAMA_DAYS, _LLAMA_PLANNED = 54, 47
+LLAMA_DAYS, _LLAMA_PLANNED = 54, 47
+"""Days in which interruptions were counted, and those that were planned."""
 _CARD_HOURS, _CARD_WATTS, _CARD_GRAMS = 30.84e6, 700.0, 413.7
 _BLOOM_HOURS, _BLOOM_GRAMS, _BLOOM_MWH, _BLOOM_TONNES = 1_082_990.0, 57.0, 433.0, 24.7
 
@@ -63,17 +64,17 @@ def _interruptions() -> tuple[KnownFigure, ...]:
     low, high = prior.at(np.array([0.1, 0.9])) * DAY
     counted = JobHazard(
         parts=tuple(
-            PartHazard(part=name, count=1.0, rate=count / (_LLAMA_DAYS * DAY)) for name, count in llama_causes().items()
+            PartHazard(part=name, count=1.0, rate=count / (LLAMA_DAYS * DAY)) for name, count in llama_causes().items()
         )
     )
-    planned = counted.rate + _LLAMA_PLANNED / (_LLAMA_DAYS * DAY)
+    planned = counted.rate + _LLAMA_PLANNED / (LLAMA_DAYS * DAY)
     rsc = {hazard.study: hazard.rate.value for hazard in hazards() if hazard.part == "node"}
     all_causes = [hazard.rate.value for hazard in hazards() if hazard.study == "rsc-jobs"]
     one_rate = float(np.sqrt(all_causes[0] * all_causes[1]))
     return (
         KnownFigure(
             what="Llama 3, 16,384 H100, interruptions a day, from other systems alone",
-            published=419 / _LLAMA_DAYS,
+            published=419 / LLAMA_DAYS,
             ours=prior.rate * DAY,
             low=float(low),
             high=float(high),

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from volvelle.applications.goodput.run_plan import Column, HourlyPrice, RunPlan
-from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, chance_variance, flatness, wall_time
+from volvelle.applications.goodput.wall_time import (
+    DETECTION,
+    RESTART,
+    REWORK,
+    RUNNING,
+    WORK,
+    Circumstances,
+    chance_variance,
+    flatness,
+    wall_time,
+)
 from volvelle.estimators.uncertainty import stratified
 from volvelle.laws.price import rented_price
 from volvelle.laws.reliability.distributions import normal_quantile
@@ -20,7 +30,7 @@ from volvelle.simulation.failures.runs import Recovery, simulate_runs
 
 _KWH = 3.6e6
 _HOPELESS = 0.05
-"""Effective training time ratio below which nobody would begin."""
+"""Share of time besides recovery below which nobody would begin."""
 _CURED = 0.5
 """The ratio that a cure is to reach."""
 _MOST_REPLICAS = 10_000
@@ -339,8 +349,10 @@ def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
 def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
     """Why the job gets nowhere, and what would cure it."""
     between, restart = float(run.between), float(np.asarray(run.restart))
-    ratio = parts[WORK] / sum(parts.values())
-    if restart < between and ratio >= _HOPELESS:
+    whole = sum(parts.values())
+    ratio = parts[WORK] / whole
+    recovering = (parts[REWORK] + parts[DETECTION] + parts[RESTART]) / whole
+    if restart < between and recovering <= 1.0 - _HOPELESS:
         return "", ()
     problem = (
         f"a restart takes {restart / 60:.3g} min and failures are {between / 60:.3g} min apart: "

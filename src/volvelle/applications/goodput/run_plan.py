@@ -10,6 +10,7 @@ from volvelle.domains import (
     ACCELERATORS,
     ERROR_FACTOR,
     HAZARD,
+    LOST_SHARE,
     NO_POWER,
     NO_SHARE,
     PUE,
@@ -129,9 +130,9 @@ class RecoveryPolicy:
 class OtherLosses:
     """Shares of time that go elsewhere; nothing unless stated."""
 
-    planned: float = number(NO_SHARE, 0.0)
+    planned: float = number(LOST_SHARE, 0.0)
     """Planned stops, evaluation, waiting for data."""
-    corruption: float = number(NO_SHARE, 0.0)
+    corruption: float = number(LOST_SHARE, 0.0)
     """Silent corruption."""
     slow_share: float = number(NO_SHARE, 0.0)
     """Of nodes that are slow."""

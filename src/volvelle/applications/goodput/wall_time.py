@@ -40,7 +40,7 @@ class Circumstances:
     slow: Number = 1.0
     """Time of a step over that without slow nodes."""
     waiting: Number = 0.0
-    """Share of time without enough nodes; likewise planned stops and silent corruption."""
+    """Share of time without enough nodes; of the rest, planned stops; of what is left then, silent corruption."""
     planned: Number = 0.0
     corruption: Number = 0.0
 
@@ -60,6 +60,13 @@ class Circumstances:
             asked = best_asynchronous_interval(self.between, stall=paused, write=flight)
             asked = np.where(np.asarray(asked) > 0.0, asked, 1.0)
         return np.minimum(asked, np.asarray(self.work) * self.slow)
+
+    @property
+    def left(self) -> Number:
+        """Share of time in which the job may run."""
+        return np.asarray(
+            (1.0 - np.asarray(self.waiting)) * (1.0 - np.asarray(self.planned)) * (1.0 - np.asarray(self.corruption))
+        )
 
     @property
     def alone(self) -> bool:
@@ -94,8 +101,10 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
         tried = np.minimum(productive * asynchronous_time(interval, **common), _LONGEST)
         core = np.minimum(productive * asynchronous_time(interval, restart=run.restart, **common), _LONGEST)
         restarts = core - tried
-    elsewhere = np.asarray(run.waiting) + run.planned + run.corruption
-    whole = core / (1.0 - elsewhere)
+    # Of the time that nodes are there and nothing is planned, some is void: shares of shares, of which some is left.
+    void = core / (1.0 - np.asarray(run.corruption))
+    stopped = void / (1.0 - np.asarray(run.planned))
+    whole = core / run.left
     # A last period that is cut short by the end of the run may leave a rounding below zero.
     rework = np.maximum(tried - productive - stalls, 0.0)
     return {
@@ -104,25 +113,24 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
         REWORK: rework,
         DETECTION: restarts * run.detection,
         RESTART: restarts * (1.0 - np.asarray(run.detection)),
-        WAITING: whole * run.waiting,
+        WAITING: whole - stopped,
         SLOW: productive - np.asarray(run.work) + 0.0 * whole,
-        PLANNED_STOPS: whole * run.planned,
-        CORRUPTION: whole * run.corruption,
+        PLANNED_STOPS: stopped - void,
+        CORRUPTION: void - core,
     }
 
 
 def chance_variance(run: Circumstances) -> Number:
     """Variance of the wall time by chance alone; of replicas that restart alone, by the number of failures."""
     productive, interval = np.asarray(run.work, dtype=float) * run.slow, run.chosen
-    elsewhere = 1.0 - (np.asarray(run.waiting) + run.planned + run.corruption)
     if run.alone:
         stopped = np.asarray(run.restart) * (np.asarray(run.detection) + 1.0 / np.asarray(run.replicas) + run.common)
-        return np.asarray(productive * np.asarray(run.rate) * stopped**2 / elsewhere**2)
+        return np.asarray(productive * np.asarray(run.rate) * stopped**2 / run.left**2)
     paused = np.asarray(run.stall) + np.asarray(run.slowdown) * run.write
     known = {"between": run.between, "stall": paused}
     with np.errstate(over="ignore", invalid="ignore"):
         found = run_variance(productive, interval, restart=run.restart, **known)
-    return np.asarray(np.nan_to_num(found, nan=_LONGEST, posinf=_LONGEST) / elsewhere**2)
+    return np.asarray(np.nan_to_num(found, nan=_LONGEST, posinf=_LONGEST) / run.left**2)
 
 
 def ettr_of(run: Circumstances) -> Number:

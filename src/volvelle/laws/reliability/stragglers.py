@@ -15,7 +15,9 @@ def straggler_slowdown(nodes: Count, *, share: Fraction, slower: Fraction) -> Nu
 
     Assumes slow nodes are equally slow, and drawn independently.
     """
-    return np.asarray(1.0 + np.asarray(slower) * -np.expm1(np.asarray(nodes) * np.log1p(-np.asarray(share))))
+    with np.errstate(divide="ignore"):
+        none = np.asarray(nodes) * np.log1p(-np.asarray(share, dtype=float))
+    return np.asarray(1.0 - np.asarray(slower) * np.expm1(none))
 
 
 @cites("blom1958statistical", place="chapter 6, expected largest of a normal sample")

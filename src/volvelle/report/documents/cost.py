@@ -33,6 +33,7 @@ class BreakdownEntry(Document):
     usd_per_token: float | None
     tokens_per_joule: float | None
     training_days: float | None
+    interrupted_days: float | None
     training_usd: float | None
 
 

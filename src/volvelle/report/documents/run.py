@@ -17,4 +17,6 @@ class RunEntry(Document):
     """All accelerators rented by the hour."""
     rent: dict[str, float | str] | None
     """Dollars an hour of an accelerator that were reckoned with, and when that was offered."""
+    ettr: float | None
+    """Effective training time ratio where it is interrupted as other clusters are."""
     ranges: dict[str, Range]

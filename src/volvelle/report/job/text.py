@@ -83,13 +83,14 @@ def sheets(answer: Job) -> Iterator[Sheet]:
     run, days = answer.run, answer.contributions
     total = sum(days.values())
     yield Sheet(
-        title="Where the days go, at middle values",
+        title="Where the days go",
         columns=("part", "days", "share"),
         rows=(
             *((name, _days(part), percent(part / total)) for name, part in days.items() if part > 0.0),
             ("sum", _days(total), percent(1.0)),
         ),
         numbers=frozenset(("days", "share")),
+        note="At middle values.",
     )
     yield Sheet(
         title="What would help",

@@ -1,4 +1,4 @@
-"""Measures of whole runs that will be interrupted, at quantiles of what is not known; the same samples at every point."""
+"""Measures of whole runs that will be interrupted, at quantiles: the same samples at every point."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

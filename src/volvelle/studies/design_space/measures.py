@@ -207,7 +207,7 @@ _ALL = (
 
 
 def _of_runs() -> Iterator[Measure]:
-    """Whole runs that will be interrupted: the middle by the plain name where no other measure has it, and quantiles."""
+    """Whole runs that will be interrupted: quantiles, and the middle by the plain name where no other has it."""
     made: dict[str, tuple[str, bool, Callable[[int], Callable[[Outcome], Number]]]] = {
         "days": ("until all tokens are trained on, interruptions included", _LESS, run_days),
         "ettr": ("effective training time ratio", _MORE, run_ettr),

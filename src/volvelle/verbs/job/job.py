@@ -26,6 +26,7 @@ from volvelle.catalogue.rents import aged_rent, cloud_rent, clouds, rent_of
 from volvelle.domains import (
     ACCELERATORS,
     EVENTS,
+    LOST_SHARE,
     NO_SHARE,
     PART_DAYS,
     RECOVERY,
@@ -87,7 +88,7 @@ def job(
     hazard: Path | str | None = None,
     events: Annotated[float | None, EVENTS] = None,
     node_days: Annotated[float | None, PART_DAYS] = None,
-    planned: Annotated[str | float, NO_SHARE] = 0.0,
+    planned: Annotated[str | float, LOST_SHARE] = 0.0,
     slow_nodes: Annotated[str | float, NO_SHARE] = 0.0,
     slower: Annotated[str | float, NO_SHARE] = 0.1,
     rent: str | float | None = None,
@@ -140,7 +141,7 @@ def job(
         hazard=failures,
         recovery=policy,
         losses=OtherLosses(
-            planned=NO_SHARE.read(planned, "planned"),
+            planned=LOST_SHARE.read(planned, "planned"),
             slow_share=NO_SHARE.read(slow_nodes, "slow_nodes"),
             slower=NO_SHARE.read(slower, "slower"),
         ),
@@ -314,7 +315,7 @@ def _simulated(run: RunEstimate, seed: int) -> Simulated:
         raise DescriptionError("replicas that restart alone are not simulated; ask without --check or another recovery")
     if run.problem:
         raise DescriptionError(f"the run is not simulated, it would not end: {run.problem}")
-    elsewhere = 1.0 - float(np.asarray(centre.waiting + centre.planned + centre.corruption))
+    elsewhere = float(np.asarray(centre.left))
     whole = replace(centre, waiting=0.0, planned=0.0, corruption=0.0)
     recovery = Recovery(
         work=float(np.asarray(centre.chosen)),

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from volvelle.catalogue.reliability import recorded_faults
 from volvelle.errors import OutsideDomainError
 from volvelle.laws.reliability.asynchronous import asynchronous_time, best_asynchronous_interval
 from volvelle.laws.reliability.checkpoint_interval import best_interval, renewal_time, young_interval
@@ -87,6 +88,18 @@ def test_a_replay_of_exponential_gaps_is_exponential() -> None:
     starts = np.cumsum(np.random.default_rng(3).exponential(10000.0, 5000))
     found = thirty_days(ReplayedGaps(gaps=gaps_of(starts, length=float(starts[-1]) + 10000.0)))
     assert found.mean == pytest.approx(thirty_days(ExponentialGaps(mean=10000.0)).mean, rel=0.01)
+
+
+def test_the_recorded_trace_replayed_is_within_two_per_cent_of_the_law() -> None:
+    starts = np.array([fault.start for fault in recorded_faults()]) * DAY
+    gaps = ReplayedGaps(gaps=gaps_of(starts, length=348.98 * DAY))
+    mean = float(np.mean(gaps.gaps))
+    work = float(best_interval(mean, 30.0))
+    found = thirty_days(gaps, recovery=Recovery(work=work, stall=30.0, restart=600.0))
+    law = float(renewal_time(work, between=mean, stall=30.0, restart=600.0))
+    assert found.mean / (30 * DAY) == pytest.approx(law, rel=0.02)
+    alike = thirty_days(ExponentialGaps(mean=mean), recovery=Recovery(work=work, stall=30.0, restart=600.0))
+    assert np.std(found.time) > 1.5 * np.std(alike.time)
 
 
 def test_a_trace_without_faults_cannot_be_replayed() -> None:

@@ -154,6 +154,20 @@ def test_inversion_finds_the_cheapest_that_is_fast_enough_whatever_the_order(tex
     assert found.considered == fast.sum()
 
 
+def test_being_sure_never_costs_less_than_even_odds(tmp_path: Path) -> None:
+    study = small_study(measures=["days.p50", "days.p90", "ettr", "run_usd.p50", "kwh.p90", "tco2e"], constraints=[])
+    results = finished(study, tmp_path / "results")
+    found = invert(results, study, "P(days<=40)>=0.9 and machine_usd minimal")
+    assert found.design is not None
+    assert found.median is not None
+    assert found.median.design is not None
+    assert found.design.measures["days.p90"] <= 40.0
+    assert found.median.design.measures["days.p50"] <= 40.0
+    assert found.design.measures["machine_usd"] >= found.median.design.measures["machine_usd"]
+    assert found.design.measures["days"] < found.design.measures["days.p50"] < found.design.measures["days.p90"]
+    assert 0.0 < found.design.measures["ettr"] < 1.0
+
+
 def test_the_least_bandwidth_that_does_can_be_asked_for(results, study, every, met) -> None:  # type: ignore[no-untyped-def]
     found = invert(results, study, "chip.memory.rate minimal and mfu >= 40 %").best
     enough = met & (every.columns["mfu"] >= 0.4)

@@ -33,7 +33,9 @@ def test_a_probability_is_a_condition_on_a_quantile() -> None:
     wanted = requirement_of("P(days<=30)>=0.9 and run_usd minimal")
     assert [part.text for part in wanted.conditions] == ["days.p90 <= 30"]
     assert [part.text for part in wanted.at_median] == ["days.p50 <= 30"]
-    assert [part.text for part in requirement_of("P(ettr >= 0.9) >= 80% and least days").conditions] == ["ettr.p20 >= 0.9"]
+    assert [part.text for part in requirement_of("P(ettr >= 0.9) >= 80% and least days").conditions] == [
+        "ettr.p20 >= 0.9"
+    ]
 
 
 def test_without_a_probability_there_is_no_median_to_compare_with() -> None:
