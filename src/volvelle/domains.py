@@ -236,6 +236,8 @@ NO_DEGREE = _whole(0, 10**8)
 SEED = _whole(0, 2**63 - 1)
 RESULTS = _whole(1, 100)
 """Results to show."""
+SAMPLES = _whole(2, 65_536)
+"""Of what is in doubt."""
 ROWS = _whole(0, 10**9)
 PROCESSES = _whole(1, 4096)
 SOCKETS = _whole(1, 64)

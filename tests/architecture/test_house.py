@@ -35,6 +35,13 @@ laws of what pipelines and gradients wait for, and by 200 for Student's tails, t
 of error and inputs of a step that are in doubt; and down by 840, by 520 as the room of MCL-HPL is counted with what was
 added, and by 780 as that of HPCG is."""
 ADDED = {
+    "laws/sensitivity.py": 35,
+    "estimators/sensitivity.py": 70,
+    "catalogue/benchmarks_to_run.py": 30,
+    "verbs/why_unsure.py": 225,
+    "cli/why_unsure.py": 55,
+    "report/why_unsure_text.py": 55,
+    "report/documents/why_unsure.py": 45,
     "verbs/likely_best.py": 150,
     "applications/training/pairs.py": 75,
     "estimators/sampler.py": 60,
