@@ -1,9 +1,9 @@
 """Writes ``measurements/left_out.csv.gz``: how far off calibration rows are that their fit did not see.
 
 Of HPL, HPCG, transforms, recommendation models and collectives: ln(measured / predicted) with a row's publication left
-out of the fit (of lists of machines, its machine), and with all of its chip, link or size. Training has
-``residuals.csv.gz`` by ``fit_stacks.py``; of memory no row is for calibration. Takes ten minutes, nearly all of it HPL;
-with names of applications, only these are made anew and the others kept.
+out of the fit (of lists of machines, its machine), and with all of its chip, link or size. Training runs with their
+publication left out are in ``residuals.csv.gz`` by ``fit_stacks.py``, here those with all of a kind left out; of memory
+no row is for calibration. Takes ten minutes, most of it HPL; with names of applications, only these are made anew.
 """
 
 import argparse
@@ -27,6 +27,9 @@ from volvelle.applications.hpcg.left_out import hpcg_left_out
 from volvelle.applications.hpl.application import HPL
 from volvelle.applications.hpl.left_out import hpl_left_out
 from volvelle.applications.measured_table import calibration_rows
+from volvelle.applications.training.application import TRAINING
+from volvelle.applications.training.axes_left_out import training_left_out
+from volvelle.applications.training.stack_fit import fit_stacks, stack_runs
 from volvelle.catalogue.left_out import LEFT_OUT_COLUMNS, LeftOut, left_out_rows
 
 TARGET = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data" / "measurements" / "left_out.csv.gz"
@@ -34,12 +37,13 @@ TARGET = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data
 
 def makers() -> dict[str, Callable[[], Iterator[LeftOut]]]:
     """Application → its rows, left out."""
-    known = Catalogue()
+    known, runs = Catalogue(), calibration_rows(TRAINING.rows(), shipped=True)
     return {
         "hpl": lambda: hpl_left_out(calibration_rows(HPL.rows(), shipped=True), known),
         "hpcg": lambda: hpcg_left_out(calibration_rows(HPCG.rows(), shipped=True)),
         "fft": lambda: fft_left_out(calibration_rows(FFT.rows(), shipped=True), known),
         "dlrm": lambda: dlrm_left_out(calibration_rows(DLRM.rows(), shipped=True), known),
+        "training": lambda: training_left_out(fit_stacks(stack_runs(runs, known))),
         "collectives": lambda: collectives_left_out(calibration_rows(COLLECTIVES.rows(), shipped=True), known),
     }
 

@@ -242,6 +242,8 @@ RESULTS = _whole(1, 100)
 """Results to show."""
 DRAWS = NumberDomain(1, 10_000, whole=True)
 """Times that something is drawn."""
+SAMPLES = _whole(2, 65_536)
+"""Of what is in doubt."""
 ROWS = _whole(0, 10**9)
 PROCESSES = _whole(1, 4096)
 SOCKETS = _whole(1, 64)

@@ -35,7 +35,7 @@ LEFT_OUT_COLUMNS = tuple(part.name for part in fields(LeftOut))
 
 @cache
 def left_out_rows() -> tuple[LeftOut, ...]:
-    """Of all applications but training."""
+    """Of all applications; of training those with all of a kind left out."""
     file = resources.files("volvelle.catalogue") / "data" / "measurements" / "left_out.csv.gz"
     found = []
     for row in csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines()):
@@ -47,9 +47,10 @@ def left_out_rows() -> tuple[LeftOut, ...]:
 @cache
 def left_out_of(application: str) -> tuple[LeftOut, ...]:
     """Of one application, training too."""
+    own = tuple(row for row in left_out_rows() if row.application == application)
     if application != "training":
-        return tuple(row for row in left_out_rows() if row.application == application)
-    return tuple(
+        return own
+    return own + tuple(
         LeftOut(
             application=application,
             row_id=run.row_id,

@@ -24,7 +24,8 @@ class _Verbs(SuggestingGroup):
         name = ALSO.get(name.lower(), name.lower())
         if name not in VERBS:
             return None
-        command = getattr(import_module(f"volvelle.cli.{name}"), name)
+        module = name.replace("-", "_")
+        command = getattr(import_module(f"volvelle.cli.{module}"), module)
         assert isinstance(command, click.Command)
         return command
 

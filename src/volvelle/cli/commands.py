@@ -21,6 +21,7 @@ VERBS = {
     "schema": "Print the JSON Schema of what --json prints.",
     "serve": "How fast a model is served, as a batch or under load: latency, throughput, memory, cost.",
     "validate": "Hold predictions against measurements, worst rows first.",
+    "why-unsure": "Which numbers bring the doubt of an answer, and what to measure first.",
 }
 
 
@@ -38,6 +39,7 @@ MEANT = {
     **dict.fromkeys(("trace", "profile", "kineto", "chakra", "onnx", "project"), "replay"),
     **dict.fromkeys(("mpi-trace", "otf2", "scorep", "smpi"), "mpi"),
     **dict.fromkeys(("goodput", "ettr", "mtbf", "failures", "days", "carbon", "energy"), "job"),
+    **dict.fromkeys(("doubt", "sensitivity", "uncertainty", "why"), "why-unsure"),
     **dict.fromkeys(("price", "tco", "buy"), "cost"),
     **dict.fromkeys(("sweep", "study", "dse"), "explore"),
     **dict.fromkeys(("capacity", "autoscale", "replicas", "sizing"), "fleet"),

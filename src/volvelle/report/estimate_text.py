@@ -285,7 +285,14 @@ def range_words(answer: Answer) -> str:
             "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
             "is taken to be off by a third itself."
         )
-    return "The range covers the inputs above and how far calibration runs on this family of chips were off."
+    told = answer.model_error
+    if told is None:
+        return "The range covers the inputs above and how far calibration runs on this family of chips were off."
+    whose = f"on {told.regime} chips" if told.regime else "on other chips, as too few are on these,"
+    return (
+        f"The range covers the inputs above (the weakest is {answer.weakest_evidence}) and how far {told.rows:,} "
+        f"calibration runs of {told.sources} publications {whose} were off when their publication was left out of the fit."
+    )
 
 
 def money_words(answer: Answer) -> str:

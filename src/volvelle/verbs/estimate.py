@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.goodput.usual import usual_ettr
+from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
@@ -110,6 +111,17 @@ class Answer(Presentable):
         if self.baseline is None or self.speed is None or self.baseline.speed is None:
             return None
         return difference(self.side, self.baseline.side)
+
+    @property
+    def model_error(self) -> ModelErrorRegime | None:
+        """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
+        known = self.fitted.step_error is not None and calibrations_of(self.cluster).software is not None
+        return model_error("training", self.cluster.chip.family) if known else None
+
+    @property
+    def weakest_evidence(self) -> str:
+        """Grade of the weakest number of the machine that the answer rests on."""
+        return Figure.weakest(*(used.figure for used in self.inputs)).word
 
     @property
     def speed(self) -> TrainingEstimate | None:

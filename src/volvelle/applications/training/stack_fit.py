@@ -8,7 +8,7 @@ overshoot; the slope of a run in a constant is what share of its step the consta
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 
@@ -23,6 +23,7 @@ from volvelle.catalogue.stacks import stack_called, stack_entries
 from volvelle.estimators.calibration import calibrated, calibrations_of
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
@@ -114,12 +115,24 @@ class StackFit:
     """The same of runs left out in turn, a fifth of them at a time."""
     new_sources: Table
     """The same with the whole source left out."""
+    new_kinds: Mapping[str, Table]
+    """The same with all runs left out that share something with a run: its family of chips, its element type there, its
+    software, whether it is a mixture."""
 
     def factor(self, constant: str, keys: Mapping[str, tuple[str, ...]]) -> float:
         """What a constant of the chip is multiplied by."""
         if (constant, keys["parent"][0]) in HELD:
             return HELD[constant, keys["parent"][0]]
         return exp(sum(self.effects.get((constant, kind, whose), 0.0) for kind, whose in keys.items()))
+
+
+AXES: Mapping[str, Callable[[Run], str]] = {
+    "chip": lambda run: run.family,
+    "precision": lambda run: f"{run.family} {run.element}",
+    "software": lambda run: f"{run.family} {run.stack}",
+    "kind of model": lambda run: f"{run.family} {EXPERT_DIM in run.question.work.model.sizes}",
+}
+"""What runs may share, that a question may leave."""
 
 
 def with_software(system: Cluster, software: Stack) -> Cluster:
@@ -244,6 +257,10 @@ class EffectModel:
             errors=errors,
             new_rows=self._left_out(errors, slopes, effects, folds),
             new_sources=self._left_out(errors, slopes, effects, sources),
+            new_kinds={
+                axis: self._left_out(errors, slopes, effects, np.array([label(run) for run in self.runs]))
+                for axis, label in AXES.items()
+            },
         )
 
     def _errors(self, effects: Table) -> tuple[Table, Table]:

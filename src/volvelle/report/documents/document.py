@@ -61,6 +61,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         "volvelle.report.documents.serve_split:ServeSplitDocument",
     ),
     "validate": (),
+    "why-unsure": ("volvelle.report.documents.why_unsure:WhyUnsureDocument",),
 }
 """Verb → the documents it may print, as ``module:class``; a verb that declares none has the general schema. A verb of
 an application adds its own here."""

@@ -109,6 +109,24 @@ class LayerEntry(Document):
     exchanges: list[LayerExchangeEntry]
 
 
+class ModelErrorEntry(Document):
+    """How far calibration rows were off that their fit did not see."""
+
+    regime: str
+    """Whose rows these are; empty: all."""
+    rows: int
+    sources: int
+    """Publications."""
+    bias: float
+    """Mean over publications of ln(measured / predicted); shown, not taken out."""
+    between: float
+    """One standard deviation between publications."""
+    within: float
+    """One standard deviation within them."""
+    reach: float
+    """What four fifths of new rows keep to, as a logarithm."""
+
+
 class EstimateDocument(Document):
     """One training step. Times in seconds, memory in bytes, energy in joules, money in USD."""
 
@@ -139,6 +157,10 @@ class EstimateDocument(Document):
     seconds: float | None = at("speed.time", None)
     """None, as all that follows from it: counts do not divide, so there is no such layout."""
     range: Range | None = at("speed.time_range", None)
+    model_error: ModelErrorEntry | None
+    """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
+    weakest_evidence: str
+    """Grade of the weakest number of the machine that the answer rests on."""
     ranges: dict[str, Range]
     """Of time, memory, headroom, power, energy and dollars, as far as they are known."""
     tokens_per_second: float | None = at("speed.tokens_per_second", None)

@@ -1,0 +1,22 @@
+"""What to run to learn an uncertain number, and how long that takes (``data/benchmarks_to_run.csv``)."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from volvelle.catalogue.packaged_rows import packaged_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkToRun:
+    """A measurement that tells a number."""
+
+    benchmark: str
+    minutes: float
+
+
+@cache
+def benchmark_for(name: str) -> BenchmarkToRun | None:
+    """By what an input is called, its part of the machine left aside; None: nobody measures it."""
+    asked = name.rpartition(": ")[2].partition(" (")[0]
+    row = next((row for row in packaged_rows("benchmarks_to_run.csv") if row["input"] == asked), None)
+    return None if row is None else BenchmarkToRun(benchmark=row["benchmark"], minutes=float(row["minutes"]))

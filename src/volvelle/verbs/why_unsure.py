@@ -1,0 +1,190 @@
+"""Why an answer is unsure: what each number in doubt brings, and what to measure first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Annotated, Any
+
+import numpy as np
+
+from volvelle.catalogue.benchmarks_to_run import BenchmarkToRun, benchmark_for
+from volvelle.catalogue.model_errors import model_error
+from volvelle.catalogue.residuals import layout_spreads
+from volvelle.domains import SAMPLES, SEED
+from volvelle.errors import MappingError, MissingExtraError
+from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.sampler import Column, Sampler, Stratified
+from volvelle.estimators.sensitivity import sobol_indices
+from volvelle.estimators.sobol_points import ScrambledSobol
+from volvelle.estimators.step_inputs import load_column
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, UNVALIDATED, sampled
+from volvelle.interchange.layout_words import read_layout_words
+from volvelle.laws.model_error import chance_of_order, error_beside_inputs
+from volvelle.mapping.kinds import kind_of
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.spread import model_reach
+from volvelle.verbs.question import Question, question_of
+
+MODEL, LAYOUTS = "the model", "errors of the two layouts"
+_LEVEL = 0.8
+_NOTHING = 5e-4
+"""Share of the variance below which an input is not listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtShare:
+    """What a number in doubt brings, and what measuring it would leave."""
+
+    input: str
+    first_order: float
+    """Share of the variance of the logarithm that it brings alone."""
+    total: float
+    """With all others together."""
+    benchmark: str | None
+    """What to run to learn it; None: nobody measures it."""
+    minutes: float | None
+    half_width_after: float
+    """Half of the logarithm of high over low, of four fifths, expected then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyUnsure:
+    """Why the time of a step, or which of two layouts is faster, is unsure."""
+
+    model: str
+    system: str
+    of: str
+    """The time of a step, or the difference of two layouts."""
+    seconds: float
+    """Of the first layout's step."""
+    ratio: float | None
+    """Time of the other layout over that of the first; None: there is no other."""
+    chance: float | None
+    """That the first is the faster one."""
+    half_width: float
+    """Half of the logarithm of high over low, of four fifths."""
+    samples: int
+    shares: tuple[DoubtShare, ...]
+    """What brings most first."""
+    rests_on: str
+    """Rows and publications behind the error of the model."""
+
+
+def why_unsure(
+    model: Any,
+    *,
+    against: str = "",
+    samples: Annotated[int, SAMPLES] = 4096,
+    seed: Annotated[int, SEED] = 0,
+    **question: Any,
+) -> WhyUnsure:
+    """Shares of the doubt of a step's time, asked as `estimate` is, by input; the model's own error is one of them.
+
+    With `against`, another layout in a few words (``"tp8 pp4 zero1"``), the doubt is that of the difference of both.
+    `samples` is a power of two where Sobol points are installed.
+    """
+    asked = question_of(model, **question)
+    other = None
+    if against:
+        plain = {name: value for name, value in question.items() if name not in ParallelMapping.__dataclass_fields__}
+        other = question_of(model, **plain, **read_layout_words(against))
+    estimator = ClosedForm()
+    times = [estimator.estimate(one.step, one.cluster, one.mapping) for one in (asked, other) if one is not None]
+    for found in times:
+        if not found.could_exist:
+            raise MappingError(f"the layout {found.mapping} cannot exist: {found.violations[0].problem}")
+    sampler = _sampler(samples, seed)
+    _, inputs = sampled(asked.cluster, samples=2, seed=seed)
+    mixture = "slots" in asked.step.model.sizes
+    _, loads = load_column(lambda step: 1.0, asked.step, Stratified(2))
+    indices, variance = sobol_indices(_answer(asked, other, estimator), (*inputs, *loads), sampler)
+    own, name, rests = _own_error(asked, times, sqrt(variance), mixture=mixture, other=other)
+    whole = variance + own**2
+    shares = [_share(name, own**2 / whole, own**2 / whole, whole, kept=_kept(asked, other))]
+    shares += [
+        _share(one, found.alone * variance / whole, found.total * variance / whole, whole)
+        for one, found in indices.items()
+    ]
+    listed = [one for one in sorted(shares, key=lambda one: -one.total) if one.total > _NOTHING]
+    ratio = times[1].time / times[0].time if other is not None else None
+    lead = None if ratio is None else float(chance_of_order(log(ratio), spread=max(sqrt(whole), 1e-12)))
+    return WhyUnsure(
+        model=asked.model,
+        system=asked.cluster.name,
+        of="time of a step" if other is None else "difference of two layouts",
+        seconds=times[0].time,
+        ratio=ratio,
+        chance=None if lead is None or ratio is None else (lead if ratio >= 1.0 else 1.0 - lead),
+        half_width=model_reach(_LEVEL) * sqrt(whole),
+        samples=samples,
+        shares=tuple(listed),
+        rests_on=rests,
+    )
+
+
+def _sampler(samples: int, seed: int) -> Sampler:
+    """Sobol points where they are installed; else stratified ones, which scatter more."""
+    try:
+        found = ScrambledSobol(samples, seed)
+        found.column(MODEL)
+    except MissingExtraError:
+        return Stratified(samples, seed)
+    return ScrambledSobol(samples, seed)
+
+
+def _answer(asked: Question, other: Question | None, estimator: ClosedForm) -> Callable[[Sampler], Column]:
+    """The logarithm of the time, or of one time over another, on the machines that a sampler draws."""
+
+    def logs(one: Question, sampler: Sampler) -> Column:
+        variants, _ = sampled(one.cluster, sampler=sampler)
+        table = estimator.table(one.step, variants, MappingTable.of([one.mapping]))
+        load, _ = load_column(lambda step: estimator.estimate(step, one.cluster, one.mapping).time, one.step, sampler)
+        return np.asarray(np.log(np.broadcast_to(table.time, load.shape) * load))
+
+    if other is None:
+        return lambda sampler: logs(asked, sampler)
+    return lambda sampler: logs(other, sampler) - logs(asked, sampler)
+
+
+def _own_error(
+    asked: Question, times: list[TrainingEstimate], inputs: float, *, mixture: bool, other: Question | None
+) -> tuple[float, str, str]:
+    """One standard deviation of the model's error beside that of inputs, what it is called, and what it rests on."""
+    if other is not None:
+        of_kind, own = layout_spreads()
+        kinds = kind_of(asked.mapping) != kind_of(other.mapping)
+        return sqrt(2.0 * (own**2 + of_kind**2 * kinds)), LAYOUTS, "measured pairs of layouts of one model and machine"
+    error = fitted_constants(asked.cluster, asked.step.element).step_error
+    if error is None:
+        return log(UNVALIDATED), MODEL, "nothing: no calibration run is on chips of this family"
+    regime = model_error("training", asked.cluster.chip.family)
+    rests = f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
+    return float(error_beside_inputs(log(error), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
+
+
+def _kept(asked: Question, other: Question | None) -> float:
+    """Share of its own variance that the model's error keeps for other runs after one run of one's own.
+
+    Of one run of a new group, the mean of the group is known as well as errors within it let it be.
+    """
+    if other is not None:
+        return 0.0
+    regime = model_error("training", asked.cluster.chip.family)
+    between, within = regime.between**2, regime.within**2
+    known = between / (between + within) if between + within else 0.0
+    return (within + between * (1.0 - known)) / (between + within) if between + within else 1.0
+
+
+def _share(name: str, alone: float, total: float, whole: float, *, kept: float = 0.0) -> DoubtShare:
+    run: BenchmarkToRun | None = benchmark_for(name)
+    left = whole * max(0.0, 1.0 - max(alone, 0.0) * (1.0 - kept))
+    return DoubtShare(
+        input=name,
+        first_order=alone,
+        total=total,
+        benchmark=None if run is None else run.benchmark,
+        minutes=None if run is None else run.minutes,
+        half_width_after=model_reach(_LEVEL) * sqrt(left),
+    )
