@@ -222,14 +222,14 @@ _FAR_TAIL = (
 """Numerators and denominators of Wichura's algorithm AS 241 (1988), highest power first."""
 
 
-def standard_normal(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
+def standard_normal(quantiles: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """The standard normal distribution at each quantile, by Wichura (1988, AS 241); seven deviations at most."""
     edge = 1e-12
-    shares = np.clip(np.asarray(quantiles, dtype=float), edge, 1 - edge)
-    off = shares - 0.5
+    shares = np.asarray(np.clip(quantiles, edge, 1 - edge), dtype=float)
+    off = np.asarray(shares - 0.5)
     near = 0.180625 - off * off
-    found = off * (np.polyval(_CENTRE[0], near) / np.polyval(_CENTRE[1], near))
-    outer = np.abs(off) > 0.425
+    found = np.array(off * (np.polyval(_CENTRE[0], near) / np.polyval(_CENTRE[1], near)))
+    outer = np.asarray(np.abs(off) > 0.425)
     if outer.any():
         reach = np.sqrt(-np.log(np.minimum(shares[outer], 1.0 - shares[outer])))
         tail = np.polyval(_TAIL[0], reach - 1.6) / np.polyval(_TAIL[1], reach - 1.6)

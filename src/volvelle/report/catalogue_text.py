@@ -10,7 +10,6 @@ from volvelle.catalogue.schema import (
     CalibrationFile,
     ChipFile,
     ClusterFile,
-    Datum,
     Entry,
     LinkFile,
     ModelFile,

@@ -18,15 +18,15 @@ from volvelle.applications.goodput.wall_time import (
     flatness,
     wall_time,
 )
-from volvelle.estimators.uncertainty import stratified
+from volvelle.estimators.sampler import Stratified
 from volvelle.laws.price import rented_price
-from volvelle.laws.reliability.distributions import normal_quantile
 from volvelle.laws.reliability.emissions import operational_emissions
 from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
 from volvelle.laws.reliability.stragglers import straggler_slowdown
 from volvelle.quantities import DAY
 from volvelle.simulation.failures.gaps import ExponentialGaps
 from volvelle.simulation.failures.runs import Recovery, simulate_runs
+from volvelle.spread import standard_normal
 
 _KWH = 3.6e6
 _HOPELESS = 0.05
@@ -232,12 +232,9 @@ class RunSamples:
     @classmethod
     def of(cls, plan: RunPlan, centre: Circumstances, *, samples: int, seed: int) -> "RunSamples":
         """Stratified: the same columns for the same seed, whatever the plan."""
-
-        def slices(what: int) -> Column:
-            return stratified(np.random.default_rng([seed, what]), samples)
-
+        slices = Stratified(samples, seed).column
         recovery = plan.recovery
-        rate = plan.hazard.at(slices(11)) if plan.hazard.rate else np.zeros(samples)
+        rate = plan.hazard.at(slices("failures")) if plan.hazard.rate else np.zeros(samples)
         # Phases are timed by one model: where it is off, it is off for all of them.
         doubt = sum(phase.work * np.log(phase.doubt) for phase in plan.phases) / plan.work
         return cls(
@@ -246,24 +243,24 @@ class RunSamples:
                 centre,
                 interval=recovery.interval,
                 rate=rate,
-                restart=recovery.restart.median * np.exp(np.log(recovery.restart.factor) * normal_quantile(slices(12))),
-                stall=recovery.stall.median * np.exp(np.log(recovery.stall.factor) * normal_quantile(slices(13))),
+                restart=recovery.restart.median
+                * np.exp(np.log(recovery.restart.factor) * standard_normal(slices("restart"))),
+                stall=recovery.stall.at(slices("stall")),
             ),
             centre=centre,
-            step=np.exp(doubt * normal_quantile(slices(14))),
-            chance=np.asarray(normal_quantile(slices(15))),
+            step=np.exp(doubt * standard_normal(slices("the model"))),
+            chance=np.asarray(standard_normal(slices("luck"))),
             seed=seed,
             samples=samples,
         )
 
     def quantiles(self, what: str) -> Column:
         """Another column, by its name."""
-        place = 100 + sum(map(ord, what))
-        return stratified(np.random.default_rng([self.seed, place]), self.samples)
+        return Stratified(self.samples, self.seed).column(what)
 
     def normal(self, what: str) -> Column:
         """Likewise, standard normal."""
-        return np.asarray(normal_quantile(self.quantiles(what)))
+        return np.asarray(standard_normal(self.quantiles(what)))
 
     def days(self) -> Column:
         """With all that is not known, and luck."""

@@ -23,10 +23,10 @@ from volvelle.domains import (
     number,
 )
 from volvelle.errors import DescriptionError
-from volvelle.laws.reliability.distributions import gamma_quantile, normal_quantile
+from volvelle.laws.reliability.distributions import gamma_quantile
 from volvelle.laws.reliability.hazards import series_hazard
 from volvelle.quantities import SECONDS, show
-from volvelle.spread import LogNormal
+from volvelle.spread import LogNormal, standard_normal
 
 Column = NDArray[np.float64]
 PLANNED = "planned"
@@ -93,7 +93,7 @@ class JobHazard:
         """Rates at quantiles of what is not known."""
         if self.shape is not None:
             return np.asarray(gamma_quantile(self.shape, self.rate, at=quantiles))
-        return np.asarray(self.rate * np.exp(np.log(self.doubt) * normal_quantile(quantiles)))
+        return np.asarray(self.rate * np.exp(np.log(self.doubt) * standard_normal(quantiles)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ The rows (``measurements/goodput.csv``) are never fitted to. What a source calls
 interval holds it where some of it lies on the right side.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
@@ -16,8 +15,7 @@ from volvelle.applications.goodput.run_plan import Column
 from volvelle.applications.goodput.wall_time import Circumstances, ettr_of
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.reliability import NODE, rate_prior
-from volvelle.estimators.uncertainty import stratified
-from volvelle.laws.reliability.distributions import normal_quantile
+from volvelle.estimators.sampler import Stratified
 from volvelle.quantities import DAY
 
 SAMPLES = 4096
@@ -157,16 +155,14 @@ def validate_goodput(seed: int = 0) -> GoodputValidation:
 
 
 def _predicted(row: ReportedRun, seed: int) -> PredictedRun:
-    def slices(what: int) -> Column:
-        return stratified(np.random.default_rng([seed, what]), SAMPLES)
-
+    slices = Stratified(SAMPLES, seed).column
     prior, policy = rate_prior(), recovery_policy(_WAYS[row.way], interval=row.interval)
     low, high = _PODS
-    sizes = np.full(SAMPLES, row.accelerators) if row.accelerators else low * (high / low) ** slices(1)
+    sizes = np.full(SAMPLES, row.accelerators) if row.accelerators else low * (high / low) ** slices("accelerators")
     size = float(np.median(sizes))
-    rates = sizes / NODE * prior.spread(size).at(slices(2))
-    restarts = policy.restart.median * np.exp(math.log(policy.restart.factor) * normal_quantile(slices(3)))
-    stalls = policy.stall.median * np.exp(math.log(policy.stall.factor) * normal_quantile(slices(4)))
+    rates = sizes / NODE * prior.spread(size).at(slices("failures"))
+    restarts = policy.restart.at(slices("restart"))
+    stalls = policy.stall.at(slices("stall"))
     replicas = max(2.0, size / _REPLICA) if row.way == "elastic" else 1.0
 
     def ettr(rate: float | Column, restart: float | Column, stall: float | Column, detection: float) -> Column:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.laws.reliability.distributions import normal_quantile
 from volvelle.quantities import Count, Fraction, Number
+from volvelle.spread import standard_normal
 
 
 @cites("jiang2024megascale", place="section 5.1: half a per cent of machines, ten per cent slower")
@@ -29,4 +29,4 @@ def jitter_slowdown(nodes: Count, *, deviation: Fraction) -> Number:
     Assumes log-normal times, independent between nodes and steps.
     """
     count = np.asarray(nodes, dtype=float)
-    return np.asarray(np.exp(np.asarray(deviation) * normal_quantile(count / (count + 1.0))))
+    return np.asarray(np.exp(np.asarray(deviation) * standard_normal(count / (count + 1.0))))

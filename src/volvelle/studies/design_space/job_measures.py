@@ -13,9 +13,9 @@ from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances
 from volvelle.catalogue.places import middle_intensity
 from volvelle.catalogue.reliability import NODE, rate_prior, stated_share
 from volvelle.economics.cost_breakdown import CostBreakdown
-from volvelle.estimators.uncertainty import stratified
-from volvelle.laws.reliability.distributions import normal_quantile
+from volvelle.estimators.sampler import Stratified
 from volvelle.quantities import DAY, Number
+from volvelle.spread import standard_normal
 
 Column = NDArray[np.float64]
 SAMPLES = 1024
@@ -59,10 +59,18 @@ class _Samples:
 
 @cache
 def _samples() -> _Samples:
-    def column(what: int) -> Column:
-        return np.asarray(normal_quantile(stratified(np.random.default_rng([0, what]), SAMPLES)))
+    sampler = Stratified(SAMPLES)
 
-    return _Samples(rate=column(11), restart=column(12), stall=column(13), step=column(14), chance=column(15))
+    def column(what: str) -> Column:
+        return standard_normal(sampler.column(what))
+
+    return _Samples(
+        rate=column("failures"),
+        restart=column("restart"),
+        stall=column("stall"),
+        step=column("the model"),
+        chance=column("luck"),
+    )
 
 
 def sampled_runs(seconds: Column, chips: float | Column, doubt: float | Column) -> tuple[Column, Column, Column]:
