@@ -31,7 +31,7 @@ one's own by any of three models and what entries of its list tell, by 100 for i
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
 what is said of few held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of
 the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for
-laws of what pipelines and gradients wait for, and by 60 for slow chips in estimates, what the ends of pipelines hold and
+laws of what pipelines and gradients wait for, and by 60 for slow chips in estimates, what ends of pipelines hold and
 gathers around one ring; and down by 840, by 520 as the room of MCL-HPL is counted with what was
 added, and by 780 as that of HPCG is."""
 ADDED = {
