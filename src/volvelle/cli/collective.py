@@ -48,6 +48,7 @@ from volvelle.domains import SEED, SIZE
     "--routing", type=Lower(), help="As flows: d-mod-k, random or adaptive, in place of what the machine states."
 )
 @click.option("--seed", type=Within(SEED), help="As flows: of random routes and shuffled ranks.")
+@click.option("--calibrated", metavar="FILE.yaml", help="What own sweeps taught (volvelle calibrate from --save).")
 @machine_options
 @click.option("--plot", type=Output(), help="Draw it over sizes and over groups into a .svg or .png file.")
 @BRIEF

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -159,6 +160,7 @@ def collective(
     group: Group = None,
     algorithm: str = Algorithm.NESTED.value,
     flows: FlowQuestion | None = None,
+    calibrated: Path | str | None = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
 ) -> CollectiveAnswer:
@@ -168,12 +170,13 @@ def collective(
     or a broadcast, and what every chip sends in an all-to-all. `group` are the chips that take part: a count of
     consecutive ones, or members along each network dimension, like ``"8x64"``; all where none is given. By default the
     algorithm is the one that training uses. `flows` asks for the time as flows too, which share links with each other
-    and with those of other jobs. `set` gives numbers of the machine other values (``{"scale_out.rate":
-    "2x"}``); the answer then has that of the machine as it is beside.
+    and with those of other jobs. `calibrated` is a file of own sweeps (``calibrate_from``). `set` gives
+    numbers of the machine other values (``{"scale_out.rate": "2x"}``); the answer then has that of the machine as it is
+    beside.
     """
     kind = _named("collective", operation, {each.value: each for each in LAWS})
     known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, changes=set)
+    cluster = cluster_of(on, known, stack=str(calibrated or ""), changes=set)
     along = members_of(group, cluster)
     if prod(along) < 2:
         raise DescriptionError(f"group is {brief(group)}; one chip exchanges nothing: at least two take part")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import volvelle
 from tests.own_logs import megatron_log, written
 from tests.unit.interchange.logs.test_nccl_tests import as_text, sweeps
 from tests.unit.verbs.own_runs.test_calibrate import asked, learned, with_file
@@ -94,6 +95,9 @@ def test_one_sweep_moves_the_link_to_the_fit_of_the_same_rows(group: str, tmp_pa
     assert link.error_after <= link.error_before
     machine = asked(on="dgx-a100/8", stack=str(tmp_path / "links.yaml")).cluster
     assert machine.dimensions[0].link.efficiency == pytest.approx(link.after["efficiency"], rel=1e-5)
+    whole = {"operation": "all-reduce", "size": "1GB", "on": "dgx-a100/8"}
+    own, shipped = volvelle.collective(**whole, calibrated=tmp_path / "links.yaml"), volvelle.collective(**whole)
+    assert own.time != shipped.time
 
 
 def test_a_sweep_on_other_chips_than_the_machine_s_is_refused(tmp_path: Path) -> None:
