@@ -1,52 +1,24 @@
-"""Accelerators that finish a trillion tokens in 30 days, at even odds and with nine chances in ten.
+"""H100 that train an 8-billion-parameter model on 3 trillion tokens in 30 days: at even odds, and to be sure."""
 
-Each accelerator trains on 410 tokens a second among 512, a little less among more; a step is known to 12 %. Failures,
-restarts and the price of an hour are as below.
-"""
+import volvelle
 
-from math import exp
-
-from volvelle.applications.goodput.run_estimate import chance_within, run_estimate, simulated_chance
-from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, PartHazard, RecoveryPolicy, RunPhase, RunPlan
-from volvelle.spread import LogNormal
-
-DAY = 86_400.0
 WITHIN = 30.0
 """Days."""
-STEP_TOKENS = 4e6
-
-
-def planned(accelerators: int) -> RunPlan:
-    """The run on so many accelerators."""
-    pace = accelerators * 410.0 * (accelerators / 512) ** -0.06
-    rate = PartHazard(part="node", count=accelerators / 8, rate=4.1e-3 / DAY)
-    return RunPlan(
-        model="a trillion tokens",
-        system="H100",
-        accelerators=accelerators,
-        nodes=accelerators // 8,
-        phases=(RunPhase(tokens=1e12, tokens_per_step=STEP_TOKENS, step=STEP_TOKENS / pace, doubt=exp(0.12)),),
-        hazard=JobHazard(parts=(rate,), doubt=1.73),
-        recovery=RecoveryPolicy(restart=LogNormal(720.0, 1.65), stall=LogNormal(5.0, 1.0)),
-        prices=(HourlyPrice(way="rented", low=3.29, middle=3.29, high=3.29, what="as given"),),
-    )
 
 
 def main() -> None:
-    """Print every count, and how certain each is."""
-    print("accelerators  days at even odds  in 30 days  million USD")
-    answers = {}
-    for accelerators in range(896, 1537, 128):
-        plan = planned(accelerators)
-        run, chance = run_estimate(plan), chance_within(plan, WITHIN)
-        answers[accelerators] = chance
-        print(f"{accelerators:12}  {run.days.p50:17.1f}  {chance:10.3f}  {run.spending[0].usd.p50 / 1e6:11.2f}")
-    even = min(count for count, chance in answers.items() if chance >= 0.5)
-    sure = min(count for count, chance in answers.items() if chance >= 0.9)
-    print(f"even odds need {even}, nine in ten {sure}")
-    print(
-        f"{sure} simulated failure by failure, 10,000 times: {simulated_chance(planned(sure), WITHIN, runs=10_000):.3f}"
-    )
+    """Print every count of accelerators with its days, failures included, and the first that will do."""
+    print("accelerators  days, one in ten below … above    ETTR   million USD")
+    jobs = {}
+    for count in (64, 96, 128, 192, 256):
+        job = volvelle.job("llama3-8b", on=f"dgx-h100/{count}", tokens="3T", batch=1536, tensor=2, rent="3.29 USD/h")
+        jobs[count] = days = job.run.days
+        money = job.run.spending[0].usd.p50 / 1e6
+        told = f"{days.p50:5.1f}, {days.p10:5.1f} … {days.p90:5.1f}"
+        print(f"{count:12}  {told:>31}  {100 * job.run.ettr.p50:5.1f} %  {money:11.3f}")
+    even = min(count for count, days in jobs.items() if days.p50 <= WITHIN)
+    sure = min(count for count, days in jobs.items() if days.p90 <= WITHIN)
+    print(f"done in {WITHIN:g} days: {even} at even odds, {sure} with nine chances in ten")
 
 
 if __name__ == "__main__":

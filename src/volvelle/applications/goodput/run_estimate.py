@@ -14,8 +14,8 @@ from volvelle.applications.goodput.wall_time import (
     RUNNING,
     WORK,
     Circumstances,
-    chance_variance,
     flatness,
+    lucky_time,
     wall_time,
 )
 from volvelle.estimators.sampler import Stratified
@@ -268,9 +268,7 @@ class RunSamples:
 
     def _days(self, runs: Circumstances, *, step: Column | float, chance: Column | float) -> Column:
         grown = replace(runs, work=np.asarray(runs.work) * step)
-        mean = sum(wall_time(grown).values())
-        least = np.asarray(grown.work)
-        return np.asarray(np.maximum(mean + chance * np.sqrt(chance_variance(grown)), least) / DAY)
+        return np.asarray(lucky_time(grown, chance) / DAY)
 
     def doubts(self) -> Mapping[str, tuple[float, float]]:
         """Ends of days where one thing alone is in doubt."""

@@ -98,8 +98,9 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
         tried = core - restarts
     else:
         common: dict[str, Any] = {"between": between, "stall": run.stall, "write": run.write, "slowdown": run.slowdown}
-        tried = np.minimum(productive * asynchronous_time(interval, **common), _LONGEST)
-        core = np.minimum(productive * asynchronous_time(interval, restart=run.restart, **common), _LONGEST)
+        with np.errstate(over="ignore"):
+            tried = np.minimum(productive * asynchronous_time(interval, **common), _LONGEST)
+            core = np.minimum(productive * asynchronous_time(interval, restart=run.restart, **common), _LONGEST)
         restarts = core - tried
     # Of the time that nodes are there and nothing is planned, some is void: shares of shares, of which some is left.
     void = core / (1.0 - np.asarray(run.corruption))
@@ -131,6 +132,16 @@ def chance_variance(run: Circumstances) -> Number:
     with np.errstate(over="ignore", invalid="ignore"):
         found = run_variance(productive, interval, restart=run.restart, **known)
     return np.asarray(np.nan_to_num(found, nan=_LONGEST, posinf=_LONGEST) / run.left**2)
+
+
+def lucky_time(run: Circumstances, luck: Number) -> Number:
+    """Wall time at so many standard deviations of luck: nearly normal while chance is small, and never below the work.
+
+    Log-normal with the mean and the deviation of the run; where it gets nowhere, as far apart as its mean.
+    """
+    mean = np.asarray(sum(wall_time(run).values()))
+    share = np.minimum(np.sqrt(chance_variance(run)) / mean, 1.0)
+    return np.asarray(np.maximum(mean * np.exp(share * luck - share**2 / 2.0), run.work))
 
 
 def ettr_of(run: Circumstances) -> Number:

@@ -27,9 +27,10 @@ def asynchronous_time(
     """
     mean = np.asarray(between, dtype=float)
     finite = np.where(np.isinf(mean), 1.0, mean)
-    flight = np.where(np.isinf(mean), 1.0, np.exp(np.asarray(write) / finite))
     paused = np.asarray(stall) + np.asarray(slowdown) * write
-    return np.asarray(renewal_time(work, between=between, stall=paused, restart=restart, downtime=downtime) * flight)
+    plain = renewal_time(work, between=between, stall=paused, restart=restart, downtime=downtime)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.where(np.isinf(mean), plain, plain * np.exp(np.asarray(write) / finite)))
 
 
 @cites("young1974checkpoint", place="equation 5, with the stall that is left; derived here")

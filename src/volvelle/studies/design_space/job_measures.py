@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.goodput.inputs import recovery_policy
-from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, chance_variance, wall_time
+from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, lucky_time, wall_time
 from volvelle.catalogue.places import middle_intensity
 from volvelle.catalogue.reliability import NODE, rate_prior, stated_share
 from volvelle.economics.cost_breakdown import CostBreakdown
@@ -92,8 +92,7 @@ def sampled_runs(seconds: Column, chips: float | Column, doubt: float | Column) 
     )
     parts = wall_time(run)
     running = np.asarray(sum(parts[name] for name in RUNNING))
-    whole = np.asarray(sum(parts.values())) + drawn.chance * np.sqrt(chance_variance(run))
-    days = np.maximum(whole, run.work) / DAY
+    days = np.asarray(lucky_time(run, drawn.chance)) / DAY
     return days, np.asarray(parts[WORK]) / (DAY * days), running
 
 

@@ -60,6 +60,8 @@ _TOKENS_A_CHIP = 1024
 """Of the global batch, where none is given."""
 _SIMULATED = 2000
 """Runs of a check."""
+_MOST_FAILURES = 20_000
+"""Of one of them: ten seconds of a core."""
 _EMBODIED = {"hopper": ("whole DGX H100", 8), "ampere": ("an eighth of an A100 server", 1)}
 """Families whose making somebody has weighed, and accelerators of the part."""
 _KILOGRAMS = 1000.0
@@ -315,6 +317,12 @@ def _simulated(run: RunEstimate, seed: int) -> Simulated:
         raise DescriptionError("replicas that restart alone are not simulated; ask without --check or another recovery")
     if run.problem:
         raise DescriptionError(f"the run is not simulated, it would not end: {run.problem}")
+    expected = run.wall / float(centre.between)
+    if expected > _MOST_FAILURES:
+        raise DescriptionError(
+            f"a run would fail {expected:,.0f} times, more than the {_MOST_FAILURES:,} that are simulated; ask without "
+            "--check, or of fewer tokens"
+        )
     elsewhere = float(np.asarray(centre.left))
     whole = replace(centre, waiting=0.0, planned=0.0, corruption=0.0)
     recovery = Recovery(

@@ -85,6 +85,7 @@ def test_owning_has_a_price_too() -> None:
         ({"region": "atlantis"}, UnknownNameError),
         ({"region": "europe-north1", "year": 2001}, DescriptionError),
         ({"interval": "10 s", "write": "60 s"}, DescriptionError),
+        ({"tokens": "1P", "step": "1000 s", "check": "simulate"}, DescriptionError),
         ({"tensor": 64, "pipeline": 64}, MappingError),
     ],
 )
