@@ -45,6 +45,7 @@ ADDED = {
     "report/why_unsure_text.py": 55,
     "report/documents/why_unsure.py": 45,
     "verbs/likely_best.py": 150,
+    "applications/training/axes_left_out.py": 30,
     "applications/training/pairs.py": 75,
     "estimators/sampler.py": 60,
     "estimators/sobol_points.py": 100,

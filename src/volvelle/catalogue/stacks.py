@@ -57,7 +57,7 @@ def software_stack(given: str) -> Stack:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
             timed |= {row["family"]} if int(row["runs"]) else set()
     errors = {family: model_error("training", family).factor for family in sorted(timed)}
-    errors[""] = max([*errors.values(), model_error("training").factor])
+    errors[""] = max([*errors.values(), model_error("training", axes=("chip",)).factor])
     return Stack(name=name, title=entries[name].title, parent=entries[name].parent, factors=factors, errors=errors)
 
 

@@ -21,7 +21,7 @@ VERBS = {
     "schema": "Print the JSON Schema of what --json prints.",
     "serve": "How fast a model is served, as a batch or under load: latency, throughput, memory, cost.",
     "validate": "Hold predictions against measurements, worst rows first.",
-    "why-unsure": "Which numbers bring the doubt of an answer, and what to measure first.",
+    "why-unsure": "Which numbers make an answer uncertain, and what to measure first.",
 }
 
 

@@ -11,7 +11,7 @@ from volvelle.cli.words import Lower, Within
 from volvelle.domains import SAMPLES, SEED
 
 
-@click.command("why-unsure", short_help="What brings the doubt of an answer, and what to measure first.")
+@click.command("why-unsure", short_help="Which numbers make an answer uncertain, and what to measure first.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
 @batch_options(required=True)
@@ -29,9 +29,9 @@ from volvelle.domains import SAMPLES, SEED
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the samples.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def why_unsure(*, model: str, as_json: bool, **question: Any) -> None:
-    """Which numbers in doubt bring how much of the doubt of a step, and what to run to be surer.
+    """Which numbers bring how much of the uncertainty of a step, and what to run to be surer.
 
-    The model's own error is one of them. With --against, the doubt is that of the difference of two layouts.
+    The model's own error is one of them. With --against, it is that of the difference of two layouts.
     """
     from volvelle.verbs.why_unsure import why_unsure as verb  # noqa: PLC0415 - keeps start-up short
 

@@ -24,7 +24,7 @@ from volvelle.estimators.step_inputs import load_column, memory_column
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
-from volvelle.spread import Figure, LogStudent
+from volvelle.spread import Figure, LogNormal, LogStudent
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
@@ -68,6 +68,11 @@ def column_of(name: str, figure: Figure, sampler: Sampler) -> Column:
 def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL) -> Column:
     """Factors by which a model may be off, one standard deviation being `factor`."""
     return LogStudent(1.0, factor).at(sampler.column(name))
+
+
+def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
+    """Factors by which the model of memory may be off; no rows tell of its tails, so they are a log-normal's."""
+    return LogNormal(1.0, factor or 1.0).at(sampler.column(MEMORY_MODEL))
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -331,7 +336,7 @@ class UnderUncertainty(TrainingEstimator):
         fitted = fitted_constants(system, workload.element)
         known = fitted.step_error
         load, loads = load_column(lambda step: estimator.estimate(step, system, mapping).time, workload, sampler)
-        held_error = model_error_column(fitted.memory_error or 1.0, sampler, name=MEMORY_MODEL)
+        held_error = memory_error_column(fitted.memory_error, sampler)
         memory, held = memory_column(central, workload, sampler, held_error)
         samples = Samples(
             system=variants,

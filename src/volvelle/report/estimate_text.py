@@ -291,7 +291,7 @@ def range_words(answer: Answer) -> str:
     whose = f"on {told.regime} chips" if told.regime else "on other chips, as too few are on these,"
     return (
         f"The range covers the inputs above (the weakest is {answer.weakest_evidence}) and how far {told.rows:,} "
-        f"calibration runs of {told.sources} publications {whose} were off when their publication was left out of the fit."
+        f"calibration runs of {told.sources} publications {whose} were off with their publication left out of the fit."
     )
 
 

@@ -6,7 +6,7 @@ from volvelle.quantities import SECONDS, percent, show
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.why_unsure import WhyUnsure
 
-_COLUMNS = ("in doubt", "brings", "alone", "run this", "takes", "then ±")
+_COLUMNS = ("uncertain", "brings", "alone", "run this", "takes", "then ±")
 
 
 def print_why_unsure(found: WhyUnsure) -> None:
@@ -30,7 +30,7 @@ def print_why_unsure(found: WhyUnsure) -> None:
         )
         for one in found.shares
     ]
-    folded = ("in doubt", "run this")
+    folded = ("uncertain", "run this")
     numbers = [name for name in _COLUMNS if name not in folded]
     console.print(plain_table("", _COLUMNS, rows, numbers=numbers, folded=folded))
     first = next((one for one in found.shares if one.benchmark), None)

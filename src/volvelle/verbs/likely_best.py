@@ -17,7 +17,7 @@ from volvelle.catalogue.residuals import layout_spreads
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_inputs import memory_column
-from volvelle.estimators.uncertainty import MEMORY_MODEL, TableEstimator, model_error_column, sampled
+from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, model_error_column, sampled
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout
@@ -47,7 +47,7 @@ def sampled_times(
     """Seconds of every layout on every sampled machine with errors of layouts, and whether it fits there."""
     variants, _ = sampled(cluster, sampler=sampler)
     of_kind, own = layout_spreads()
-    held = model_error_column(fitted_constants(cluster, step.element).memory_error or 1.0, sampler, name=MEMORY_MODEL)
+    held = memory_error_column(fitted_constants(cluster, step.element).memory_error, sampler)
     times, fits = [], []
     for layout in layouts:
         table = estimator.table(step, variants, MappingTable.of([layout.mapping]))
