@@ -19,7 +19,7 @@ from volvelle.applications.training.own_runs_scores import pooled, validate_own_
 from volvelle.applications.training.stack_fit import stack_runs
 from volvelle.catalogue.own_spread import SLOPES, OwnRunsSpread
 from volvelle.catalogue.stacks import stack_entries
-from volvelle.laws.shrinkage import group_spreads
+from volvelle.laws.model_error import two_levels
 
 DATA = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data"
 _NOWHERE = "?"
@@ -54,8 +54,9 @@ def chosen(corpus: Corpus, figures: Mapping[str, float]) -> tuple[float, float]:
 def main() -> None:
     """Find, write, print."""
     corpus = Corpus(stack_runs(calibration_rows(training_measurements(), shipped=True), Catalogue()))
-    sources = [corpus.left_out[corpus.sources == source] for source in np.unique(corpus.sources)]
-    between, within = group_spreads([errors for errors in sources if len(errors) > 1])
+    names, counts = np.unique(corpus.sources, return_counts=True)
+    several = np.isin(corpus.sources, names[counts > 1])
+    _, between, within = two_levels(corpus.left_out[several], list(corpus.sources[several]), centre=0.0)
     figures = {"between": between, "within": within, "transfer": transfer(corpus)}
     share, scatter = chosen(corpus, figures)
     figures = {"share": share, "scatter": scatter, **figures}
@@ -77,7 +78,7 @@ def main() -> None:
         table.writerow((SLOPES, family, "", numbers))
     (DATA / "stack_spread.csv").write_text(out.getvalue(), "utf-8")
     said = "".join(f"{name}: {value:.4g}\n" for name, value in figures.items())
-    source = f"source: {len(sources)} sources of calibration runs, each left out of the fit (scripts/fit_own_runs.py)\n"
+    source = f"source: {len(names)} sources of calibration runs, each left out of the fit (scripts/fit_own_runs.py)\n"
     (DATA / "own_runs.yaml").write_text(said + source, "utf-8")
     print(said, end="")
 

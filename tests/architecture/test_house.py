@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_250
+MOST_LINES = 51_450
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -33,7 +33,8 @@ what is said of few held-out systems, by 30 for what NCCL would choose, by 150 f
 the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for
 laws of what pipelines and gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of
 whole runs and requirements with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of
-error and inputs of a step that are in doubt, and by 60 for slow chips in estimates, what the ends of pipelines hold and
+error and inputs of a step that are in doubt, by 200 for own
+calibrations where software is named and wider ranges elsewhere, and by 60 for slow chips in estimates, what the ends of pipelines hold and
 gathers around one ring; and down by 840, by 520 as the room of MCL-HPL is counted with what was
 added, and by 780 as that of HPCG is."""
 ADDED = {
@@ -212,11 +213,11 @@ ADDED = {
     "applications/hpl/told.py": 190,
     "report/applications/plan_picture.py": 30,
     "reproductions/mcl_hpl": 930,
-    "reproductions/pitfalls": 215,
+    "reproductions/pitfalls": 370,
     "catalogue/published/pitfalls.py": 55,
     "applications/hpl/noise.py": 150,
     "applications/distribution.py": 70,
-    "applications/hpcg": 910,
+    "applications/hpcg": 1010,
     "applications/hpl_mxp": 670,
     "laws/hpl/refinement.py": 45,
     "applications/stencil": 790,

@@ -47,15 +47,18 @@ def few_groups_deviation(errors: NDArray[np.float64]) -> float:
 
 
 @cites("dersimonian1986meta", place="section 2, the estimate of the variance between studies")
-def two_levels(errors: NDArray[np.float64], groups: Sequence[str]) -> tuple[float, float, float]:
+def two_levels(
+    errors: NDArray[np.float64], groups: Sequence[str], *, centre: float | None = None
+) -> tuple[float, float, float]:
     r"""Bias, and one standard deviation between groups and within them, of errors that their fit did not see.
 
     $$ e_{gi} = \beta + b_g + \varepsilon_{gi}, \qquad
        \sigma^2 = \frac{\sum_g \sum_i (e_{gi} - \bar e_g)^2}{\sum_g (n_g - 1)}, \qquad
        \tau^2 = \max\Big(0,\; \frac{\sum_g (\bar e_g - \beta)^2}{G - 1} - \sigma^2 \overline{1/n_g}\Big) $$
 
-    β is the mean of the groups' means, each counted once. Assumes that groups are drawn alike, and rows within them;
-    with one group the spread between groups is not known and comes out as zero.
+    β is the mean of the groups' means, each counted once; or a `centre` that is known, such as zero for a fit that saw
+    none of them, and G is then divided by in place of G − 1. Assumes that groups are drawn alike, and rows within them;
+    with one group and no centre the spread between groups is not known and comes out as zero.
     """
     names = np.asarray(groups)
     own = [errors[names == name] for name in dict.fromkeys(groups)]
@@ -63,10 +66,12 @@ def two_levels(errors: NDArray[np.float64], groups: Sequence[str]) -> tuple[floa
     freedom = sum(len(one) - 1 for one in own)
     squares = sum(float(np.sum((one - np.mean(one)) ** 2)) for one in own)
     within = squares / freedom if freedom else 0.0
-    if len(own) == 1:
+    if centre is None and len(own) == 1:
         return float(means[0]), 0.0, sqrt(within)
-    between = float(np.var(means, ddof=1)) - within * float(np.mean([1.0 / len(one) for one in own]))
-    return float(np.mean(means)), sqrt(max(between, 0.0)), sqrt(within)
+    about = float(np.mean(means)) if centre is None else centre
+    spread = float(np.sum((means - about) ** 2)) / (len(own) - (centre is None))
+    between = spread - within * float(np.mean([1.0 / len(one) for one in own]))
+    return about, sqrt(max(between, 0.0)), sqrt(within)
 
 
 @cites("jcgm2008gum", place="section 5.1.2, equation 10")

@@ -1,6 +1,5 @@
 """What a few runs of one's own change: estimates drawn from what is known of others towards what they say."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import atan, lgamma, pi, sqrt
 
@@ -13,23 +12,6 @@ Table = NDArray[np.float64]
 _ROUNDS = 5
 """Times that weights are found again; they hardly change after three."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
-
-
-@cites("dersimonian1986meta", place="section 2, the moment estimate of the variance between studies")
-def group_spreads(groups: Sequence[Table]) -> tuple[float, float]:
-    r"""One standard deviation between groups, and one within them.
-
-    $$ \sigma^2 = \frac{\sum_g \sum_i (e_{gi} - \bar e_g)^2}{\sum_g (n_g - 1)}, \qquad
-       \tau^2 = \max\!\left(0,\; \overline{\bar e_g^2} - \sigma^2\, \overline{1/n_g}\right) $$
-
-    e_gi is the logarithm of measured over predicted of row i of group g, by a fit that did not see the group: its
-    mean is then expected to be zero. Every group counts once. Assumes that rows of a group scatter alike.
-    """
-    freedom = sum(len(group) - 1 for group in groups)
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / max(freedom, 1)
-    means = np.array([group.mean() for group in groups])
-    shares = np.array([1.0 / len(group) for group in groups])
-    return sqrt(max(0.0, float(np.mean(means**2) - within * np.mean(shares)))), sqrt(within)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

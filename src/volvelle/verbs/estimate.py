@@ -145,8 +145,7 @@ class Answer(Presentable):
 
     def _event(self, calibration: Calibrations | None = None) -> EventDriven:
         """The replay that this is by."""
-        slow = tuple((straggler.stage, straggler.speed) for straggler in self.stragglers)
-        return EventDriven(calibration, stragglers=slow)
+        return EventDriven(calibration, stragglers=tuple((slow.stage, slow.speed) for slow in self.stragglers))
 
     @cached_property
     def seconds_without_stragglers(self) -> float | None:
@@ -250,10 +249,8 @@ class Answer(Presentable):
     def inputs(self) -> tuple[Input, ...]:
         """The machine's numbers that the estimate uses, with their provenance."""
         chip, fitted = self.cluster.chip, self.fitted.figures
-        element = next(
-            (name for name in (self.step.element, "bf16", "fp16") if name in chip.matrix_rates),
-            self.step.element,
-        )
+        own = self.step.element
+        element = next((name for name in (own, "bf16", "fp16") if name in chip.matrix_rates), own)
         wanted: list[tuple[str, Figure | None, Quantity | None]] = [
             (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
             ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),

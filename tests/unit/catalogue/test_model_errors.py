@@ -43,6 +43,15 @@ def test_two_levels_find_the_spreads_that_errors_were_drawn_with() -> None:
     assert two_levels(np.array([0.1, 0.3]), ["one", "one"])[:2] == pytest.approx((0.2, 0.0))
 
 
+def test_spreads_around_a_centre_that_is_known_are_found_again() -> None:
+    draw = np.random.default_rng(3)
+    errors = np.concatenate([draw.normal(0.2 * draw.normal(), 0.1, 30) for _ in range(400)])
+    groups = [str(place // 30) for place in range(len(errors))]
+    centre, between, within = two_levels(errors, groups, centre=0.0)
+    assert (centre, between) == pytest.approx((0.0, 0.2), rel=0.1)
+    assert within == pytest.approx(0.1, rel=0.02)
+
+
 def test_inputs_in_no_more_doubt_than_those_of_calibration_add_nothing() -> None:
     for inputs in (0.0, 0.02, 0.06):
         assert float(error_beside_inputs(0.15, inputs, known=0.06)) ** 2 + inputs**2 == pytest.approx(0.15**2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from volvelle.laws.shrinkage import group_spreads, linear_posterior, shrunk_shift, student_reach
+from volvelle.laws.shrinkage import linear_posterior, shrunk_shift, student_reach
 
 PRIOR = {"centre": 0.02, "between": 0.15, "within": 0.1, "freedom": 4.0}
 
@@ -27,14 +27,6 @@ def test_more_rows_never_widen_beyond_the_prior_by_more_than_their_own_scatter()
         assert shrunk_shift(np.full(count, 0.3), **PRIOR).scale <= before
     scattered = shrunk_shift(np.array([-1.0, 1.0, -1.0, 1.0]), **PRIOR)
     assert before < scattered.scale < 1.2
-
-
-def test_spreads_of_drawn_groups_are_found_again() -> None:
-    draw = np.random.default_rng(3)
-    groups = [draw.normal(0.2 * draw.normal(), 0.1, 30) for _ in range(400)]
-    between, within = group_spreads(groups)
-    assert between == pytest.approx(0.2, rel=0.1)
-    assert within == pytest.approx(0.1, rel=0.02)
 
 
 @pytest.mark.parametrize("freedom", [1.0, 3.0, 4.0, 7.5, 11.0, 200.0])

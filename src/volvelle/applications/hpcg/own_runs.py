@@ -13,7 +13,8 @@ from volvelle.applications.hpcg.plan import hpcg_layout
 from volvelle.catalogue.left_out import left_out_of
 from volvelle.errors import DescriptionError
 from volvelle.interchange.logs.logged import Log
-from volvelle.laws.shrinkage import group_spreads, shrunk_shift, student_reach
+from volvelle.laws.model_error import two_levels
+from volvelle.laws.shrinkage import shrunk_shift, student_reach
 from volvelle.quantities import percent
 from volvelle.spread import Evidence, LogNormal
 from volvelle.system.cluster import Cluster
@@ -28,11 +29,9 @@ _FAR = 3.5
 @cache
 def _spreads() -> tuple[float, float]:
     """Between machines and within one, by runs on accelerators whose machine the fit did not see."""
-    machines: dict[str, list[float]] = {}
-    for row in left_out_of("hpcg"):
-        if row.regime == "accelerator":
-            machines.setdefault(row.source, []).append(row.residual)
-    return group_spreads([np.array(errors) for errors in machines.values()])
+    rows = [row for row in left_out_of("hpcg") if row.regime == "accelerator"]
+    _, between, within = two_levels(np.array([row.residual for row in rows]), [row.source for row in rows], centre=0.0)
+    return between, within
 
 
 def own_factors(

@@ -12,7 +12,7 @@ VALIDATION = validate_goodput()
 def test_intervals_from_other_systems_hold_what_was_reported() -> None:
     assert len(VALIDATION.runs) == 9
     assert VALIDATION.held >= 7
-    assert VALIDATION.width < 0.24
+    assert VALIDATION.width < 0.25
 
 
 def test_with_their_own_rates_runs_are_within_four_points() -> None:
