@@ -22,20 +22,20 @@ gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every fi
 study runs, by 700 for host memory, margins, whole runs, counts, ways out, kinds of layouts and what if, by 300 for
 names as people write them, searches, narrow terminals and brief answers, by 230 for values that show themselves in a
 few lines and can be pickled, by 380 for reports as values in place of a template, and what pictures of studies and
-validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 50 for
-what questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, by 80
-for what surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and
-names of four networks, by 160 for steps taken apart layer by layer, what they use of memory and network, and files of
-both, by 140 for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of
-one's own by any of three models and what entries of its list tell, by 100 for inputs that are shown as they are set,
-by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
-what is said of few held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of
-the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for
-laws of what pipelines and gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of
-whole runs and requirements with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of
-error and inputs of a step that are in doubt, by 200 for own calibrations where software is named and wider
-ranges elsewhere, and by 60 for slow chips in estimates, what the ends of pipelines hold and gathers around one ring; and down by 840, by 520 as the room of MCL-HPL is counted with what was
-added, and by 780 as that of HPCG is."""
+validations tell, by 420 for weights that are frozen, unpacked and gathered, and what is said of them, by 50 for what
+questions by chance found, by 290 for shapes of models of 2026 and inputs of two more published figures, by 80 for what
+surfaces, validations and figures need to know of serving, by 160 for laws of collectives by algorithm and names of four
+networks, by 160 for steps taken apart layer by layer, what they use of memory and network, and files of both, by 140
+for studies whose batch grows with replicas and whose memory is ignored, by 440 for runs of Linpack of one's own by any
+of three models and what entries of its list tell, by 100 for inputs that are shown as they are set, by 110 for links of
+the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and what is said of few
+held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of the closed form and how it
+is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for laws of what pipelines and
+gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
+with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
+that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
+chips in estimates, what the ends of pipelines hold and gathers around one ring; and down by 840, by 520 as the room of
+MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 35,
     "estimators/sensitivity.py": 70,
