@@ -165,8 +165,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
         watts = power.training * np.exp(np.log(power.doubt) * sampled.normal("power")) * power.pue
         devices = plan.accelerators + _spare_accelerators(plan)
         energy = devices * watts * (running + power.idle * standing)
-        low, centre_grams, high = power.grams_per_kwh
-        grams = low + (high - low) * sampled.quantiles("grid") if low < high else np.full(samples, centre_grams)
+        grams = _around(power.grams_per_kwh, sampled.quantiles("grid"))
         kwh = _quantiles(energy / _KWH)
         tco2e = _quantiles(np.asarray(operational_emissions(energy, intensity=grams / 1e6 / _KWH)))
     spending = tuple(_spending(plan, price, parts, days, sampled) for price in plan.prices)
@@ -291,11 +290,7 @@ def _spending(
     plan: RunPlan, price: HourlyPrice, parts: Mapping[str, float], days: Column, sampled: RunSamples
 ) -> Spending:
     devices = plan.accelerators + _spare_accelerators(plan)
-    hourly = (
-        price.low + (price.high - price.low) * sampled.quantiles(price.way)
-        if price.low < price.high
-        else np.full(len(days), price.middle)
-    )
+    hourly = _around((price.low, price.middle, price.high), sampled.quantiles(price.way))
     lost = sum(parts.values()) - parts[WORK]
     return Spending(
         way=price.way,
@@ -381,3 +376,8 @@ def _quantiles(column: Column) -> Quantiles:
 def _ends(column: Column) -> tuple[float, float]:
     low, high = np.quantile(column, [0.1, 0.9])
     return float(low), float(high)
+
+
+def _around(ends: tuple[float, float, float], quantiles: Column) -> Column:
+    """A figure of which the lowest, the middle and the highest are known: half of its samples on either side."""
+    return np.asarray(np.interp(quantiles, [0.0, 0.5, 1.0], ends))

@@ -67,6 +67,12 @@ def test_dollars_and_energy_scale_with_accelerators_at_equal_days() -> None:
     assert two.kwh.p50 == pytest.approx(2 * one.kwh.p50)
 
 
+def test_a_price_with_a_long_tail_has_its_middle_in_the_middle() -> None:
+    skewed = HourlyPrice(way="rented", low=1.0, middle=3.0, high=20.0)
+    run = run_estimate(replace(with_all(), prices=(skewed,)))
+    assert run.spending[0].usd.p50 == pytest.approx(3.0 * 1024 * 24 * run.days.p50, rel=0.2)
+
+
 def test_a_restart_longer_than_the_time_between_failures_is_an_answer_with_cures() -> None:
     often = JobHazard(parts=(replace(HAZARD.parts[0], rate=1.0 / (128 * 1000.0)),))
     slow = RecoveryPolicy(restart=LogNormal(4000.0, 1.2), stall=LogNormal(1.0, 1.2), detection=0.05)
