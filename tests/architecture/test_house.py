@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 50_970
+MOST_LINES = 51_030
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -31,7 +31,7 @@ one's own by any of three models and what entries of its list tell, by 100 for i
 by 110 for links of the older network shapes and the rule by which a machine routes, by 20 for panels in fewer bytes and
 what is said of few held-out systems, by 30 for what NCCL would choose, by 150 for what a replay needs to know of
 the closed form and how it is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for
-laws of what pipelines and gradients wait for, and by 230 for Student's tails, the inverse normal on columns, two levels
+laws of what pipelines and gradients wait for, and by 290 for Student's tails, the inverse normal on columns, two levels
 of error and inputs of a step that are in doubt; and down by 840, by 520 as the room of MCL-HPL is counted with what was
 added, and by 780 as that of HPCG is."""
 ADDED = {
