@@ -38,12 +38,15 @@ def memory_column(
 
 
 def load_column(
-    time: Callable[[TrainingStep], float], step: TrainingStep, sampler: Sampler
+    time: Callable[[TrainingStep], float], step: TrainingStep, sampler: Sampler, *, central: float
 ) -> tuple[Column, tuple[str, ...]]:
-    """By how much a step is longer or shorter as its busiest expert has more tokens, in proportion to two points."""
+    """By how much a step is longer or shorter as its busiest expert has more tokens, in proportion to two points.
+
+    `central` is its time as asked, `time` that of another step.
+    """
     if "slots" not in step.model.sizes:
         return np.ones(sampler.samples), ()
     own = step.expert_load
     loads = np.asarray(_varied(BUSIEST, BUSIEST_EXPERT, own, sampler))
-    slope = (time(replace(step, expert_load=_TRIED * own)) / time(step) - 1.0) / ((_TRIED - 1.0) * own)
+    slope = (time(replace(step, expert_load=_TRIED * own)) / central - 1.0) / ((_TRIED - 1.0) * own)
     return np.asarray(1.0 + slope * (loads - own)), (BUSIEST,)

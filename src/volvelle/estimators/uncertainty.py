@@ -335,7 +335,12 @@ class UnderUncertainty(TrainingEstimator):
         table = estimator.table(workload, variants, MappingTable.of([mapping]))
         fitted = fitted_constants(system, workload.element)
         known = fitted.step_error
-        load, loads = load_column(lambda step: estimator.estimate(step, system, mapping).time, workload, sampler)
+        load, loads = load_column(
+            lambda step: float(estimator.table(step, system, MappingTable.of([mapping])).time[0]),
+            workload,
+            sampler,
+            central=central.time,
+        )
         held_error = memory_error_column(fitted.memory_error, sampler)
         memory, held = memory_column(central, workload, sampler, held_error)
         samples = Samples(

@@ -98,7 +98,7 @@ def why_unsure(
     sampler = _sampler(samples, seed)
     _, inputs = sampled(asked.cluster, samples=2, seed=seed)
     mixture = "slots" in asked.step.model.sizes
-    _, loads = load_column(lambda step: 1.0, asked.step, Stratified(2))
+    _, loads = load_column(lambda step: 1.0, asked.step, Stratified(2), central=1.0)
     indices, variance = sobol_indices(_answer(asked, other, estimator), (*inputs, *loads), sampler)
     own, name, rests = _own_error(asked, times, sqrt(variance), mixture=mixture, other=other)
     whole = variance + own**2
@@ -136,11 +136,21 @@ def _sampler(samples: int, seed: int) -> Sampler:
 
 def _answer(asked: Question, other: Question | None, estimator: ClosedForm) -> Callable[[Sampler], Column]:
     """The logarithm of the time, or of one time over another, on the machines that a sampler draws."""
+    centres = {
+        one.mapping: estimator.estimate(one.step, one.cluster, one.mapping).time
+        for one in (asked, other)
+        if one is not None
+    }
 
     def logs(one: Question, sampler: Sampler) -> Column:
         variants, _ = sampled(one.cluster, sampler=sampler)
         table = estimator.table(one.step, variants, MappingTable.of([one.mapping]))
-        load, _ = load_column(lambda step: estimator.estimate(step, one.cluster, one.mapping).time, one.step, sampler)
+        load, _ = load_column(
+            lambda step: estimator.estimate(step, one.cluster, one.mapping).time,
+            one.step,
+            sampler,
+            central=centres[one.mapping],
+        )
         return np.asarray(np.log(np.broadcast_to(table.time, load.shape) * load))
 
     if other is None:
