@@ -59,9 +59,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         ahead = next(layout for layout in (*plan.layouts, *plan.kinds) if layout.p_best is not None)
         likeliest = max((*plan.layouts, *plan.kinds), key=lambda layout: layout.p_best or 0.0)
         console.print(
-            f"It fits with a chance of {100 * (ahead.p_fit or 0.0):.0f} % and is the fastest with one of "
-            f"{100 * (ahead.p_best or 0.0):.0f} %, in the mean {100 * (ahead.regret or 0.0):.0f} % behind the fastest; "
-            f"{plan.sharing} layouts share nine tenths of the chance"
+            f"It fits with a chance of {100 * (ahead.p_fit or 0.0):.0f} % and is the fastest of all with one of "
+            f"{100 * (ahead.p_best or 0.0):.0f} %; {plan.sharing} layouts share nine tenths of the chance"
             + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
         )
     for warning in plan.warnings:

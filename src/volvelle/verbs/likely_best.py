@@ -17,8 +17,9 @@ from volvelle.catalogue.residuals import layout_spreads
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_inputs import memory_column
-from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, model_error_column, sampled
+from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled
 from volvelle.mapping.parallelism import MappingTable
+from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout
 from volvelle.workload.training import TrainingStep
@@ -61,7 +62,8 @@ def sampled_times(
 
 
 def _error(name: str, spread: float, sampler: Sampler) -> Column:
-    return model_error_column(exp(spread), sampler, name=name)
+    """Normal tails: chances by them are what measured pairs show."""
+    return LogNormal(1.0, exp(spread)).at(sampler.column(name))
 
 
 def contest(

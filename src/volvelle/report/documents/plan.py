@@ -30,7 +30,7 @@ class _Taken(Document):
     p_best: float | None
     """Chance that it is the fastest of those compared and that fit."""
     regret: float | None
-    """How much longer it takes than the fastest in the mean, where it fits."""
+    """How much longer it takes than the fastest in the mean, where it fits, were errors of layouts independent."""
 
 
 RankedEntry = create_model(
