@@ -54,7 +54,7 @@ def two_levels(
 
     $$ e_{gi} = \beta + b_g + \varepsilon_{gi}, \qquad
        \sigma^2 = \frac{\sum_g \sum_i (e_{gi} - \bar e_g)^2}{\sum_g (n_g - 1)}, \qquad
-       \tau^2 = \max\Big(0,\; \frac{\sum_g (\bar e_g - \beta)^2}{G - 1} - \sigma^2 \overline{1/n_g}\Big) $$
+       \tau^2 = \max\left(0,\; \frac{\sum_g (\bar e_g - \beta)^2}{G - 1} - \sigma^2 \overline{1/n_g}\right) $$
 
     β is the mean of the groups' means, each counted once; or a `centre` that is known, such as zero for a fit that saw
     none of them, and G is then divided by in place of G − 1. Assumes that groups are drawn alike, and rows within them;

@@ -51,7 +51,7 @@ def hazard_at_age(age: Number, *, since: Sequence[float], rates: Sequence[float]
 def worst_share(shape: Number, *, taken: Number) -> Number:
     r"""Share of all failures that the worst nodes have, where rates of nodes are gamma-distributed.
 
-    $$ s = \int_{1-q}^{1} F^{-1}(u)\,du \Big/ \mathrm{E}\lambda $$
+    $$ s = \frac{1}{\mathrm{E}\lambda} \int_{1-q}^{1} F^{-1}(u)\,du $$
 
     q is the share of nodes taken. Assumes rates of nodes keep: who failed often will.
     """
