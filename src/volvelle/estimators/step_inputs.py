@@ -5,13 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler
 from volvelle.spread import Figure
 from volvelle.workload.training import BUSIEST_EXPERT, FRAGMENTATION, RESERVED, TrainingStep
 
 KEPT, LOST, BUSIEST = "memory a framework keeps", "memory between tensors", "load of the busiest expert"
-_LAW = "fragmented_bytes"
 _TRIED = 1.2
 """How much busier the busiest expert is made to see what that costs."""
 
@@ -23,11 +21,10 @@ def _varied(name: str, figure: Figure, own: float, sampler: Sampler) -> Column |
 
 
 def memory_column(
-    central: TrainingEstimate, step: TrainingStep, sampler: Sampler, error: Column
+    whole: float, tensors: float, step: TrainingStep, sampler: Sampler, error: Column
 ) -> tuple[Column, tuple[str, ...]]:
     """Bytes of the fullest rank: tensors by the error of the model, and what is kept and lost beside them."""
-    beside = sum(part.bytes for part in central.memory if part.law == _LAW)
-    tensors = central.memory_bytes - beside
+    beside = whole - tensors
     if not beside:
         return np.asarray(tensors * error), ()
     kept = _varied(KEPT, RESERVED, float(step.reserved), sampler)

@@ -342,7 +342,8 @@ class UnderUncertainty(TrainingEstimator):
             central=central.time,
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
-        memory, held = memory_column(central, workload, sampler, held_error)
+        beside = sum(part.bytes for part in central.memory if part.law == "fragmented_bytes")
+        memory, held = memory_column(central.memory_bytes, central.memory_bytes - beside, workload, sampler, held_error)
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),

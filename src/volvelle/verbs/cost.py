@@ -7,7 +7,6 @@ from typing import Annotated
 
 import numpy as np
 
-from volvelle.applications.goodput.usual import usual_ettr
 from volvelle.catalogue.prices import PriceBook, PriceModel
 from volvelle.catalogue.schema import Reference
 from volvelle.domains import (
@@ -206,6 +205,8 @@ def cost(
     wanted = None if tokens is None else TOKENS.read(tokens, "tokens")
     ettr = None
     if wanted is not None and of_step is not None and step is not None:
+        from volvelle.applications.goodput.usual import usual_ettr  # noqa: PLC0415 - keeps start-up short
+
         ettr = usual_ettr(cluster, wanted / of_step * STEP_TIME.read(step, "step"))
     return Account(
         inventory=inventory,

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.goodput.usual import usual_ettr
 from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
@@ -19,8 +18,6 @@ from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_cos
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.calibration import Calibrations, FittedConstants, calibrations_of, fitted_constants
-from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
-from volvelle.estimators.event_driven.under_uncertainty import replayed_under_uncertainty
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -44,6 +41,9 @@ from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
+
+if TYPE_CHECKING:
+    from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,17 +134,19 @@ class Answer(Presentable):
         return () if self.speed is None else layer_phases(self.step, self.cluster, self.estimate.mapping)
 
     @cached_property
-    def replayed(self) -> ReplayedStep:
+    def replayed(self) -> "ReplayedStep":
         """The same step task by task, whichever estimator gave the time; refused where no such layout exists."""
         if self.speed is None:
             raise MappingError("there is no such layout, so no step to replay; give one that can exist")
-        problem = EventDriven().problem(self.step, self.estimate.mapping)
+        problem = self._event().problem(self.step, self.estimate.mapping)
         if problem is not None:
             raise MappingError(f"{problem.problem}; {' or '.join(problem.cures)}")
         return self._event().replayed(self.step, self.cluster, self.estimate.mapping)
 
-    def _event(self, calibration: Calibrations | None = None) -> EventDriven:
+    def _event(self, calibration: Calibrations | None = None) -> "EventDriven":
         """The replay that this is by."""
+        from volvelle.estimators.event_driven.estimator import EventDriven  # noqa: PLC0415 - keeps start-up short
+
         return EventDriven(calibration, stragglers=tuple((slow.stage, slow.speed) for slow in self.stragglers))
 
     @cached_property
@@ -152,7 +154,7 @@ class Answer(Presentable):
         """The same step with all chips at full speed; None: no stragglers were given, or there is no such layout."""
         if not self.stragglers or self.speed is None:
             return None
-        return EventDriven().replayed(self.step, self.cluster, self.estimate.mapping).time
+        return replace(self._event(), stragglers=()).replayed(self.step, self.cluster, self.estimate.mapping).time
 
     @cached_property
     def resource_use(self) -> tuple[ResourceUse, ...]:
@@ -361,6 +363,10 @@ def estimate(
         raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
     slow = stragglers_of(stragglers, estimator, mapping.pipeline)
     if slow:
+        from volvelle.estimators.event_driven.under_uncertainty import (  # noqa: PLC0415 - keeps start-up short
+            replayed_under_uncertainty,
+        )
+
         timed, samples = replayed_under_uncertainty(
             step, cluster, mapping, seed=seed, stragglers=tuple((each.stage, each.speed) for each in slow)
         )
@@ -387,6 +393,8 @@ def estimate(
 
 def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) -> TrainingRun:
     """A whole run at the pace of one step, on owned chips and on rented ones where a rent is known."""
+    from volvelle.applications.goodput.usual import usual_ettr  # noqa: PLC0415 - keeps start-up short
+
     rent = rent_of(cluster.chip.name)
     wanted = TOKENS.read(tokens, "tokens")
     return training_run(

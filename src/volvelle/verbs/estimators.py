@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from volvelle.estimators.event_driven.under_uncertainty import replayed_under_uncertainty
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import Samples, UnderUncertainty
@@ -20,6 +19,10 @@ def _closed(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, seed
 
 
 def _event(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, seed: int) -> Sampled:
+    from volvelle.estimators.event_driven.under_uncertainty import (  # noqa: PLC0415 - keeps start-up short
+        replayed_under_uncertainty,
+    )
+
     return replayed_under_uncertainty(step, cluster, mapping, seed=seed)
 
 

@@ -47,18 +47,25 @@ def sampled_times(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Seconds of every layout on every sampled machine with errors of layouts, and whether it fits there."""
     variants, _ = sampled(cluster, sampler=sampler)
+    count, samples = len(layouts), sampler.samples
+    mappings = MappingTable.of([layout.mapping for layout in layouts])
+    # Every layout on every machine in one table.
+    machines = variants.take(np.tile(np.arange(samples), count))
+    timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
+    times = np.broadcast_to(timed.time, count * samples).reshape(count, samples)
     of_kind, own = layout_spreads()
-    held = memory_error_column(fitted_constants(cluster, step.element).memory_error, sampler)
-    times, fits = [], []
-    for layout in layouts:
-        table = estimator.table(step, variants, MappingTable.of([layout.mapping]))
-        off = _error(f"layouts of kind {layout.kind.name}", of_kind, sampler)
-        off = off * _error(f"layout {layout.mapping}", own, sampler)
-        times.append(np.broadcast_to(table.time, off.shape) * off)
-        central = estimator.estimate(step, cluster, layout.mapping)
-        memory, _ = memory_column(central, step, sampler, held)
-        fits.append(np.broadcast_to(variants.chip.capacity - memory >= 0.0, off.shape))
-    return np.array(times), np.array(fits)
+    off = [
+        _error(f"layouts of kind {layout.kind.name}", of_kind, sampler)
+        * _error(f"layout {layout.mapping}", own, sampler)
+        for layout in layouts
+    ]
+    error = memory_error_column(fitted_constants(cluster, step.element).memory_error, sampler)
+    whole = estimator.table(step, cluster, mappings).memory_bytes
+    tensors = estimator.table(replace(step, reserved=0.0, fragmentation=0.0), cluster, mappings).memory_bytes
+    memory = [
+        memory_column(float(whole[place]), float(tensors[place]), step, sampler, error)[0] for place in range(count)
+    ]
+    return times * np.array(off), np.asarray(variants.chip.capacity - np.array(memory) >= 0.0)
 
 
 def _error(name: str, spread: float, sampler: Sampler) -> Column:
