@@ -5,6 +5,7 @@ compared on the same chips, an input more leaves the others as they were, and th
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol, final
 
@@ -47,5 +48,16 @@ class Stratified:
 
     def column(self, name: str) -> Column:
         """Quantiles of an input."""
-        generator = generator_of(name, self.seed)
-        return np.asarray((generator.permutation(self.samples) + generator.random(self.samples)) / self.samples)
+        return (_kept if self.samples <= _SHORT else _stratified)(name, self.samples, self.seed)
+
+
+def _stratified(name: str, samples: int, seed: int) -> Column:
+    generator = generator_of(name, seed)
+    found = np.asarray((generator.permutation(samples) + generator.random(samples)) / samples)
+    found.flags.writeable = False
+    return found
+
+
+_SHORT = 512
+"""Columns up to here are kept: thousands of questions in a row ask for the same few hundred, 4 MB at most."""
+_kept = lru_cache(maxsize=1024)(_stratified)
