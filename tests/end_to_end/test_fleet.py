@@ -37,6 +37,7 @@ def test_json_follows_its_published_schema() -> None:
             assert hours == pytest.approx(found["total"]["usd_rented"])
 
 
+@pytest.mark.long
 def test_a_brief_answer_fits_a_screen() -> None:
     for more in (("--check", "none"), ("--slo", "p99 ttft 1 ms")):
         lines = volvelle(*QUESTION, *more, "--brief").stdout.splitlines()

@@ -45,6 +45,7 @@ def test_json_follows_its_published_schema() -> None:
             assert decode == pytest.approx(found["static"]["tpot"])
 
 
+@pytest.mark.long
 def test_a_brief_answer_fits_a_screen() -> None:
     for more in (("--batch", "16"), ("--load", "closed 8"), ("--weights", "bf16", "--tp", "1")):
         lines = volvelle(*QUESTION, *more, "--brief").stdout.splitlines()

@@ -57,7 +57,12 @@ def test_a_thousand_damaged_traces_are_answered_or_refused_with_the_file(part: i
     assert refused > 20  # the inputs are really damaged
 
 
-@pytest.mark.parametrize("what", EXTREMES)
+def marked(place: int, what: str) -> object:
+    """Every other one here, all by scripts/test long: each shows that a reader ends, and there are several a kind."""
+    return pytest.param(what, marks=() if place % 2 == 0 else pytest.mark.long)
+
+
+@pytest.mark.parametrize("what", [marked(place, what) for place, what in enumerate(EXTREMES)])
 def test_extremes_end_within_ten_seconds_and_a_gigabyte(what: str, tmp_path: Path) -> None:
     name, made = EXTREMES[what]
     file = tmp_path / name

@@ -25,7 +25,7 @@ def test_a_size_of_a_config_is_a_whole_number_that_a_model_may_have(tmp_path: Pa
         assert "it must be a whole number" in reply.last
 
 
-@pytest.mark.parametrize("depth", [5_000, 100_000])
+@pytest.mark.parametrize("depth", [pytest.param(5_000, marks=pytest.mark.long), 100_000])
 @pytest.mark.parametrize(
     ("file", "words"),
     [

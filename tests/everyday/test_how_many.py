@@ -19,7 +19,12 @@ def catalogue() -> Catalogue:
 
 
 @pytest.mark.parametrize(
-    ("system", "days", "unit"), [("dgx-h100", 10.0, 8), ("dgx-a100", 21.0, 8), ("perlmutter", 40.0, 4)]
+    ("system", "days", "unit"),
+    [
+        ("dgx-h100", 10.0, 8),
+        pytest.param("dgx-a100", 21.0, 8, marks=pytest.mark.long),
+        pytest.param("perlmutter", 40.0, 4, marks=pytest.mark.long),
+    ],
 )
 def test_the_fewest_are_those_of_brute_force(catalogue: Catalogue, system: str, days: float, unit: int) -> None:
     found = how_many("llama3-8b", on=system, days=days, catalogue=catalogue, **QUESTION)  # type: ignore[arg-type]

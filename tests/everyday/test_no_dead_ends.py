@@ -14,7 +14,10 @@ def catalogue() -> Catalogue:
     return Catalogue()
 
 
-@pytest.mark.parametrize(("model", "system"), [("llama3-70b", "dgx-h100/8"), ("llama3-405b", "dgx-h200/16")])
+@pytest.mark.parametrize(
+    ("model", "system"),
+    [("llama3-70b", "dgx-h100/8"), pytest.param("llama3-405b", "dgx-h200/16", marks=pytest.mark.long)],
+)
 def test_every_way_out_is_one(
     catalogue: Catalogue, model: str, system: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -120,6 +120,7 @@ def test_an_axis_is_searched(wide: Run) -> None:
     assert "width parallelism of 2" in refused.stderr
 
 
+@pytest.mark.long
 def test_an_axis_is_compiled_like_the_others(wide: Run) -> None:
     wide(
         "-c",

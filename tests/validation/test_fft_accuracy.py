@@ -53,8 +53,8 @@ def test_the_range_holds_about_as_many_held_out_transforms_as_it_says(scored: Ro
 @pytest.mark.parametrize(
     ("transport", "cluster"),
     [
-        ("nccl", "v100-pcie-nccl/8"),
-        ("host-staged", "v100-pcie-staged/8"),
+        pytest.param("nccl", "v100-pcie-nccl/8", marks=pytest.mark.long),
+        pytest.param("host-staged", "v100-pcie-staged/8", marks=pytest.mark.long),
         ("cuda-aware-mpi", "v100-pcie-mpi/8"),
     ],
 )

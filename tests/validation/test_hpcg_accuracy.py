@@ -38,6 +38,7 @@ def test_the_range_holds_about_as_many_held_out_runs_as_it_says(scored: RowValid
     assert 0.70 <= scored.overall("heldout").coverage <= 0.90
 
 
+@pytest.mark.long
 def test_a_fresh_fit_gives_the_constants_of_the_catalogue() -> None:
     fit = fit_hpcg(calibration_rows(hpcg_measurements(), shipped=True))
     for name, found in fit.solver.items():

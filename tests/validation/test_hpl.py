@@ -140,7 +140,8 @@ def test_no_held_out_row_is_skipped_without_a_reason(found: RowValidation) -> No
     assert reasons == {"no accelerator is stated", "no accelerator of the catalogue"}
 
 
-@pytest.mark.parametrize("family", ["pascal", pytest.param("volta", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("family", ["pascal", "volta"])
 def test_shipped_constants_lie_in_what_does_nearly_as_well(family: str) -> None:
     """The fit, made again from calibration rows, allows the values in the file."""
     rows = calibration_rows(hpl_measurements(), shipped=True)

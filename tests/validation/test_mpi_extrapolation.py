@@ -51,7 +51,7 @@ def outer(trace: MessageTrace, rank: int) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize("program", ["ring", "conjugate_gradient"])
+@pytest.mark.parametrize("program", ["ring", pytest.param("conjugate_gradient", marks=pytest.mark.long)])
 def test_a_regular_program_on_16_ranks_is_made_from_4_and_8(folder: Path, program: str) -> None:
     assert same_calls(*made_and_recorded(program, (4, 8), 16, folder))
 

@@ -12,7 +12,7 @@ from volvelle.applications.serving.measurements import serving_measurements
 from volvelle.applications.validation import validate
 
 EVERY = {
-    "iterations": 8,
+    "iterations": 24,
     "static_latency": 6,
     "static_phases": 2,
     "saturated_throughput": 10,

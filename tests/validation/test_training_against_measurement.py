@@ -271,6 +271,7 @@ def test_a_short_table_of_ones_own_is_scored(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.long
 def test_memory_is_printed_as_json() -> None:
     found = run("memory")
     assert set(found) == {"version", "verb", "application", "unit", "overall", "groups", "rows", "skipped"}
