@@ -29,6 +29,7 @@ def test_only_calibration_rows_are_left_out_and_each_once_a_way(word: str) -> No
     assert len({(row.row_id, row.axis) for row in rows}) == len(rows) > 20
 
 
+@pytest.mark.long
 def test_hpcg_and_recommendation_models_fitted_again_are_as_far_off_as_the_file_says() -> None:
     made = {
         "hpcg": hpcg_left_out(calibration_rows(HPCG.rows(), shipped=True)),
