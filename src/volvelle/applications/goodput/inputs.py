@@ -15,7 +15,10 @@ from volvelle.catalogue.reliability import (
     hazards_of,
     part_hazards,
     rate_prior,
+    recorded_days,
     recorded_faults,
+    stated_factor,
+    stated_node_power,
     stated_share,
     stated_time,
     time_prior,
@@ -37,12 +40,8 @@ memory of peers; or replicas that restart alone."""
 _LARGEST_NODE = 16
 _RADIX = 64
 """Ports of a switch."""
-_WATCHED = frozenset({"ampere", "hopper", "blackwell"})
-"""Families of chips on whose clusters faults were counted."""
-_UNWATCHED = 1.5
-"""Doubt in failures of any other chip, as a factor, on top."""
-_LENGTH = 348.98
-"""Days of the recorded trace."""
+_METERED = "h100-sxm"
+"""The chip whose nodes somebody has metered in training: how far off any other's power may be is taken from it."""
 
 
 def node_size(cluster: Cluster) -> int:
@@ -88,8 +87,8 @@ def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
             f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval "
             "is wider for it"
         )
-    if cluster.chip.family not in _WATCHED:
-        doubt = math.hypot(doubt, math.log(_UNWATCHED))
+    if cluster.chip.family not in prior.families:
+        doubt = math.hypot(doubt, math.log(stated_factor("unwatched", "failures").value))
         notes.append(f"failures: none were counted on chips like {cluster.chip.name}; those of GPUs are taken, wider")
     basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {math.exp(doubt):.2f}: {', '.join(prior.studies)}"
     return JobHazard(parts=parts, doubt=math.exp(doubt), basis=basis), tuple(notes)
@@ -178,7 +177,7 @@ def site_power(cluster: Cluster, region: str | None = None, year: int | None = N
             training=float(np.max(watts)),
             idle=stated_share("node-power", "idle_load").value,
             pue=pue,
-            doubt=1.11,
+            doubt=_power_doubt(),
             place=region or "",
             grams_per_kwh=grid,
         ),
@@ -186,12 +185,17 @@ def site_power(cluster: Cluster, region: str | None = None, year: int | None = N
     )
 
 
+def _power_doubt() -> float:
+    metered = stated_node_power(_METERED, "training")
+    return metered.spread.factor if metered is not None and isinstance(metered.spread, LogNormal) else 1.0
+
+
 @cache
-def recorded_out(since: float = 0.0, until: float = _LENGTH) -> NodesOut:
-    """Nodes out in the recorded trace, between two days."""
+def recorded_out(since: float = 0.0, until: float | None = None) -> NodesOut:
+    """Nodes out in the recorded trace, between two days or to its end."""
     faults = recorded_faults()
     starts, ends = np.array([fault.start for fault in faults]), np.array([fault.end for fault in faults])
-    return nodes_out_over(starts, ends, since=since, until=until)
+    return nodes_out_over(starts, ends, since=since, until=recorded_days() if until is None else until)
 
 
 def repair_time() -> float:

@@ -14,11 +14,13 @@ from volvelle.applications.goodput.wall_time import (
     RUNNING,
     WORK,
     Circumstances,
+    ettr_of,
     flatness,
     lucky_time,
     wall_time,
 )
 from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.uncertainty import MODEL
 from volvelle.laws.price import rented_price
 from volvelle.laws.reliability.emissions import operational_emissions
 from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
@@ -26,7 +28,7 @@ from volvelle.laws.reliability.stragglers import straggler_slowdown
 from volvelle.quantities import DAY
 from volvelle.simulation.failures.gaps import ExponentialGaps
 from volvelle.simulation.failures.runs import Recovery, simulate_runs
-from volvelle.spread import standard_normal
+from volvelle.spread import LogNormal, log_normal, standard_normal
 
 _KWH = 3.6e6
 _HOPELESS = 0.05
@@ -162,7 +164,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     kwh = tco2e = None
     if plan.power is not None:
         power = plan.power
-        watts = power.training * np.exp(np.log(power.doubt) * sampled.normal("power")) * power.pue
+        watts = LogNormal(power.training, power.doubt).at(sampled.quantiles("power")) * power.pue
         devices = plan.accelerators + _spare_accelerators(plan)
         energy = devices * watts * (running + power.idle * standing)
         grams = _around(power.grams_per_kwh, sampled.quantiles("grid"))
@@ -201,7 +203,7 @@ def chance_within(plan: RunPlan, days: float, *, samples: int = 4096, seed: int 
 def simulated_chance(plan: RunPlan, days: float, *, runs: int, seed: int = 0) -> float:
     """The same by running it failure by failure, each run with its own draw of what is not known."""
     sampled = RunSamples.of(plan, middle(plan), samples=runs, seed=seed)
-    drawn = replace(sampled.runs, work=np.asarray(sampled.runs.work) * sampled.step)
+    drawn = sampled.grown
     recovery = Recovery(
         work=np.asarray(drawn.chosen),
         stall=np.asarray(drawn.stall),
@@ -242,12 +244,11 @@ class RunSamples:
                 centre,
                 interval=recovery.interval,
                 rate=rate,
-                restart=recovery.restart.median
-                * np.exp(np.log(recovery.restart.factor) * standard_normal(slices("restart"))),
+                restart=recovery.restart.at(slices("restart")),
                 stall=recovery.stall.at(slices("stall")),
             ),
             centre=centre,
-            step=np.exp(doubt * standard_normal(slices("the model"))),
+            step=log_normal(1.0, doubt, slices(MODEL)),
             chance=np.asarray(standard_normal(slices("luck"))),
             seed=seed,
             samples=samples,
@@ -263,27 +264,35 @@ class RunSamples:
 
     def days(self) -> Column:
         """With all that is not known, and luck."""
-        return self._days(self.runs, step=self.step, chance=self.chance)
+        return _days(self.grown, self.chance)
 
-    def _days(self, runs: Circumstances, *, step: Column | float, chance: Column | float) -> Column:
-        grown = replace(runs, work=np.asarray(runs.work) * step)
-        return np.asarray(lucky_time(grown, chance) / DAY)
+    @property
+    def grown(self) -> Circumstances:
+        """Runs whose steps take as long as each sample has them."""
+        return _grown(self.runs, self.step)
 
     def doubts(self) -> Mapping[str, tuple[float, float]]:
         """Ends of days where one thing alone is in doubt."""
         only = {
-            "chance": self._days(self.centre, step=1.0, chance=self.chance),
-            "failures and recovery": self._days(self.runs, step=1.0, chance=0.0),
-            "step time": self._days(self.centre, step=self.step, chance=0.0),
+            "chance": _days(self.centre, self.chance),
+            "failures and recovery": _days(self.runs, 0.0),
+            "step time": _days(_grown(self.centre, self.step), 0.0),
         }
         return {name: _ends(np.broadcast_to(column, (self.samples,))) for name, column in only.items()}
 
     def power_times(self) -> tuple[Column, Column]:
         """Seconds in which accelerators work, and in which they stand."""
-        grown = replace(self.runs, work=np.asarray(self.runs.work) * self.step)
-        parts = wall_time(grown)
+        parts = wall_time(self.grown)
         running = sum(parts[name] for name in RUNNING)
         return np.asarray(running), np.asarray(sum(parts.values()) - running)
+
+
+def _grown(runs: Circumstances, step: Column) -> Circumstances:
+    return replace(runs, work=np.asarray(runs.work) * step)
+
+
+def _days(runs: Circumstances, chance: Column | float) -> Column:
+    return np.asarray(lucky_time(runs, chance) / DAY)
 
 
 def _spending(
@@ -350,7 +359,7 @@ def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tu
     )
     cures = []
     free = replace(run, restart=0.0, interval=None)
-    best = float(np.asarray(wall_time(free)[WORK] / sum(wall_time(free).values())))
+    best = float(np.asarray(ettr_of(free)))
     if best > _CURED:
         cures.append(
             f"a restart of at most {between * np.log(best / _CURED) / 60:.3g} min would make {100 * _CURED:.0f} % "
@@ -361,8 +370,7 @@ def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tu
         cures.append(f"{max(2, int(np.ceil(restart / room)))} replicas that each restart alone would do as well")
     counts = np.geomspace(1.0, 1e-4, 400)
     fewer = replace(run, rate=np.asarray(run.rate) * counts, interval=None)
-    ratios = np.asarray(wall_time(fewer)[WORK] / sum(wall_time(fewer).values()))
-    enough = counts[ratios >= _CURED]
+    enough = counts[np.asarray(ettr_of(fewer)) >= _CURED]
     if len(enough):
         cures.append(f"{100 * float(enough[0]):.2g} % of the accelerators would fail seldom enough")
     return problem, tuple(cures)

@@ -26,7 +26,7 @@ from volvelle.errors import DescriptionError
 from volvelle.laws.reliability.distributions import gamma_quantile
 from volvelle.laws.reliability.hazards import series_hazard
 from volvelle.quantities import SECONDS, show
-from volvelle.spread import LogNormal, standard_normal
+from volvelle.spread import LogNormal
 
 Column = NDArray[np.float64]
 PLANNED = "planned"
@@ -93,7 +93,7 @@ class JobHazard:
         """Rates at quantiles of what is not known."""
         if self.shape is not None:
             return np.asarray(gamma_quantile(self.shape, self.rate, at=quantiles))
-        return np.asarray(self.rate * np.exp(np.log(self.doubt) * standard_normal(quantiles)))
+        return LogNormal(self.rate, self.doubt).at(quantiles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,12 +54,26 @@ class Circumstances:
         """Work between checkpoints: as given or the best, and never longer than the run."""
         asked = self.interval
         if asked is None:
-            paused = np.asarray(self.stall) + np.asarray(self.slowdown) * self.write
             # Replicas that go on hold the state; a write in flight is not what a failure waits for.
             flight = 0.0 if self.alone else self.write
-            asked = best_asynchronous_interval(self.between, stall=paused, write=flight)
+            asked = best_asynchronous_interval(self.between, stall=self.paused, write=flight)
             asked = np.where(np.asarray(asked) > 0.0, asked, 1.0)
-        return np.minimum(asked, np.asarray(self.work) * self.slow)
+        return np.minimum(asked, self.productive)
+
+    @property
+    def productive(self) -> Seconds:
+        """Seconds of work at the pace that slow nodes allow."""
+        return np.asarray(self.work, dtype=float) * self.slow
+
+    @property
+    def paused(self) -> Seconds:
+        """Seconds that a checkpoint takes from the work: its stall, and what a write behind the work slows it by."""
+        return np.asarray(self.stall) + np.asarray(self.slowdown) * self.write
+
+    @property
+    def stood_still(self) -> Seconds:
+        """Seconds of restart that a failure costs all replicas, where one of them restarts alone."""
+        return np.asarray(self.restart) * (np.asarray(self.detection) + 1.0 / np.asarray(self.replicas) + self.common)
 
     @property
     def left(self) -> Number:
@@ -76,15 +90,13 @@ class Circumstances:
 
 def wall_time(run: Circumstances) -> Mapping[str, Number]:
     """Seconds by part; they sum to the wall time."""
-    productive = np.asarray(run.work, dtype=float) * run.slow
-    interval, between = run.chosen, run.between
-    paused = np.asarray(run.stall) + np.asarray(run.slowdown) * run.write
-    stalls = productive * paused / interval
+    productive, interval, between = run.productive, run.chosen, run.between
+    stalls = productive * run.paused / interval
     if run.alone:
         ettr = elastic_ettr(
             interval,
             between=between,
-            checkpoint=paused,
+            checkpoint=run.paused,
             stall=np.asarray(run.restart) * run.detection,
             catch_up=run.restart,
             replicas=run.replicas,
@@ -93,8 +105,7 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
         )
         with np.errstate(divide="ignore"):
             core = np.minimum(productive / ettr, _LONGEST)
-        lost = np.asarray(run.restart) * (np.asarray(run.detection) + 1.0 / np.asarray(run.replicas) + run.common)
-        restarts = np.minimum(core * lost / between, core - productive - stalls)
+        restarts = np.minimum(core * run.stood_still / between, core - productive - stalls)
         tried = core - restarts
     else:
         common: dict[str, Any] = {"between": between, "stall": run.stall, "write": run.write, "slowdown": run.slowdown}
@@ -123,14 +134,10 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
 
 def chance_variance(run: Circumstances) -> Number:
     """Variance of the wall time by chance alone; of replicas that restart alone, by the number of failures."""
-    productive, interval = np.asarray(run.work, dtype=float) * run.slow, run.chosen
     if run.alone:
-        stopped = np.asarray(run.restart) * (np.asarray(run.detection) + 1.0 / np.asarray(run.replicas) + run.common)
-        return np.asarray(productive * np.asarray(run.rate) * stopped**2 / run.left**2)
-    paused = np.asarray(run.stall) + np.asarray(run.slowdown) * run.write
-    known = {"between": run.between, "stall": paused}
+        return np.asarray(run.productive * np.asarray(run.rate) * run.stood_still**2 / run.left**2)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = run_variance(productive, interval, restart=run.restart, **known)
+        found = run_variance(run.productive, run.chosen, between=run.between, stall=run.paused, restart=run.restart)
     return np.asarray(np.nan_to_num(found, nan=_LONGEST, posinf=_LONGEST) / run.left**2)
 
 

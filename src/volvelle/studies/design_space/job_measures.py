@@ -14,8 +14,9 @@ from volvelle.catalogue.places import middle_intensity
 from volvelle.catalogue.reliability import NODE, rate_prior, stated_share
 from volvelle.economics.cost_breakdown import CostBreakdown
 from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.uncertainty import MODEL
 from volvelle.quantities import DAY, Number
-from volvelle.spread import standard_normal
+from volvelle.spread import log_normal, standard_normal
 
 Column = NDArray[np.float64]
 SAMPLES = 1024
@@ -48,7 +49,7 @@ class WholeRun(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Samples:
-    """Standard normal columns, one for each thing that is not known."""
+    """Quantiles, a column for each thing that is not known; luck is standard normal."""
 
     rate: Column
     restart: Column
@@ -59,17 +60,13 @@ class _Samples:
 
 @cache
 def _samples() -> _Samples:
-    sampler = Stratified(SAMPLES)
-
-    def column(what: str) -> Column:
-        return standard_normal(sampler.column(what))
-
+    column = Stratified(SAMPLES).column
     return _Samples(
         rate=column("failures"),
         restart=column("restart"),
         stall=column("stall"),
-        step=column("the model"),
-        chance=column("luck"),
+        step=column(MODEL),
+        chance=standard_normal(column("luck")),
     )
 
 
@@ -77,16 +74,12 @@ def sampled_runs(seconds: Column, chips: float | Column, doubt: float | Column) 
     """Days, ratio of useful time and running seconds of each point (a row) on every sample (a column)."""
     drawn, prior, policy = _samples(), rate_prior(), recovery_policy()
     count = np.broadcast_to(np.asarray(chips, dtype=float), seconds.shape)[:, None]
-    sizes = np.asarray(count)
-    spread = np.sqrt(
-        prior.deviation**2 * (1 + 1 / len(prior.studies)) + (prior.growth * (np.log(sizes) - prior.middle)) ** 2
-    )
     factor = np.broadcast_to(np.asarray(doubt, dtype=float), seconds.shape)[:, None]
     run = Circumstances(
-        work=seconds[:, None] * np.exp(np.log(factor) * drawn.step),
-        rate=sizes / NODE * prior.median * np.exp(spread * drawn.rate),
-        restart=policy.restart.median * np.exp(np.log(policy.restart.factor) * drawn.restart),
-        stall=policy.stall.median * np.exp(np.log(policy.stall.factor) * drawn.stall),
+        work=log_normal(seconds[:, None], np.log(factor), drawn.step),
+        rate=count / NODE * prior.at(count, drawn.rate),
+        restart=policy.restart.at(drawn.restart),
+        stall=policy.stall.at(drawn.stall),
         detection=policy.detection,
         write=policy.write,
     )

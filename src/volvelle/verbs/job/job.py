@@ -40,10 +40,11 @@ from volvelle.domains import (
     YEAR,
     within_domains,
 )
+from volvelle.economics.usual_terms import USUAL_LIFE, USUAL_USE
 from volvelle.errors import DescriptionError, MappingError, plainly
 from volvelle.laws.reliability.emissions import embodied_emissions
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.quantities import DAY, JULIAN_YEAR
+from volvelle.quantities import DAY
 from volvelle.simulation.failures.gaps import ExponentialGaps
 from volvelle.simulation.failures.runs import Recovery, simulate_runs
 from volvelle.system.cluster import Cluster
@@ -307,7 +308,7 @@ def _embodied(cluster: Cluster, run: RunEstimate) -> float | None:
     if part is None:
         return None
     mass = embodied_mass(part[0]).value / part[1] * cluster.accelerators
-    return float(embodied_emissions(mass, run.days.p50 * DAY, life=4 * JULIAN_YEAR, use=0.8)) / _KILOGRAMS
+    return float(embodied_emissions(mass, run.days.p50 * DAY, life=USUAL_LIFE, use=USUAL_USE)) / _KILOGRAMS
 
 
 def _simulated(run: RunEstimate, seed: int) -> Simulated:
