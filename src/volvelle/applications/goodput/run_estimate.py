@@ -17,13 +17,14 @@ from volvelle.applications.goodput.wall_time import (
     ettr_of,
     flatness,
     lucky_time,
+    waiting_share,
     wall_time,
 )
 from volvelle.estimators.sampler import Stratified
 from volvelle.estimators.uncertainty import MODEL
 from volvelle.laws.price import rented_price
 from volvelle.laws.reliability.emissions import operational_emissions
-from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
+from volvelle.laws.reliability.out_of_service import nodes_out, spares_needed
 from volvelle.laws.reliability.stragglers import straggler_slowdown
 from volvelle.quantities import DAY
 from volvelle.simulation.failures.gaps import ExponentialGaps
@@ -132,8 +133,15 @@ def middle(plan: RunPlan) -> Circumstances:
     recovery, losses = plan.recovery, plan.losses
     waiting = 0.0
     if plan.spares is not None:
-        out = nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair)
-        waiting = float(chance_without_spare(out, dispersion=plan.dispersion, spares=plan.spares))
+        waiting = float(
+            waiting_share(
+                plan.nodes,
+                rate=plan.hazard.rate / plan.nodes,
+                repair=plan.repair,
+                dispersion=plan.dispersion,
+                spares=plan.spares,
+            )
+        )
     run = Circumstances(
         work=plan.work,
         rate=float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0,
@@ -146,7 +154,7 @@ def middle(plan: RunPlan) -> Circumstances:
         replicas=recovery.replicas,
         common=recovery.common,
         slow=float(straggler_slowdown(plan.nodes, share=losses.slow_share, slower=losses.slower)),
-        waiting=min(waiting, 0.999),
+        waiting=waiting,
         planned=losses.planned,
         corruption=losses.corruption,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from volvelle.laws.reliability.asynchronous import asynchronous_time, best_asynchronous_interval
 from volvelle.laws.reliability.elastic import elastic_ettr
 from volvelle.laws.reliability.hazards import time_between
+from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out
 from volvelle.laws.reliability.run_length import run_variance
 from volvelle.quantities import Number, Seconds
 
@@ -17,6 +18,7 @@ WAITING, SLOW, PLANNED_STOPS, CORRUPTION = "waiting for a spare", "slow nodes", 
 PARTS = (WORK, STALLS, REWORK, DETECTION, RESTART, WAITING, SLOW, PLANNED_STOPS, CORRUPTION)
 RUNNING = (WORK, STALLS, REWORK, SLOW)
 """Parts in which accelerators work."""
+_MOST_WAITING = 0.999
 _LONGEST = 1e30
 """Seconds at which a run that never ends is cut off, so that sums stay numbers."""
 
@@ -86,6 +88,12 @@ class Circumstances:
     def alone(self) -> bool:
         """Whether a replica restarts alone."""
         return bool(np.any(np.asarray(self.replicas) > 1.0))
+
+
+def waiting_share(nodes: Number, *, rate: Number, repair: Seconds, dispersion: Number, spares: Number) -> Number:
+    """Share of time in which more nodes are out than there are spares, each failing at some rate; never all of it."""
+    out = nodes_out(nodes, rate=rate, repair=repair)
+    return np.minimum(chance_without_spare(out, dispersion=dispersion, spares=spares), _MOST_WAITING)
 
 
 def wall_time(run: Circumstances) -> Mapping[str, Number]:
