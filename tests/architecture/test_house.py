@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_450
+MOST_LINES = 51_620
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -34,7 +34,8 @@ is asked for, by 80 for sizes of what replicas exchange and options of traces, b
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
 that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring; and down by 840, by 520 as the room of
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 170 for failures, paces and rents
+that studies state; and down by 840, by 520 as the room of
 MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 35,
@@ -225,7 +226,7 @@ ADDED = {
     "laws/stencil.py": 90,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
-    "interchange/workload_form.py": 245,
+    "interchange/workload_form.py": 275,
     "estimators/training/layer_phases.py": 245,
     "report/layers_text.py": 50,
     "estimators/training/resource_use.py": 105,
@@ -261,9 +262,9 @@ ADDED = {
     "mapping/repeated_gathers.py": 60,
     "interchange/logs": 2110,
     "laws/reliability": 660,
-    "catalogue/reliability.py": 290,
+    "catalogue/reliability.py": 320,
     "catalogue/places.py": 100,
-    "applications/goodput": 1390,
+    "applications/goodput": 1400,
     "verbs/job": 425,
     "report/job": 260,
     "report/documents/job.py": 125,
@@ -277,7 +278,11 @@ ADDED = {
     "applications/collectives/own_link.py": 115,
     "catalogue/own_calibrations.py": 200,
     "catalogue/own_spread.py": 75,
-    "studies/design_space/job_measures.py": 165,
+    "studies/design_space/job_measures.py": 170,
+    "studies/design_space/failure_terms.py": 70,
+    "studies/design_space/paced_work.py": 35,
+    "studies/answers/certainty.py": 80,
+    "economics/usual_terms.py": 15,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

@@ -2,20 +2,17 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.presentable import Presentable
 from volvelle.studies.answers.best import Best, best_design
+from volvelle.studies.answers.certainty import Certainty, Chance, certainties_of
 from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.design_study import DesignStudy
-from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.expressions import Expression
-from volvelle.studies.design_space.job_measures import QUANTILES, SAMPLED, WholeRun, run_chance
+from volvelle.studies.design_space.job_measures import QUANTILES, SAMPLED
 from volvelle.studies.design_space.measures import MEASURES, Objective, aim_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
@@ -24,47 +21,6 @@ _JOINT = re.compile(r"\s*(?:,|;|\band\b)\s*")
 _COMPARISON = re.compile(r"[<>=!]")
 _CHANCE = re.compile(r"P\(\s*(\w+)\s*(<=|>=|<|>)\s*(.+?)\s*\)\s*>=?\s*([\d.]+)\s*(%?)")
 """A condition that is to hold with some probability."""
-
-
-_SIGNS: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
-    "<=": np.less_equal,
-    ">=": np.greater_equal,
-    "<": np.less,
-    ">": np.greater,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
-    """A condition that is to hold with some probability."""
-
-    text: str
-    measure: str
-    sign: str
-    bound: str
-    asked: float
-    """How likely it is to be, at least."""
-
-    def of(self, outcome: WholeRun) -> float | None:
-        """How likely a point meets it; None: the bound is no plain number."""
-        try:
-            limit = float(self.bound)
-        except ValueError:
-            return None
-        holds = _SIGNS[self.sign]
-        return float(np.max(run_chance(outcome, self.measure, lambda column: holds(column, limit))))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
-    """How likely two designs meet a condition: the one that is as sure as asked, and the one of an even chance."""
-
-    condition: str
-    asked: float
-    chance: float | None
-    """Of the answer; None: there is none, or the bound is no plain number; as of the next."""
-    median_chance: float | None
-    """Of the design that an even chance would choose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,29 +139,8 @@ def invert(results: Results, study: DesignStudy, text: str) -> Inversion:
             if half and all(name in columns for name in half)
             else None
         )
-    certainties = _certainties(study, wanted, best, median)
+    certainties = certainties_of(study, wanted.chances, best, median)
     return Inversion(study=study, requirement=wanted, best=best, median=median, certainties=certainties)
-
-
-def _certainties(study: DesignStudy, wanted: Requirement, best: Best, median: Best | None) -> tuple[Certainty, ...]:
-    """How likely both designs meet each condition; they are evaluated again, as the results have quantiles alone."""
-    if not wanted.chances or study.published is not None:
-        return ()
-    evaluator = Evaluator(study=study)
-
-    def outcome(found: Best | None) -> WholeRun | None:
-        return None if found is None or found.design is None else evaluator.explain(found.design.number).outcome
-
-    sure, even = outcome(best), outcome(median)
-    return tuple(
-        Certainty(
-            condition=chance.text,
-            asked=chance.asked,
-            chance=None if sure is None else chance.of(sure),
-            median_chance=None if even is None else chance.of(even),
-        )
-        for chance in wanted.chances
-    )
 
 
 def _check(name: str, columns: dict[str, str], study: DesignStudy) -> None:
