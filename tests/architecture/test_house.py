@@ -34,9 +34,9 @@ is asked for, by 80 for sizes of what replicas exchange and options of traces, b
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
 that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 170 for failures, paces and rents
-that studies state; and down by 840, by 520 as the room of
-MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 170 for failures, paces and
+rents that studies state; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as
+that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 35,
     "estimators/sensitivity.py": 70,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from volvelle.applications.goodput.known_figures import LLAMA_DAYS, KnownFigure, llama_causes
 from volvelle.applications.goodput.validation import GoodputValidation, PredictedRun
@@ -12,14 +13,14 @@ from volvelle.report.terminal import print_sheet, wide_console
 
 def print_goodput(validation: GoodputValidation, figures: tuple[KnownFigure, ...], *, worst: int) -> None:
     """Both tables, and the scores as JSON on the last line."""
-    for sheet in _sheets(validation, figures, worst=worst):
+    for sheet in goodput_sheets(validation, figures, worst=worst):
         print_sheet(sheet)
     wide_console().print(json.dumps(scores(validation, figures)), markup=False, soft_wrap=True)
 
 
 def goodput_markdown(validation: GoodputValidation, figures: tuple[KnownFigure, ...]) -> str:
     """The same for a page of the documentation."""
-    return "\n".join(markdown_of(sheet) for sheet in _sheets(validation, figures, worst=100))
+    return "\n".join(markdown_of(sheet) for sheet in goodput_sheets(validation, figures, worst=100))
 
 
 def scores(validation: GoodputValidation, figures: tuple[KnownFigure, ...]) -> Mapping[str, float | int]:
@@ -37,7 +38,27 @@ def scores(validation: GoodputValidation, figures: tuple[KnownFigure, ...]) -> M
     }
 
 
-def _sheets(validation: GoodputValidation, figures: tuple[KnownFigure, ...], *, worst: int) -> tuple[Sheet, ...]:
+def goodput_document(validation: GoodputValidation, figures: tuple[KnownFigure, ...]) -> Mapping[str, object]:
+    """What ``volvelle validate goodput --json`` prints: the scores, and every run and figure."""
+    runs = [
+        {
+            "run": run.row.name,
+            "reported_low": run.row.least,
+            "reported_high": run.row.most,
+            "low": run.low,
+            "middle": run.middle,
+            "high": run.high,
+            "own": run.own,
+            "held": run.held,
+            "source": run.row.source,
+        }
+        for run in validation.runs
+    ]
+    return {**scores(validation, figures), "rows": runs, "published": [asdict(figure) for figure in figures]}
+
+
+def goodput_sheets(validation: GoodputValidation, figures: tuple[KnownFigure, ...], *, worst: int) -> tuple[Sheet, ...]:
+    """Runs, interruptions by cause and published figures."""
     causes = dict(sorted(llama_causes().items(), key=lambda cause: -cause[1]))
     numbers = ("reported", "low", "middle", "high", "own rates")
     return (
