@@ -2,19 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from volvelle.applications.goodput.cures import Remedy, infeasible, remedies
 from volvelle.applications.goodput.run_plan import Column, HourlyPrice, RunPlan
 from volvelle.applications.goodput.wall_time import (
-    DETECTION,
-    RESTART,
-    REWORK,
     RUNNING,
     WORK,
     Circumstances,
-    ettr_of,
     flatness,
     lucky_time,
     waiting_share,
@@ -32,11 +28,6 @@ from volvelle.simulation.failures.runs import Recovery, simulate_runs
 from volvelle.spread import LogNormal, log_normal, standard_normal
 
 _KWH = 3.6e6
-_HOPELESS = 0.05
-"""Share of time besides recovery below which nobody would begin."""
-_CURED = 0.5
-"""The ratio that a cure is to reach."""
-_MOST_REPLICAS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +51,6 @@ class Spending:
     """Of the middle, what interruptions cost."""
 
     warning: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
-    """Something halved, and what the run gains by it."""
-
-    what: str
-    days: float
-    """Fewer."""
-    usd: float | None
-    """Less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,9 +122,11 @@ def middle(plan: RunPlan) -> Circumstances:
                 spares=plan.spares,
             )
         )
+    rate = float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0
     run = Circumstances(
         work=plan.work,
-        rate=float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0,
+        rate=rate,
+        downtime=plan.downtime(rate),
         restart=recovery.restart.median,
         stall=recovery.stall.median,
         detection=recovery.detection,
@@ -167,7 +149,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     parts = {name: float(seconds) for name, seconds in wall_time(centre).items()}
     sampled = RunSamples.of(plan, centre, samples=samples, seed=seed)
     days = sampled.days()
-    problem, cures = _infeasible(centre, parts)
+    problem, cures = infeasible(centre, parts)
     running, standing = sampled.power_times()
     kwh = tco2e = None
     if plan.power is not None:
@@ -195,7 +177,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
         spending=spending,
         kwh=kwh,
         tco2e=tco2e,
-        remedies=_remedies(plan, parts),
+        remedies=remedies(replace(centre, interval=plan.recovery.interval), parts, plan),
         spare_nodes=_spare_nodes(plan),
         problem=problem,
         cures=cures,
@@ -216,6 +198,7 @@ def simulated_chance(plan: RunPlan, days: float, *, runs: int, seed: int = 0) ->
         work=np.asarray(drawn.chosen),
         stall=np.asarray(drawn.stall),
         restart=np.asarray(drawn.restart),
+        downtime=np.asarray(drawn.downtime),
         write=np.asarray(drawn.write),
         slowdown=np.asarray(drawn.slowdown),
     )
@@ -252,6 +235,7 @@ class RunSamples:
                 centre,
                 interval=recovery.interval,
                 rate=rate,
+                downtime=plan.downtime(rate),
                 restart=recovery.restart.at(slices("restart")),
                 stall=recovery.stall.at(slices("stall")),
             ),
@@ -323,23 +307,6 @@ def _spare_accelerators(plan: RunPlan) -> float:
     return 0.0 if plan.spares is None else plan.spares * plan.accelerators / plan.nodes
 
 
-def _remedies(plan: RunPlan, parts: Mapping[str, float]) -> tuple[Remedy, ...]:
-    """What halving the restart, the stall or failures gains; intervals are chosen anew where none was given."""
-    run = replace(middle(plan), interval=plan.recovery.interval)
-    price = plan.prices[0] if plan.prices else None
-    halved: dict[str, dict[str, Any]] = {
-        "halve the restart": {"restart": np.asarray(run.restart) / 2},
-        "halve the stall": {"stall": np.asarray(run.stall) / 2},
-        "halve failures": {"rate": np.asarray(run.rate) / 2},
-    }
-    found = []
-    for what, change in halved.items():
-        saved = sum(parts.values()) - float(sum(wall_time(replace(run, **change)).values()))
-        usd = None if price is None else float(rented_price(saved, plan.accelerators, per_chip_hour=price.middle))
-        found.append(Remedy(what=what, days=saved / DAY, usd=usd))
-    return tuple(sorted(found, key=lambda remedy: -remedy.days))
-
-
 def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
     if not plan.repair or not plan.hazard.rate:
         return None
@@ -351,37 +318,6 @@ def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
         for_99=float(ninety_nine),
         poisson_95=float(spares_needed(mean, dispersion=1.0, at=0.95)),
     )
-
-
-def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
-    """Why the job gets nowhere, and what would cure it."""
-    between, restart = float(run.between), float(np.asarray(run.restart))
-    whole = sum(parts.values())
-    ratio = parts[WORK] / whole
-    recovering = (parts[REWORK] + parts[DETECTION] + parts[RESTART]) / whole
-    if restart < between and recovering <= 1.0 - _HOPELESS:
-        return "", ()
-    problem = (
-        f"a restart takes {restart / 60:.3g} min and failures are {between / 60:.3g} min apart: "
-        f"{100 * ratio:.1g} % of the time is training"
-    )
-    cures = []
-    free = replace(run, restart=0.0, interval=None)
-    best = float(np.asarray(ettr_of(free)))
-    if best > _CURED:
-        cures.append(
-            f"a restart of at most {between * np.log(best / _CURED) / 60:.3g} min would make {100 * _CURED:.0f} % "
-            "training"
-        )
-    room = between * (1.0 - _CURED / best) - restart * float(np.asarray(run.detection)) if best > _CURED else 0.0
-    if room > 0.0 and restart / room < _MOST_REPLICAS:
-        cures.append(f"{max(2, int(np.ceil(restart / room)))} replicas that each restart alone would do as well")
-    counts = np.geomspace(1.0, 1e-4, 400)
-    fewer = replace(run, rate=np.asarray(run.rate) * counts, interval=None)
-    enough = counts[np.asarray(ettr_of(fewer)) >= _CURED]
-    if len(enough):
-        cures.append(f"{100 * float(enough[0]):.2g} % of the accelerators would fail seldom enough")
-    return problem, tuple(cures)
 
 
 def _quantiles(column: Column) -> Quantiles:

@@ -29,7 +29,7 @@ from volvelle.quantities import SECONDS, show
 from volvelle.spread import LogNormal
 
 Column = NDArray[np.float64]
-PLANNED = "planned"
+PLANNED, PREEMPTION = "planned", "preemption"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,17 @@ class JobHazard:
         """Of these, planned ones."""
         return sum(part.events_per_second for part in self.parts if part.part == PLANNED)
 
+    @property
+    def preempted(self) -> float:
+        """Of these, preemptions, which are as stated: nothing of what is not known is in them."""
+        return sum(part.events_per_second for part in self.parts if part.part == PREEMPTION)
+
     def at(self, quantiles: Column) -> Column:
         """Rates at quantiles of what is not known."""
+        failing = self.rate - self.preempted
         if self.shape is not None:
-            return np.asarray(gamma_quantile(self.shape, self.rate, at=quantiles))
-        return LogNormal(self.rate, self.doubt).at(quantiles)
+            return np.asarray(gamma_quantile(self.shape, failing, at=quantiles)) + self.preempted
+        return LogNormal(failing, self.doubt).at(quantiles) + self.preempted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,8 @@ class RecoveryPolicy:
     """More than one: a replica restarts alone, and the others wait for detection only."""
     common: float = number(NO_SHARE, 0.0)
     """Share of failures that stop all replicas."""
+    capacity_wait: float = number(RECOVERY, 0.0)
+    """Seconds after a preemption until there are accelerators again."""
 
     def __post_init__(self) -> None:
         check_fields(self, "recovery")
@@ -211,6 +219,11 @@ class RunPlan:
     def work(self) -> float:
         """Seconds of all phases."""
         return sum(phase.work for phase in self.phases)
+
+    def downtime(self, rate: Column | float) -> Column | float:
+        """Seconds of waiting for capacity after an interruption, on average, at a rate of all interruptions."""
+        waited = self.recovery.capacity_wait * self.hazard.preempted
+        return waited / rate if waited else 0.0
 
     @property
     def tokens(self) -> float:

@@ -1,7 +1,7 @@
 """Where the wall time of a run goes: parts that sum to it, of one run or of columns of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from volvelle.quantities import Number, Seconds
 
 WORK, STALLS, REWORK, DETECTION, RESTART = "work", "stalls", "work done twice", "detection", "restart"
 WAITING, SLOW, PLANNED_STOPS, CORRUPTION = "waiting for a spare", "slow nodes", "planned stops", "silent corruption"
-PARTS = (WORK, STALLS, REWORK, DETECTION, RESTART, WAITING, SLOW, PLANNED_STOPS, CORRUPTION)
+CAPACITY = "waiting for capacity"
+PARTS = (WORK, STALLS, REWORK, DETECTION, RESTART, CAPACITY, WAITING, SLOW, PLANNED_STOPS, CORRUPTION)
 RUNNING = (WORK, STALLS, REWORK, SLOW)
 """Parts in which accelerators work."""
 _MOST_WAITING = 0.999
@@ -33,6 +34,8 @@ class Circumstances:
     restart: Seconds
     stall: Seconds
     detection: Number = 0.5
+    downtime: Seconds = 0.0
+    """After an interruption, on average, before anything can fail again: waiting for capacity."""
     write: Seconds = 0.0
     slowdown: Number = 0.0
     interval: Seconds | None = None
@@ -106,21 +109,26 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
             between=between,
             checkpoint=run.paused,
             stall=np.asarray(run.restart) * run.detection,
-            catch_up=run.restart,
+            catch_up=np.asarray(run.restart) + run.downtime,
             replicas=run.replicas,
             restart=run.restart,
             common=run.common,
         )
         with np.errstate(divide="ignore"):
             core = np.minimum(productive / ettr, _LONGEST)
-        restarts = np.minimum(core * run.stood_still / between, core - productive - stalls)
-        tried = core - restarts
+        missing = np.asarray(run.downtime) / run.replicas
+        lost = np.minimum(core * (run.stood_still + missing) / between, core - productive - stalls)
+        with np.errstate(invalid="ignore"):
+            capacity = np.where(missing > 0.0, lost * missing / (run.stood_still + missing), 0.0)
+        restarts, tried = lost - capacity, core - lost
     else:
         common: dict[str, Any] = {"between": between, "stall": run.stall, "write": run.write, "slowdown": run.slowdown}
         with np.errstate(over="ignore"):
             tried = np.minimum(productive * asynchronous_time(interval, **common), _LONGEST)
+            exposed = np.minimum(productive * asynchronous_time(interval, restart=run.restart, **common), _LONGEST)
+            common["downtime"] = run.downtime
             core = np.minimum(productive * asynchronous_time(interval, restart=run.restart, **common), _LONGEST)
-        restarts = core - tried
+        restarts, capacity = exposed - tried, core - exposed
     # Of the time that nodes are there and nothing is planned, some is void: shares of shares, of which some is left.
     void = core / (1.0 - np.asarray(run.corruption))
     stopped = void / (1.0 - np.asarray(run.planned))
@@ -133,6 +141,7 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
         REWORK: rework,
         DETECTION: restarts * run.detection,
         RESTART: restarts * (1.0 - np.asarray(run.detection)),
+        CAPACITY: capacity + 0.0 * whole,
         WAITING: whole - stopped,
         SLOW: productive - np.asarray(run.work) + 0.0 * whole,
         PLANNED_STOPS: stopped - void,
@@ -145,7 +154,14 @@ def chance_variance(run: Circumstances) -> Number:
     if run.alone:
         return np.asarray(run.productive * np.asarray(run.rate) * run.stood_still**2 / run.left**2)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = run_variance(run.productive, run.chosen, between=run.between, stall=run.paused, restart=run.restart)
+        found = run_variance(
+            run.productive,
+            run.chosen,
+            between=run.between,
+            stall=run.paused,
+            restart=run.restart,
+            downtime=run.downtime,
+        )
     return np.asarray(np.nan_to_num(found, nan=_LONGEST, posinf=_LONGEST) / run.left**2)
 
 
@@ -168,7 +184,5 @@ def ettr_of(run: Circumstances) -> Number:
 def flatness(run: Circumstances) -> tuple[float, float, float]:
     """Effective training time ratio with half the interval, with it, and with twice it."""
     tried = float(np.asarray(run.chosen)) * np.array([0.5, 1.0, 2.0])
-    policy: dict[str, Any] = {"stall": run.stall, "write": run.write, "slowdown": run.slowdown}
-    walls = asynchronous_time(tried, between=run.between, restart=run.restart, **policy)
-    half, same, double = (1.0 / np.asarray(walls)).tolist()
+    half, same, double = np.asarray(ettr_of(replace(run, interval=tried))).tolist()
     return half, same, double
