@@ -273,6 +273,8 @@ HAZARD = NumberDomain(0.0, 1.0, EVENTS_PER_SECOND)
 """Events of one part."""
 RECOVERY = NumberDomain(0.0, 365 * DAY, SECONDS)
 """Stopping, restarting or repairing something."""
+GAP = NumberDomain(1.0, 365 * DAY, SECONDS)
+"""Between two of the same."""
 EVENTS = NumberDomain(0.0, 1e9)
 PART_DAYS = NumberDomain(1e-3, 1e12)
 """Days that parts were watched, all parts together."""

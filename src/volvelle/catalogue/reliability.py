@@ -1,7 +1,7 @@
 """Failures and recovery: what studies say (``data/reliability``), and what they say together of any other cluster."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue, parsed, validated
 from volvelle.catalogue.packaged_rows import packaged_rows
-from volvelle.catalogue.schema import Datum, ReliabilityFile
+from volvelle.catalogue.schema import AgeFile, Datum, ReliabilityFile
 from volvelle.domains import ERROR_FACTOR, HAZARD, MASS, NO_SHARE, POWER, RECOVERY, NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.input_limits import read_text
@@ -239,13 +239,15 @@ def embodied_mass(part: str) -> Figure:
 @cache
 def hazards_by_age(batch: str) -> tuple[tuple[float, float, float], ...]:
     """Years since, years until, deaths a second of one part; of the batches of titan."""
-    entry = next(entry for entry in studies() if entry.ages)
-    sources = _own().sources
-    return tuple(
-        (age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value)
-        for age in entry.ages
-        if age.batch == batch
-    )
+    entry = _study("titan")
+    return _ages(entry, [age for age in entry.ages if age.batch == batch], _own().sources)
+
+
+def _ages(
+    entry: ReliabilityFile, ages: Sequence[AgeFile], sources: Collection[str]
+) -> tuple[tuple[float, float, float], ...]:
+    found = ((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
+    return tuple(sorted(found))
 
 
 @cache
@@ -269,10 +271,23 @@ def recorded_days() -> float:
     return node_days * per_node / accelerators
 
 
+def own_ages(file: Path) -> tuple[tuple[float, float, float], ...]:
+    """Rates by age of a file of one's own, as `hazards_by_age` has them; none where it states none."""
+    entry = _own_entry(file)
+    batches = sorted({age.batch for age in entry.ages})
+    if len(batches) > 1:
+        raise DescriptionError(f"{file.name} states ages of {', '.join(batches)}; keep those of the batch that runs")
+    return _ages(entry, entry.ages, frozenset(age.rate.source for age in entry.ages))
+
+
+def _own_entry(file: Path) -> ReliabilityFile:
+    written = {"name": file.stem, "title": "one's own", **parsed(read_text(file), file.name)}
+    return validated(written, ReliabilityFile, f"hazards of {file.name}")
+
+
 def own_hazards(file: Path) -> tuple[Hazard, ...]:
     """Rates of a file of one's own, in the form of the room; refused where a rate seems to be of another part."""
-    written = {"name": file.stem, "title": "one's own", **parsed(read_text(file), file.name)}
-    entry = validated(written, ReliabilityFile, f"hazards of {file.name}")
+    entry = _own_entry(file)
     if not entry.hazards:
         raise DescriptionError(f"{file.name} states no hazards; it needs part, what_counts and rate of at least one")
     for stated, hazard in zip(entry.hazards, _hazards(entry, _any_source(entry)), strict=True):

@@ -116,7 +116,7 @@ def middle(plan: RunPlan) -> Circumstances:
         waiting = float(
             waiting_share(
                 plan.nodes,
-                rate=plan.hazard.rate / plan.nodes,
+                rate=plan.hazard.failing / plan.nodes,
                 repair=plan.repair,
                 dispersion=plan.dispersion,
                 spares=plan.spares,
@@ -310,7 +310,7 @@ def _spare_accelerators(plan: RunPlan) -> float:
 def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
     if not plan.repair or not plan.hazard.rate:
         return None
-    mean = float(nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair))
+    mean = float(nodes_out(plan.nodes, rate=plan.hazard.failing / plan.nodes, repair=plan.repair))
     ninety_five, ninety_nine = (spares_needed(mean, dispersion=plan.dispersion, at=share) for share in (0.95, 0.99))
     return SpareNodes(
         mean=mean,

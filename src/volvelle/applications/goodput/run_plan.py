@@ -47,9 +47,14 @@ class RunPhase:
         check_fields(self, "phase of a run")
 
     @property
+    def steps(self) -> float:
+        """In all."""
+        return self.tokens / self.tokens_per_step
+
+    @property
     def work(self) -> float:
         """Seconds without anything that goes wrong."""
-        return self.tokens / self.tokens_per_step * self.step
+        return self.steps * self.step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +99,16 @@ class JobHazard:
         """Of these, preemptions, which are as stated: nothing of what is not known is in them."""
         return sum(part.events_per_second for part in self.parts if part.part == PREEMPTION)
 
+    @property
+    def failing(self) -> float:
+        """The others, after which something is repaired."""
+        return self.rate - self.preempted
+
     def at(self, quantiles: Column) -> Column:
         """Rates at quantiles of what is not known."""
-        failing = self.rate - self.preempted
         if self.shape is not None:
-            return np.asarray(gamma_quantile(self.shape, failing, at=quantiles)) + self.preempted
-        return LogNormal(failing, self.doubt).at(quantiles) + self.preempted
+            return np.asarray(gamma_quantile(self.shape, self.failing, at=quantiles)) + self.preempted
+        return LogNormal(self.failing, self.doubt).at(quantiles) + self.preempted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

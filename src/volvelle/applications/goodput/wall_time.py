@@ -61,7 +61,7 @@ class Circumstances:
         if asked is None:
             # Replicas that go on hold the state; a write in flight is not what a failure waits for.
             flight = 0.0 if self.alone else self.write
-            asked = best_asynchronous_interval(self.between, stall=self.paused, write=flight)
+            asked = best_asynchronous_interval(self.between / self._thrown_back, stall=self.paused, write=flight)
             asked = np.where(np.asarray(asked) > 0.0, asked, 1.0)
         return np.minimum(asked, self.productive)
 
@@ -79,6 +79,12 @@ class Circumstances:
     def stood_still(self) -> Seconds:
         """Seconds of restart that a failure costs all replicas, where one of them restarts alone."""
         return np.asarray(self.restart) * (np.asarray(self.detection) + 1.0 / np.asarray(self.replicas) + self.common)
+
+    @property
+    def _thrown_back(self) -> Number:
+        """Share of failures that throw a job back to its last checkpoint; as all, where no replica ever is."""
+        share = np.asarray(self.common)
+        return np.asarray(np.where((share > 0.0) & (np.asarray(self.replicas) > 1.0), share, 1.0))
 
     @property
     def left(self) -> Number:

@@ -92,6 +92,23 @@ def sheets(answer: Job) -> Iterator[Sheet]:
         numbers=frozenset(("days", "share")),
         note="At middle values.",
     )
+    if len(answer.phases) > 1:
+        yield Sheet(
+            title="Phases, without failures",
+            columns=("phase", "tokens", "steps", "time of a step", "days", "layout"),
+            rows=tuple(
+                (
+                    phase.name,
+                    show(phase.run.tokens, TOKEN_COUNT),
+                    f"{phase.run.steps:,.0f}",
+                    show(phase.run.step, SECONDS),
+                    _days(phase.run.work / DAY),
+                    "as measured" if phase.mapping is None else degrees_text(phase.mapping),
+                )
+                for phase in answer.phases
+            ),
+            numbers=frozenset(("tokens", "steps", "time of a step", "days")),
+        )
     yield Sheet(
         title="What would help",
         columns=("change", "days fewer", "less money"),
