@@ -42,16 +42,20 @@ from volvelle.domains import (
 @click.option("--step", type=Within(STEP_TIME), metavar="TIME", help="Time of a step as measured, like '6.3 s'.")
 @click.option(
     "--recovery",
-    type=click.Choice(["asynchronous", "synchronous", "memory", "elastic"]),
+    type=click.Choice(["asynchronous", "synchronous", "memory", "two-tier", "elastic"]),
     default="asynchronous",
     show_default=True,
-    help="Checkpoints written behind the job, with it standing, or kept by peers; or replicas that restart alone.",
+    help="Checkpoints written behind the job, with it standing, kept by peers, or by peers and in storage; or replicas "
+    "that restart alone.",
 )
 @click.option("--restart", type=Within(RECOVERY), metavar="TIME", help="From a fault to the next step, like '12 min'.")
 @click.option("--stall", type=Within(RECOVERY), metavar="TIME", help="That a checkpoint stops the job, like '5 s'.")
 @click.option("--write", type=Within(RECOVERY), metavar="TIME", help="That a checkpoint is in flight, like '60 s'.")
 @click.option("--interval", type=Within(RECOVERY), metavar="TIME", help="Work between checkpoints. [default: the best]")
 @click.option("--replicas", default=1, type=Within(ACCELERATORS), help="That restart alone, with --recovery elastic.")
+@click.option("--survived", type=Within(NO_SHARE), help="Share of failures that two tiers survive in memory.")
+@click.option("--storage-stall", type=Within(RECOVERY), metavar="TIME", help="With two tiers: stall for storage.")
+@click.option("--storage-restart", type=Within(RECOVERY), metavar="TIME", help="With two tiers: restart from storage.")
 @click.option(
     "--common", default="0 %", type=Within(NO_SHARE), help="Share of failures that stop all replicas nevertheless."
 )

@@ -41,7 +41,10 @@ def remedies(run: Circumstances, parts: Mapping[str, float], plan: RunPlan) -> t
     """What halving the restart, the stall or failures gains; intervals are chosen anew where none was given."""
     price = plan.prices[0] if plan.prices else None
     halved: dict[str, dict[str, Any]] = {
-        "halve the restart": {"restart": np.asarray(run.restart) / 2},
+        "halve the restart": {
+            "restart": np.asarray(run.restart) / 2,
+            "storage_restart": np.asarray(run.storage_restart) / 2,
+        },
         "halve the stall": {"stall": np.asarray(run.stall) / 2},
         "halve failures": {"rate": np.asarray(run.rate) / 2},
     }

@@ -33,10 +33,10 @@ from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
 
-Way = Literal["asynchronous", "synchronous", "memory", "elastic"]
-WAYS: tuple[Way, ...] = ("asynchronous", "synchronous", "memory", "elastic")
+Way = Literal["asynchronous", "synchronous", "memory", "two-tier", "elastic"]
+WAYS: tuple[Way, ...] = ("asynchronous", "synchronous", "memory", "two-tier", "elastic")
 """How checkpoints are made and what restarts: copied and written behind the job; with the job standing; kept in the
-memory of peers; or replicas that restart alone."""
+memory of peers; there and now and then in storage; or replicas that restart alone."""
 _LARGEST_NODE = 16
 _RADIX = 64
 """Ports of a switch."""
@@ -133,26 +133,45 @@ def recovery_policy(
     write: float | None = None,
     interval: float | None = None,
     replicas: int = 1,
+    survived: float | None = None,
+    storage_stall: float | None = None,
+    storage_restart: float | None = None,
 ) -> RecoveryPolicy:
     """How a job recovers; what is not given is as studies have it, with their spread."""
     if way not in WAYS:
         raise DescriptionError(f"recovery is {way!r}; it must be one of {', '.join(WAYS)}")
-    usual = time_prior("restart", "automated")
+    tiered = way == "two-tier"
+    if tiered != (survived is not None):
+        raise DescriptionError(
+            "two tiers need the share of failures that a peer's memory survives, like survived='90 %'; nobody "
+            "publishes it, and your own log has it: all but those that take out a node and its peer"
+            if tiered
+            else f"a share of failures that are survived is stated, but recovery is {way}; make it two-tier"
+        )
+    usual = stored = time_prior("restart", "automated")
     detection = stated_share("megascale", "detection_of_restart").value
-    if way == "memory":
+    if way in ("memory", "two-tier"):
         # Nothing is read from storage and nothing is replaced: what is left is noticing it, and starting.
         usual = LogNormal(usual.median * detection, usual.factor)
     behind = way != "synchronous"
     paused = time_prior("stall", "asynchronous" if behind else "synchronous")
-    flight = time_prior("write", "asynchronous").median if behind and way != "memory" else 0.0
+    flight = time_prior("write", "asynchronous").median if behind and way not in ("memory", "two-tier") else 0.0
+    standing = time_prior("stall", "synchronous")
     return RecoveryPolicy(
-        restart=usual if restart is None else LogNormal(restart, 1.0),
-        stall=paused if stall is None else LogNormal(stall, 1.0),
+        restart=_stated(restart, usual),
+        stall=_stated(stall, paused),
         detection=detection,
         write=flight if write is None else write,
         interval=interval,
         replicas=max(replicas, 2) if way == "elastic" else 1,
+        survived=survived,
+        storage_stall=_stated(storage_stall, standing) if tiered else None,
+        storage_restart=_stated(storage_restart, stored) if tiered else None,
     )
+
+
+def _stated(time: float | None, usual: LogNormal) -> LogNormal:
+    return usual if time is None else LogNormal(time, 1.0)
 
 
 def site_power(cluster: Cluster, region: str | None = None, year: int | None = None) -> tuple[SitePower | None, str]:

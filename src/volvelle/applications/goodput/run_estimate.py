@@ -72,6 +72,8 @@ class RunEstimate:
     plan: RunPlan
     interval: float
     """Seconds of work between checkpoints."""
+    segments: float
+    """Checkpoints in memory for each in storage; one where there is one tier."""
     between: float
     """Seconds between interruptions."""
     parts: Mapping[str, float]
@@ -132,6 +134,9 @@ def middle(plan: RunPlan) -> Circumstances:
         detection=recovery.detection,
         write=recovery.write,
         slowdown=recovery.slowdown,
+        survived=recovery.survived or 0.0,
+        storage_stall=None if recovery.storage_stall is None else recovery.storage_stall.median,
+        storage_restart=0.0 if recovery.storage_restart is None else recovery.storage_restart.median,
         interval=recovery.interval,
         replicas=recovery.replicas,
         common=recovery.common,
@@ -167,6 +172,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     return RunEstimate(
         plan=plan,
         interval=float(np.asarray(centre.interval)),
+        segments=float(np.asarray(centre.segments)),
         between=float(centre.between),
         parts=parts,
         days=_quantiles(days),
@@ -238,6 +244,11 @@ class RunSamples:
                 downtime=plan.downtime(rate),
                 restart=recovery.restart.at(slices("restart")),
                 stall=recovery.stall.at(slices("stall")),
+                storage_stall=None if recovery.storage_stall is None else recovery.storage_stall.at(slices("stall")),
+                # Whoever restarts slowly from memory restarts slowly from storage.
+                storage_restart=0.0
+                if recovery.storage_restart is None
+                else recovery.storage_restart.at(slices("restart")),
             ),
             centre=centre,
             step=log_normal(1.0, doubt, slices(MODEL)),

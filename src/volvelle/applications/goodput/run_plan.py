@@ -131,6 +131,12 @@ class RecoveryPolicy:
     """More than one: a replica restarts alone, and the others wait for detection only."""
     common: float = number(NO_SHARE, 0.0)
     """Share of failures that stop all replicas."""
+    survived: float | None = number(NO_SHARE, None)
+    """Share of failures that go back to a checkpoint in the memory of a peer, by the stall and the restart above; None:
+    there is one tier."""
+    storage_stall: LogNormal | None = None
+    """Of checkpoints in storage, to which the other failures go back."""
+    storage_restart: LogNormal | None = None
     capacity_wait: float = number(RECOVERY, 0.0)
     """Seconds after a preemption until there are accelerators again."""
 

@@ -11,6 +11,7 @@ from volvelle.laws.reliability.elastic import elastic_ettr
 from volvelle.laws.reliability.hazards import time_between
 from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out
 from volvelle.laws.reliability.run_length import run_variance
+from volvelle.laws.reliability.two_tier import best_two_tier, two_tier_time
 from volvelle.quantities import Number, Seconds
 
 WORK, STALLS, REWORK, DETECTION, RESTART = "work", "stalls", "work done twice", "detection", "restart"
@@ -38,6 +39,11 @@ class Circumstances:
     """After an interruption, on average, before anything can fail again: waiting for capacity."""
     write: Seconds = 0.0
     slowdown: Number = 0.0
+    survived: Number = 0.0
+    """With two tiers, share of failures that go back to the memory of a peer, by the stall and the restart above."""
+    storage_stall: Seconds | None = None
+    """Of the others, which go back to storage; None: there is one tier."""
+    storage_restart: Seconds = 0.0
     interval: Seconds | None = None
     """None: the best of each."""
     replicas: Number = 1.0
@@ -58,12 +64,29 @@ class Circumstances:
     def chosen(self) -> Seconds:
         """Work between checkpoints: as given or the best, and never longer than the run."""
         asked = self.interval
-        if asked is None:
+        if asked is None and self.storage_stall is not None:
+            asked, _ = self._best_tiers
+        elif asked is None:
             # Replicas that go on hold the state; a write in flight is not what a failure waits for.
             flight = 0.0 if self.alone else self.write
             asked = best_asynchronous_interval(self.between / self._thrown_back, stall=self.paused, write=flight)
             asked = np.where(np.asarray(asked) > 0.0, asked, 1.0)
         return np.minimum(asked, self.productive)
+
+    @property
+    def _best_tiers(self) -> tuple[Seconds, Seconds]:
+        assert self.storage_stall is not None, "there are two tiers"
+        return best_two_tier(
+            self.between, survived=self.survived, memory_stall=self.stall, storage_stall=self.storage_stall
+        )
+
+    @property
+    def segments(self) -> Number:
+        """Checkpoints in memory for each in storage; one where there is one tier."""
+        if self.storage_stall is None:
+            return 1.0
+        storage = np.minimum(self._best_tiers[1], self.productive)
+        return np.asarray(np.maximum(np.round(storage / self.chosen), 1.0))
 
     @property
     def productive(self) -> Seconds:
@@ -73,7 +96,8 @@ class Circumstances:
     @property
     def paused(self) -> Seconds:
         """Seconds that a checkpoint takes from the work: its stall, and what a write behind the work slows it by."""
-        return np.asarray(self.stall) + np.asarray(self.slowdown) * self.write
+        stored = 0.0 if self.storage_stall is None else self.storage_stall / self.segments
+        return np.asarray(self.stall) + np.asarray(self.slowdown) * self.write + stored
 
     @property
     def stood_still(self) -> Seconds:
@@ -109,7 +133,11 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
     """Seconds by part; they sum to the wall time."""
     productive, interval, between = run.productive, run.chosen, run.between
     stalls = productive * run.paused / interval
-    if run.alone:
+    if run.storage_stall is not None:
+        tried, core = (np.minimum(productive * _tiered_time(run, again), _LONGEST) for again in (0.0, 1.0))
+        restarts, capacity = core - tried, core * np.asarray(run.downtime) * np.asarray(run.rate)
+        core = core + capacity
+    elif run.alone:
         ettr = elastic_ettr(
             interval,
             between=between,
@@ -155,8 +183,38 @@ def wall_time(run: Circumstances) -> Mapping[str, Number]:
     }
 
 
+def _tiered_time(run: Circumstances, again: float) -> Number:
+    """Wall time for each second of work with two tiers, with their restarts or (none `again`) without."""
+    assert run.storage_stall is not None, "there are two tiers"
+    return two_tier_time(
+        run.chosen,
+        run.segments,
+        between=run.between,
+        survived=run.survived,
+        memory_stall=run.stall,
+        storage_stall=run.storage_stall,
+        memory_restart=again * np.asarray(run.restart),
+        storage_restart=again * np.asarray(run.storage_restart),
+    )
+
+
+def _tiered_variance(run: Circumstances) -> Number:
+    """By the number of failures and how far each throws back: somewhere in its period, evenly."""
+
+    def squared(restart: Seconds, period: Seconds) -> Number:
+        return np.asarray(restart) ** 2 + np.asarray(restart) * period + np.asarray(period) ** 2 / 3.0
+
+    memory = np.asarray(run.chosen) + run.stall
+    storage = run.segments * memory + np.asarray(run.storage_stall, dtype=float)
+    share = np.asarray(run.survived)
+    lost = share * squared(run.restart, memory) + (1.0 - share) * squared(run.storage_restart, storage)
+    return np.asarray(run.productive * np.asarray(run.rate) * lost / run.left**2)
+
+
 def chance_variance(run: Circumstances) -> Number:
     """Variance of the wall time by chance alone; of replicas that restart alone, by the number of failures."""
+    if run.storage_stall is not None:
+        return _tiered_variance(run)
     if run.alone:
         return np.asarray(run.productive * np.asarray(run.rate) * run.stood_still**2 / run.left**2)
     with np.errstate(over="ignore", invalid="ignore"):

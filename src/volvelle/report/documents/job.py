@@ -104,6 +104,7 @@ class JobDocument(Document):
     contributions: dict[str, float]
     doubts: dict[str, tuple[float, float]] = at("run.doubts")
     checkpoint_interval: float = at("run.interval")
+    checkpoints_per_storage: float = at("run.segments")
     ettr_by_interval: tuple[float, float, float] = at("run.flat")
     spares: SparesEntry | None = at("run.spare_nodes")
     spending: list[SpendingEntry] = at("run.spending")

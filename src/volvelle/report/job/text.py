@@ -50,7 +50,9 @@ def figure_lines(answer: Job) -> Iterator[str]:
     apart = "; ".join(f"{name} {low:.3g} … {high:.3g}" for name, (low, high) in run.doubts.items())
     yield f"days in doubt by one alone: {apart}"
     half, best, double = (percent(ratio) for ratio in run.flat)
-    yield f"checkpoint every {_minutes(run.interval)} of work: ETTR {best}; {half} at half that, {double} at twice"
+    tier = f", every {whole_text(run.segments)} of them to storage" if run.segments > 1 else ""
+    often = f"checkpoint every {_minutes(run.interval)} of work{tier}"
+    yield f"{often}: ETTR {best}; {half} at half that, {double} at twice"
     if run.spare_nodes is not None:
         spare = run.spare_nodes
         yield (

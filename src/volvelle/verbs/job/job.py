@@ -18,7 +18,7 @@ from volvelle.applications.goodput.inputs import (
     stated_hazard,
 )
 from volvelle.applications.goodput.run_estimate import RunEstimate, run_estimate
-from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, OtherLosses, RunPlan
+from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, OtherLosses, RecoveryPolicy, RunPlan
 from volvelle.applications.goodput.wearing import Batch, preempted, worn
 from volvelle.catalogue.places import cloud_places
 from volvelle.catalogue.reliability import embodied_mass, own_hazards
@@ -82,6 +82,9 @@ def job(
     interval: Annotated[str | float | None, RECOVERY] = None,
     replicas: Annotated[int, ACCELERATORS] = 1,
     common: Annotated[str | float, NO_SHARE] = 0.0,
+    survived: Annotated[str | float | None, NO_SHARE] = None,
+    storage_stall: Annotated[str | float | None, RECOVERY] = None,
+    storage_restart: Annotated[str | float | None, RECOVERY] = None,
     spares: Annotated[int | None, SPARES] = None,
     hazard: Path | str | None = None,
     events: Annotated[float | None, EVENTS] = None,
@@ -112,7 +115,8 @@ def job(
     `hazard` names a file of one's own, or `events` in `node_days` were seen; accelerators of an `age` in years also
     wear out, as a batch of Titan's did (`wear`) or as the file's `ages` say. A job that is `preempted_every` so often
     waits for capacity (`capacity_wait`) each time; with `spot`, it pays a cloud's spot price. `recovery` is
-    asynchronous, synchronous, memory (of peers) or elastic (`replicas` restart alone, but for a `common` share of
+    asynchronous, synchronous, memory (of peers), two-tier (there, which a share of failures is `survived` by, and in
+    storage by `storage_stall` and `storage_restart`) or elastic (`replicas` restart alone, but for a `common` share of
     failures); `restart`, `stall`, `write` and `interval` replace what studies say. With `spares`, nodes are waited for
     where more are out. `rent` is a cloud or dollars an hour; with `own`, what owning costs. `region` and `year` say
     whose grid it is. ``check="simulate"`` runs it failure by failure too.
@@ -141,8 +145,16 @@ def job(
         recovery,
         **{
             name: None if given is None else RECOVERY.read(given, name)
-            for name, given in {"restart": restart, "stall": stall, "write": write, "interval": interval}.items()
+            for name, given in {
+                "restart": restart,
+                "stall": stall,
+                "write": write,
+                "interval": interval,
+                "storage_stall": storage_stall,
+                "storage_restart": storage_restart,
+            }.items()
         },
+        survived=None if survived is None else NO_SHARE.read(survived, "survived"),
         replicas=replicas,
     )
     policy = replace(
@@ -172,8 +184,7 @@ def job(
     run = run_estimate(run_plan, seed=seed)
     basis = {
         "failures": failures.basis,
-        "recovery": f"{recovery}: restart {policy.restart.median:.3g} s ×/÷ {policy.restart.factor:.2f}, "
-        f"stall {policy.stall.median:.3g} s ×/÷ {policy.stall.factor:.2f}, write {policy.write:.3g} s",
+        "recovery": _recovery_words(recovery, policy),
         "spares": "from a pool that others fill: neither waited nor paid for" if spares is None else f"{spares} nodes",
         "planned stops": f"{100 * run_plan.losses.planned:g} % of the time",
         "slow nodes": "as in the runs that the step was calibrated on" if not run_plan.losses.slow_share else "stated",
@@ -194,6 +205,20 @@ def job(
         notes=(*notes, *said, *(price.warning for price in prices if price.warning)),
         simulated=simulated(run, seed) if check == "simulate" else None,
     )
+
+
+def _recovery_words(way: str, policy: RecoveryPolicy) -> str:
+    """Times of a way to recover, with their spread."""
+    times = {
+        "restart": policy.restart,
+        "stall": policy.stall,
+        "restart from storage": policy.storage_restart,
+        "stall for storage": policy.storage_stall,
+    }
+    told = ", ".join(
+        f"{name} {time.median:.3g} s ×/÷ {time.factor:.2f}" for name, time in times.items() if time is not None
+    )
+    return f"{way}: {told}, write {policy.write:.3g} s"
 
 
 def _hazard(

@@ -11,12 +11,15 @@ from volvelle.quantities import DAY
 from volvelle.simulation.failures.elastic import ElasticRecovery, simulate_elastic
 from volvelle.simulation.failures.gaps import ExponentialGaps
 from volvelle.simulation.failures.runs import Recovery, SimulatedRuns, simulate_runs
+from volvelle.simulation.failures.tiers import TwoTiers, simulate_tiered_runs
 from volvelle.verbs.job.answer import Simulated
 
 _RUNS = 2000
 """Of a check."""
 _MOST_FAILURES = 20_000
 """Of one of them: ten seconds of a core."""
+_MOST_CHECKPOINTS = 2e6
+"""Of all runs together, one after another."""
 _MOST_PLACES = 400_000
 """Replicas of all runs together that are looked at after every failure."""
 
@@ -33,7 +36,10 @@ def simulated(run: RunEstimate, seed: int) -> Simulated:
             "--check, or of fewer tokens"
         )
     elsewhere = float(np.asarray(centre.left))
-    found = _replicas(centre, seed) if centre.alone else _together(centre, seed)
+    if centre.storage_stall is not None:
+        found = _tiers(centre, float(centre.storage_stall), seed)
+    else:
+        found = _replicas(centre, seed) if centre.alone else _together(centre, seed)
     whole = replace(centre, waiting=0.0, planned=0.0, corruption=0.0)
     return Simulated(
         runs=len(found.time),
@@ -45,8 +51,12 @@ def simulated(run: RunEstimate, seed: int) -> Simulated:
     )
 
 
+def _between(centre: Circumstances) -> float:
+    return float(np.minimum(centre.between, 1e30))
+
+
 def _gaps(centre: Circumstances) -> ExponentialGaps:
-    return ExponentialGaps(mean=float(np.minimum(centre.between, 1e30)))
+    return ExponentialGaps(mean=_between(centre))
 
 
 def _together(centre: Circumstances, seed: int) -> SimulatedRuns:
@@ -74,3 +84,25 @@ def _replicas(centre: Circumstances, seed: int) -> SimulatedRuns:
     )
     runs = max(20, min(_RUNS, _MOST_PLACES // replicas))
     return simulate_elastic(float(centre.productive), recovery, _gaps(centre), runs=runs, seed=seed)
+
+
+def _tiers(centre: Circumstances, storage_stall: float, seed: int) -> SimulatedRuns:
+    tiers = TwoTiers(
+        work=float(np.asarray(centre.chosen)),
+        segments=int(np.asarray(centre.segments)),
+        memory_stall=float(np.asarray(centre.stall)),
+        storage_stall=storage_stall,
+        memory_restart=float(np.asarray(centre.restart)),
+        storage_restart=float(np.asarray(centre.storage_restart)),
+    )
+    if float(np.asarray(centre.downtime)):
+        raise DescriptionError("two tiers on capacity that is taken away are not simulated; ask without --check")
+    checkpoints = float(centre.productive) / tiers.work
+    return simulate_tiered_runs(
+        float(centre.productive),
+        tiers,
+        between=_between(centre),
+        survived=float(np.asarray(centre.survived)),
+        runs=max(20, min(_RUNS, int(_MOST_CHECKPOINTS / checkpoints))),
+        seed=seed,
+    )

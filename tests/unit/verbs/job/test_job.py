@@ -87,6 +87,32 @@ def test_replicas_that_restart_alone_are_simulated_too() -> None:
     assert told.deviation == pytest.approx(told.closed_deviation, rel=0.35)
 
 
+@pytest.mark.parametrize("survived", ["0 %", "90 %"])
+def test_two_tiers_are_simulated_too(survived: str) -> None:
+    often = {**ASKED, "tokens": "300B", "events": 3000, "node_days": 3000, "recovery": "two-tier"}
+    job = volvelle.job("llama3-8b", **often, survived=survived, check="simulate")
+    told = job.simulated
+    assert told is not None
+    assert told.days == pytest.approx(told.closed_days, rel=0.01)
+    assert told.deviation == pytest.approx(told.closed_deviation, rel=0.3)
+    assert sum(job.contributions.values()) == pytest.approx(told.closed_days)
+    assert (job.run.segments > 1) == (survived == "90 %")
+
+
+def test_two_tiers_that_survive_most_beat_one_and_need_to_know_what_they_survive() -> None:
+    often = {**ASKED, "events": 3000, "node_days": 3000}
+    ratios = [
+        volvelle.job("llama3-8b", **often, recovery="two-tier", survived=share).run.central_ettr
+        for share in ("0 %", "50 %", "90 %", "99 %")
+    ]
+    assert ratios == sorted(ratios)
+    assert ratios[-1] > volvelle.job("llama3-8b", **often, recovery="synchronous").run.central_ettr
+    with pytest.raises(DescriptionError, match="peer's memory survives"):
+        volvelle.job("llama3-8b", **ASKED, recovery="two-tier")
+    with pytest.raises(DescriptionError, match="make it two-tier"):
+        volvelle.job("llama3-8b", **ASKED, survived="90 %")
+
+
 def test_preemptions_wait_for_capacity_and_simulation_agrees() -> None:
     firm = volvelle.job("llama3-8b", **ASKED)
     asked = {**ASKED, "preempted_every": "2 h", "capacity_wait": "30 min", "check": "simulate"}
