@@ -59,7 +59,7 @@ class GoodputRuns(Presentable):
 
 
 @overload
-def validate(application: Literal["goodput"]) -> GoodputRuns: ...
+def validate(application: Literal["goodput"]) -> GoodputRuns: ...  # type: ignore[overload-overlap]
 @overload
 def validate(
     application: str,
