@@ -112,8 +112,7 @@ class RunEstimate:
 
 def middle(plan: RunPlan) -> Circumstances:
     """The run with every number in its middle, and its checkpoint interval chosen for that."""
-    recovery, losses = plan.recovery, plan.losses
-    waiting = 0.0
+    losses, waiting = plan.losses, 0.0
     if plan.spares is not None:
         waiting = float(
             waiting_share(
@@ -125,21 +124,9 @@ def middle(plan: RunPlan) -> Circumstances:
             )
         )
     rate = float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0
-    run = Circumstances(
-        work=plan.work,
-        rate=rate,
+    run = replace(
+        plan.recovery.circumstances(plan.work, rate),
         downtime=plan.downtime(rate),
-        restart=recovery.restart.median,
-        stall=recovery.stall.median,
-        detection=recovery.detection,
-        write=recovery.write,
-        slowdown=recovery.slowdown,
-        survived=recovery.survived or 0.0,
-        storage_stall=None if recovery.storage_stall is None else recovery.storage_stall.median,
-        storage_restart=0.0 if recovery.storage_restart is None else recovery.storage_restart.median,
-        interval=recovery.interval,
-        replicas=recovery.replicas,
-        common=recovery.common,
         slow=float(straggler_slowdown(plan.nodes, share=losses.slow_share, slower=losses.slower)),
         waiting=waiting,
         planned=losses.planned,
@@ -231,24 +218,18 @@ class RunSamples:
     def of(cls, plan: RunPlan, centre: Circumstances, *, samples: int, seed: int) -> "RunSamples":
         """Stratified: the same columns for the same seed, whatever the plan."""
         slices = Stratified(samples, seed).column
-        recovery = plan.recovery
         rate = plan.hazard.at(slices("failures")) if plan.hazard.rate else np.zeros(samples)
         # Phases are timed by one model: where it is off, it is off for all of them.
         doubt = sum(phase.work * np.log(phase.doubt) for phase in plan.phases) / plan.work
         return cls(
             # Whoever runs it knows his own stall and failures, and chooses the interval by them.
             runs=replace(
-                centre,
-                interval=recovery.interval,
-                rate=rate,
+                plan.recovery.circumstances(centre.work, rate, restarts=slices("restart"), stalls=slices("stall")),
                 downtime=plan.downtime(rate),
-                restart=recovery.restart.at(slices("restart")),
-                stall=recovery.stall.at(slices("stall")),
-                storage_stall=None if recovery.storage_stall is None else recovery.storage_stall.at(slices("stall")),
-                # Whoever restarts slowly from memory restarts slowly from storage.
-                storage_restart=0.0
-                if recovery.storage_restart is None
-                else recovery.storage_restart.at(slices("restart")),
+                slow=centre.slow,
+                waiting=centre.waiting,
+                planned=centre.planned,
+                corruption=centre.corruption,
             ),
             centre=centre,
             step=log_normal(1.0, doubt, slices(MODEL)),

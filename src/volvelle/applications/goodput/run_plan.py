@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.goodput.wall_time import Circumstances
 from volvelle.domains import (
     ACCELERATORS,
     ERROR_FACTOR,
@@ -25,7 +26,7 @@ from volvelle.domains import (
 from volvelle.errors import DescriptionError
 from volvelle.laws.reliability.distributions import gamma_quantile
 from volvelle.laws.reliability.hazards import series_hazard
-from volvelle.quantities import SECONDS, show
+from volvelle.quantities import SECONDS, Number, Seconds, show
 from volvelle.spread import LogNormal
 
 Column = NDArray[np.float64]
@@ -147,6 +148,33 @@ class RecoveryPolicy:
                 f"a checkpoint takes {show(self.write, SECONDS)} to write, longer than the interval of "
                 f"{show(self.interval, SECONDS)}; give an interval of at least that, or a faster storage"
             )
+
+    def circumstances(
+        self, work: Seconds, rate: Number, *, restarts: Column | None = None, stalls: Column | None = None
+    ) -> Circumstances:
+        """So many seconds of work that recover like this, interrupted at a rate; times at quantiles or in the middle.
+
+        Whoever restarts slowly from memory restarts slowly from storage, and stalls alike for both.
+        """
+
+        def at(time: LogNormal, quantiles: Column | None) -> Seconds:
+            return time.median if quantiles is None else time.at(quantiles)
+
+        return Circumstances(
+            work=work,
+            rate=rate,
+            restart=at(self.restart, restarts),
+            stall=at(self.stall, stalls),
+            detection=self.detection,
+            write=self.write,
+            slowdown=self.slowdown,
+            survived=self.survived or 0.0,
+            storage_stall=None if self.storage_stall is None else at(self.storage_stall, stalls),
+            storage_restart=0.0 if self.storage_restart is None else at(self.storage_restart, restarts),
+            interval=self.interval,
+            replicas=self.replicas,
+            common=self.common,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,14 @@
 """Measures of whole runs that will be interrupted, at quantiles: the same samples at every point."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, lucky_time, wall_time
+from volvelle.applications.goodput.wall_time import RUNNING, WORK, lucky_time, wall_time
 from volvelle.catalogue.places import middle_intensity
 from volvelle.catalogue.reliability import stated_share
 from volvelle.estimators.sampler import Stratified
@@ -92,20 +92,15 @@ def sampled_runs(
 ) -> SampledRuns:
     """Runs of so many seconds of work each, failures as a study states them."""
     drawn, terms = _samples(), failures or FailureTerms()
-    policy = terms.recovery
     count = np.asarray(np.broadcast_to(np.asarray(chips, dtype=float), seconds.shape)[:, None])
     factor = np.broadcast_to(np.asarray(doubt, dtype=float), seconds.shape)[:, None]
-    run = Circumstances(
-        work=log_normal(seconds[:, None], np.log(factor), drawn.step),
-        rate=terms.rates(count, drawn.rate),
-        restart=policy.restart.at(drawn.restart),
-        stall=policy.stall.at(drawn.stall),
-        detection=policy.detection,
-        write=policy.write,
-        slowdown=policy.slowdown,
-        interval=policy.interval,
-        replicas=policy.replicas,
-        common=policy.common,
+    run = replace(
+        terms.recovery.circumstances(
+            log_normal(seconds[:, None], np.log(factor), drawn.step),
+            terms.rates(count, drawn.rate),
+            restarts=drawn.restart,
+            stalls=drawn.stall,
+        ),
         waiting=terms.waiting(count),
     )
     parts = wall_time(run)
