@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_620
+MOST_LINES = 51_630
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -34,7 +34,7 @@ is asked for, by 80 for sizes of what replicas exchange and options of traces, b
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
 that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 170 for failures, paces and
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 180 for failures, paces and
 rents that studies state; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as
 that of HPCG is."""
 ADDED = {
@@ -264,9 +264,9 @@ ADDED = {
     "laws/reliability": 660,
     "catalogue/reliability.py": 330,
     "catalogue/places.py": 100,
-    "applications/goodput": 1600,
+    "applications/goodput": 1650,
     "verbs/job": 640,
-    "report/job": 280,
+    "report/job": 300,
     "report/documents/job.py": 125,
     "cli/job.py": 125,
     "verbs/own_runs": 640,

@@ -29,6 +29,7 @@ from volvelle.domains import (
     HAZARD,
     LIFE,
     MARGIN,
+    NO_SHARE,
     POINTS,
     RECOVERY,
     RENT,
@@ -145,7 +146,7 @@ class FailuresForm(Closed):
     """Failures of eight accelerators that stop the job, the middle; like ``4.1e-3 1/d``."""
     hazard_factor: Annotated[float, ERROR_FACTOR] = 1.0
     """One standard deviation of a stated rate, as a factor; as of restart and stall below."""
-    recovery: Literal["asynchronous", "synchronous", "memory", "elastic"] = "asynchronous"
+    recovery: Literal["asynchronous", "synchronous", "memory", "two-tier", "elastic"] = "asynchronous"
     restart: Annotated[float, in_domain(RECOVERY, "restart"), RECOVERY] | None = None
     restart_factor: Annotated[float, ERROR_FACTOR] = 1.0
     stall: Annotated[float, in_domain(RECOVERY, "stall"), RECOVERY] | None = None
@@ -155,6 +156,12 @@ class FailuresForm(Closed):
     """Work between checkpoints; none: the best at every point."""
     replicas: Annotated[int, ACCELERATORS] = 1
     """That restart alone, where recovery is elastic."""
+    common: Annotated[float, in_domain(NO_SHARE, "common"), NO_SHARE] = 0.0
+    """Share of failures that stop all of them nevertheless."""
+    survived: Annotated[float, in_domain(NO_SHARE, "survived"), NO_SHARE] | None = None
+    """Share of failures that go back to the memory of a peer, where recovery is two-tier; the others to storage."""
+    storage_stall: Annotated[float, in_domain(RECOVERY, "storage_stall"), RECOVERY] | None = None
+    storage_restart: Annotated[float, in_domain(RECOVERY, "storage_restart"), RECOVERY] | None = None
     spares: Annotated[int, SPARES] | None = None
     """Nodes of eight that are waited for where more are out, and paid for; none: a pool that others fill."""
 

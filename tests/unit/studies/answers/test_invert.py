@@ -83,6 +83,17 @@ def test_spares_are_paid_for_and_too_few_are_waited_for() -> None:
     assert many["run_usd.p50"] == pytest.approx(pool["run_usd.p50"] * (1 + 240 / 1024), rel=0.01)
 
 
+def test_two_tiers_that_survive_more_are_done_sooner() -> None:
+    failures = {"hazard": "0.1 1/d", "recovery": "two-tier", "stall": "2 s", "storage_stall": "60 s"}
+    days = [
+        float(Evaluator(study=stated(failures={**failures, "survived": share})).near(1, {}).columns["days.p50"][0])
+        for share in ("10 %", "60 %", "95 %")
+    ]
+    assert days == sorted(days, reverse=True)
+    with pytest.raises(DescriptionError, match="peer's memory survives"):
+        Evaluator(study=stated(failures=failures))
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
