@@ -143,8 +143,8 @@ def recovery_policy(
     tiered = way == "two-tier"
     if tiered != (survived is not None):
         raise DescriptionError(
-            "two tiers need the share of failures that a peer's memory survives, like survived='90 %'; nobody "
-            "publishes it, and your own log has it: all but those that take out a node and its peer"
+            "two tiers need the share of failures that a peer's memory survives, like survived='90 %'; no "
+            "source of ours has it, and your own log does: all but those that take out a node and its peer"
             if tiered
             else f"a share of failures that are survived is stated, but recovery is {way}; make it two-tier"
         )

@@ -25,7 +25,7 @@ def worn(
 ) -> JobHazard:
     """The same with accelerators of an age in years that wear out, as one's own file says or as a batch of Titan's did.
 
-    Deaths come on top of what stops jobs on clusters that were watched, all of which were young.
+    Deaths come on top of what stops jobs on clusters that were watched, whose ages nobody states.
     """
     stated = () if file is None else own_ages(Path(file))
     ages = stated or hazards_by_age(batch)

@@ -245,7 +245,7 @@ def _preemptions(
         if spot or wait is not None:
             raise DescriptionError(
                 "capacity that may be taken away is asked for, but not how often it is; give preempted_every, like "
-                "'12 h': nobody publishes it, and your own log has it"
+                "'12 h': no source of ours has it, and your own log does"
             )
         return None
     if spot and not (isinstance(rent, str) and plainly(rent) in clouds()):
