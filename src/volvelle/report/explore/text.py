@@ -58,7 +58,7 @@ def print_study(ahead: Outlook, *, console: Console | None = None) -> None:
     form = study.form
     works = "; ".join(work_words(work, form) for work in form.workloads)
     drawn = f", drawn from {study.grid.combinations:,} (seed {form.seed})" if study.grid.drawn else ""
-    timed = form.mapping.policy == "best" and not study.maps
+    timed = form.mapping.policy == "best" and not study.maps and any(work.train for work in form.workloads)
     priced = f", about {expected.layouts:,.0f} timed each" if timed else ""
     lines = [
         f"{works}; on {form.system}" if works else f"the design space of {form.published}, as published",
@@ -186,7 +186,8 @@ def print_inversion(inversion: Inversion, console: Console | None = None) -> Non
 def certainty_lines(inversion: Inversion) -> list[str]:
     """How likely both designs are to meet what is asked for, and what being sure takes more."""
     lines = [
-        f"{found.condition}: {percent(found.chance)} for the design above, {percent(found.median_chance)} for this one"
+        f"{found.condition}: {percent(found.chance)} for the answer, {percent(found.median_chance)} for the design of "
+        "an even chance"
         for found in inversion.certainties
         if found.chance is not None and found.median_chance is not None
     ]
