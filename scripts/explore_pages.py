@@ -18,9 +18,17 @@ from volvelle.studies.sweep.manifest import open_results
 __all__ = ["explore_pages"]
 
 STUDIES = Path(__file__).resolve().parent.parent / "examples" / "studies"
-ASKED = "days <= 49 and usd minimal"
+ASKED = {
+    "which-machine": "days <= 49 and usd minimal",
+    "how-sure-measured": "P(days<=30)>=0.9 and run_usd.p50 minimal",
+}
+"""Requirements that pages show the answer of."""
 PICTURES = {"front": front_picture, "tornado": tornado_picture, "heat": heat_picture, "time": time_picture}
-SHOWN = {"which-machine": ("front", "time"), "what-to-build": ("front", "heat", "tornado")}
+SHOWN: dict[str, tuple[str, ...]] = {
+    "which-machine": ("front", "time"),
+    "what-to-build": ("front", "heat", "tornado"),
+    "how-sure-measured": (),
+}
 
 
 def explore_pages() -> dict[str, str]:
@@ -35,10 +43,10 @@ def explore_pages() -> dict[str, str]:
             console = _console()
             print_answers(answers, console)
             found[f"explore-{name}.txt"] = _told(f"explore examples/studies/{name}.yaml", console)
-            if name == "which-machine":
+            if name in ASKED:
                 console = _console()
-                print_inversion(invert(results, study, ASKED), console)
-                asked = f'explore examples/studies/{name}.yaml --invert "{ASKED}"'
+                print_inversion(invert(results, study, ASKED[name]), console)
+                asked = f'explore examples/studies/{name}.yaml --invert "{ASKED[name]}"'
                 found[f"explore-{name}-invert.txt"] = _told(asked, console)
         for picture in pictures:
             drawn = PICTURES[picture](answers)

@@ -273,6 +273,8 @@ HAZARD = NumberDomain(0.0, 1.0, EVENTS_PER_SECOND)
 """Events of one part."""
 RECOVERY = NumberDomain(0.0, 365 * DAY, SECONDS)
 """Stopping, restarting or repairing something."""
+GAP = NumberDomain(1.0, 365 * DAY, SECONDS)
+"""Between two of the same."""
 EVENTS = NumberDomain(0.0, 1e9)
 PART_DAYS = NumberDomain(1e-3, 1e12)
 """Days that parts were watched, all parts together."""
@@ -332,6 +334,10 @@ STATE_BYTES = NumberDomain(0.0, 1024.0)
 STATE_WORK = NumberDomain(0.0, 1e12)
 """FLOP of an optimiser's step, for one parameter."""
 TOKENS = NumberDomain(1.0, 1e20, TOKEN_COUNT)
+PACE = NumberDomain(1e-6, 1e9)
+"""Tokens a second of one accelerator."""
+PACE_EXPONENT = NumberDomain(-1.0, 1.0)
+"""By which that changes with their number."""
 PARAMETERS = NumberDomain(1.0, 1e20)
 WEIGHT = NumberDomain(1e-9, 1e9)
 FACTOR = NumberDomain(0.0, 1e12)

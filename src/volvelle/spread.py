@@ -143,7 +143,7 @@ class LogNormal(AbstractSpread):
 
     def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the inverse of the normal distribution, exponentiated."""
-        return self.median * np.exp(math.log(self.factor) * standard_normal(quantiles))
+        return log_normal(self.median, math.log(self.factor), quantiles)
 
     def times(self, factor: float) -> Self:
         """The median; its factor stays."""
@@ -180,6 +180,13 @@ class LogStudent(AbstractSpread):
     def times(self, factor: float) -> Self:
         """The median; its factor stays."""
         return replace(self, median=factor * self.median)
+
+
+def log_normal(
+    median: NDArray[np.float64] | float, deviation: NDArray[np.float64] | float, quantiles: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log-normal numbers at quantiles, by their median and the deviation of the logarithm; all broadcast."""
+    return np.asarray(median * np.exp(deviation * standard_normal(quantiles)))
 
 
 def model_reach(level: float) -> float:

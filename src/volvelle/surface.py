@@ -79,7 +79,7 @@ from volvelle.verbs.serving.serve import Serving, serve
 from volvelle.verbs.serving.split import SplitServing, serve_split
 from volvelle.verbs.trained import Trained
 from volvelle.verbs.training_step import training_step
-from volvelle.verbs.validate import Validation, validate
+from volvelle.verbs.validate import GoodputRuns, Validation, validate
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Mamba, Mamba2, Transformer
@@ -133,6 +133,7 @@ __all__ = [
     "FittedConstants",
     "Fleet",
     "FullyConnected",
+    "GoodputRuns",
     "GraphError",
     "HyperX",
     "Interval",

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_450
+MOST_LINES = 51_630
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -34,8 +34,9 @@ is asked for, by 80 for sizes of what replicas exchange and options of traces, b
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
 that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring; and down by 840, by 520 as the room of
-MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 180 for failures, paces and
+rents that studies state; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as
+that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 35,
     "estimators/sensitivity.py": 70,
@@ -110,10 +111,10 @@ ADDED = {
     "report/brief_text.py": 110,
     "report/fitted_table.py": 115,
     "presentable.py": 75,
-    "report/notebook": 1340,
+    "report/notebook": 1345,
     "catalogue/shelves.py": 65,
     "verbs/read_model.py": 50,
-    "verbs/validate.py": 70,
+    "verbs/validate.py": 105,
     "verbs/command_words.py": 60,
     "report/figures/row_bars.py": 165,
     "report/estimate_pictures.py": 155,
@@ -139,7 +140,7 @@ ADDED = {
     "workload/families/delta_net.py": 85,
     "workload/families/sparse_index.py": 50,
     "interchange/newer_families.py": 80,
-    "simulation": 4980,
+    "simulation": 5080,
     "laws/network/nccl.py": 75,
     "estimators/nccl.py": 260,
     "catalogue/nccl.py": 85,
@@ -225,7 +226,7 @@ ADDED = {
     "laws/stencil.py": 90,
     "studies/mapped": 330,
     "studies/design_space/mapped_work.py": 130,
-    "interchange/workload_form.py": 245,
+    "interchange/workload_form.py": 275,
     "estimators/training/layer_phases.py": 245,
     "report/layers_text.py": 50,
     "estimators/training/resource_use.py": 105,
@@ -261,13 +262,13 @@ ADDED = {
     "mapping/repeated_gathers.py": 60,
     "interchange/logs": 2110,
     "laws/reliability": 660,
-    "catalogue/reliability.py": 290,
+    "catalogue/reliability.py": 330,
     "catalogue/places.py": 100,
-    "applications/goodput": 1390,
-    "verbs/job": 425,
-    "report/job": 260,
+    "applications/goodput": 1650,
+    "verbs/job": 640,
+    "report/job": 300,
     "report/documents/job.py": 125,
-    "cli/job.py": 95,
+    "cli/job.py": 125,
     "verbs/own_runs": 640,
     "cli/own_runs": 90,
     "report/own_runs": 230,
@@ -277,7 +278,12 @@ ADDED = {
     "applications/collectives/own_link.py": 115,
     "catalogue/own_calibrations.py": 200,
     "catalogue/own_spread.py": 75,
-    "studies/design_space/job_measures.py": 165,
+    "studies/design_space/job_measures.py": 170,
+    "studies/design_space/failure_terms.py": 70,
+    "studies/design_space/paced_work.py": 35,
+    "studies/answers/certainty.py": 80,
+    "economics/usual_terms.py": 15,
+    "interchange/phases_file.py": 50,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""
 MOST_MODULES = 30

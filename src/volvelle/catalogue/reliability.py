@@ -1,22 +1,25 @@
 """Failures and recovery: what studies say (``data/reliability``), and what they say together of any other cluster."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from statistics import fmean, variance
 
+import numpy as np
+from numpy.typing import NDArray
+
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue, parsed, validated
 from volvelle.catalogue.packaged_rows import packaged_rows
-from volvelle.catalogue.schema import Datum, ReliabilityFile
-from volvelle.domains import HAZARD, MASS, NO_SHARE, POWER, RECOVERY, NumberDomain
+from volvelle.catalogue.schema import AgeFile, Datum, ReliabilityFile
+from volvelle.domains import ERROR_FACTOR, HAZARD, MASS, NO_SHARE, POWER, RECOVERY, NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.input_limits import read_text
-from volvelle.quantities import EVENTS_PER_SECOND, show
-from volvelle.spread import Figure, Interval, LogNormal
+from volvelle.quantities import EVENTS_PER_SECOND, Number, show
+from volvelle.spread import Figure, Interval, LogNormal, log_normal
 
 NODE = 8
 """Accelerators of the nodes that rates of the prior are of."""
@@ -53,6 +56,8 @@ class RatePrior:
     largest: int
     """Accelerators of the largest of them."""
     studies: tuple[str, ...]
+    families: frozenset[str]
+    """Of chips, as far as studies name them."""
 
     def spread(self, accelerators: float) -> LogNormal:
         """The rate of one node in a cluster of so many accelerators, none of which anybody has watched.
@@ -60,8 +65,16 @@ class RatePrior:
         Clusters differ, their mean is known from few, and further from their middle size the exponent of growth weighs
         more. The exponent itself is taken as none: from 8 to 1,024 GPUs of one cluster it is 0.026 (rsc-jobs).
         """
-        far = self.growth * (math.log(accelerators) - self.middle)
-        return LogNormal(self.median, math.exp(math.sqrt(self.deviation**2 * (1 + 1 / len(self.studies)) + far**2)))
+        return LogNormal(self.median, math.exp(float(self._deviation_among(accelerators))))
+
+    def at(self, accelerators: Number, quantiles: Number) -> Number:
+        """The same at quantiles; sizes and quantiles broadcast."""
+        return log_normal(self.median, self._deviation_among(accelerators), np.asarray(quantiles))
+
+    def _deviation_among(self, accelerators: Number) -> NDArray[np.float64]:
+        """Of the logarithm of the rate."""
+        far = self.growth * (np.log(accelerators) - self.middle)
+        return np.sqrt(self.deviation**2 * (1 + 1 / len(self.studies)) + far**2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +107,12 @@ def _stating(words: str) -> tuple[ReliabilityFile, ...]:
     return tuple(entry for entry in found if isinstance(entry, ReliabilityFile))
 
 
+def _study(name: str) -> ReliabilityFile:
+    entry = _own().entry("reliability", name)
+    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
+    return entry
+
+
 @cache
 def hazards() -> tuple[Hazard, ...]:
     """Every rate of the package's own studies."""
@@ -104,8 +123,7 @@ def hazards() -> tuple[Hazard, ...]:
 @cache
 def hazards_of(study: str) -> tuple[Hazard, ...]:
     """Every rate of one study."""
-    entry = _own().entry("reliability", study)
-    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
+    entry = _study(study)
     return _hazards(entry, _own().sources)
 
 
@@ -144,6 +162,7 @@ def rate_prior() -> RatePrior:
         middle=middle,
         largest=max(accelerators for _, accelerators, _ in pooled if accelerators is not None),
         studies=tuple(name for name, *_ in pooled),
+        families=frozenset(entry.family for entry in _stating("pooled: true") if entry.hazards and entry.family),
     )
 
 
@@ -178,8 +197,7 @@ def time_prior(phase: str, way: str = "any") -> LogNormal:
 @cache
 def stated_time(study: str, phase: str) -> Figure:
     """The one time of that phase that a study states."""
-    entry = _own().entry("reliability", study)
-    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
+    entry = _study(study)
     stated = next(time for time in entry.times if time.phase == phase)
     return _figure(stated.time, RECOVERY, f"{study}: {phase}", _own().sources)
 
@@ -187,19 +205,24 @@ def stated_time(study: str, phase: str) -> Figure:
 @cache
 def stated_share(study: str, name: str) -> Figure:
     """A share that a study states, like ``slow_nodes`` of megascale."""
-    entry = _own().entry("reliability", study)
-    assert isinstance(entry, ReliabilityFile), "that is what the room holds"
+    entry = _study(study)
     return _figure(entry.shares[name], NO_SHARE, f"{study}: {name}", _own().sources)
 
 
 @cache
-def node_power(chip: str, state: str) -> float | None:
-    """Watts for each accelerator of a whole node in a state (rated, peak, training); None: nobody says."""
+def stated_factor(study: str, name: str) -> Figure:
+    """A doubt that an entry states as a factor, like ``failures`` of unwatched."""
+    entry = _study(study)
+    return _figure(entry.factors[name], ERROR_FACTOR, f"{study}: {name}", _own().sources)
+
+
+@cache
+def stated_node_power(chip: str, state: str) -> Figure | None:
+    """Watts of a whole node of this chip in a state (rated, peak, training), as a study has them; None: none has."""
     for entry in _stating("power:"):
         for stated in entry.power:
             if (stated.chip, stated.state) == (chip, state) and stated.accelerators > 1:
-                whole = _figure(stated.power, POWER, f"{entry.name}: {chip}", _own().sources)
-                return whole.value / stated.accelerators
+                return _figure(stated.power, POWER, f"{entry.name}: {chip}", _own().sources)
     return None
 
 
@@ -216,13 +239,15 @@ def embodied_mass(part: str) -> Figure:
 @cache
 def hazards_by_age(batch: str) -> tuple[tuple[float, float, float], ...]:
     """Years since, years until, deaths a second of one part; of the batches of titan."""
-    entry = next(entry for entry in studies() if entry.ages)
-    sources = _own().sources
-    return tuple(
-        (age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value)
-        for age in entry.ages
-        if age.batch == batch
-    )
+    entry = _study("titan")
+    return _ages(entry, [age for age in entry.ages if age.batch == batch], _own().sources)
+
+
+def _ages(
+    entry: ReliabilityFile, ages: Sequence[AgeFile], sources: Collection[str]
+) -> tuple[tuple[float, float, float], ...]:
+    found = ((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
+    return tuple(sorted(found))
 
 
 @cache
@@ -236,10 +261,33 @@ def recorded_faults() -> tuple[Fault, ...]:
     return tuple(sorted(found, key=lambda fault: fault.start))
 
 
+@cache
+def recorded_days() -> float:
+    """Length of that trace: days of all of its nodes over the nodes."""
+    entry = _study("infinitehbd")
+    watched = next(stated.part_days for stated in entry.hazards if stated.part == "node")
+    stated = (watched, entry.accelerators, entry.accelerators_per_node)
+    node_days, accelerators, per_node = (float(count) for count in stated if count is not None)
+    return node_days * per_node / accelerators
+
+
+def own_ages(file: Path) -> tuple[tuple[float, float, float], ...]:
+    """Rates by age of a file of one's own, as `hazards_by_age` has them; none where it states none."""
+    entry = _own_entry(file)
+    batches = sorted({age.batch for age in entry.ages})
+    if len(batches) > 1:
+        raise DescriptionError(f"{file.name} states ages of {', '.join(batches)}; keep those of the batch that runs")
+    return _ages(entry, entry.ages, frozenset(age.rate.source for age in entry.ages))
+
+
+def _own_entry(file: Path) -> ReliabilityFile:
+    written = {"name": file.stem, "title": "one's own", **parsed(read_text(file), file.name)}
+    return validated(written, ReliabilityFile, f"hazards of {file.name}")
+
+
 def own_hazards(file: Path) -> tuple[Hazard, ...]:
     """Rates of a file of one's own, in the form of the room; refused where a rate seems to be of another part."""
-    written = {"name": file.stem, "title": "one's own", **parsed(read_text(file), file.name)}
-    entry = validated(written, ReliabilityFile, f"hazards of {file.name}")
+    entry = _own_entry(file)
     if not entry.hazards:
         raise DescriptionError(f"{file.name} states no hazards; it needs part, what_counts and rate of at least one")
     for stated, hazard in zip(entry.hazards, _hazards(entry, _any_source(entry)), strict=True):

@@ -327,11 +327,15 @@ class ReliabilityFile(_Strict):
 
     name: Text
     title: Text
+    family: str = ""
+    """Of the chips it was seen on, as chips of the catalogue name theirs; empty: the study does not say."""
     accelerators: Annotated[int, ACCELERATORS] | None = None
     accelerators_per_node: Annotated[int, ACCELERATORS] | None = None
     hazards: list[HazardFile] = []
     times: list[RecoveryTimeFile] = []
     shares: dict[str, Annotated[Datum, NO_SHARE]] = {}
+    factors: dict[str, Annotated[Datum, ERROR_FACTOR]] = {}
+    """One standard deviation of something, as a factor."""
     ages: list[AgeFile] = []
     power: list[NodePowerFile] = []
     embodied: list[EmbodiedFile] = []

@@ -10,7 +10,9 @@ from volvelle.cli.options.shared import batch_options, machine_options
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import (
     ACCELERATORS,
+    AGE,
     EVENTS,
+    GAP,
     LOST_SHARE,
     NO_SHARE,
     PART_DAYS,
@@ -26,7 +28,13 @@ from volvelle.domains import (
 @click.command(short_help="How long a run really takes, failures included, and what it costs and burns.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/1024.")
-@click.option("--tokens", required=True, type=Within(TOKENS), help="Tokens to train on in all, like 15T or 15e12.")
+@click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15T or 15e12.")
+@click.option(
+    "--phases",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Or phases with tokens of each, and what differs: batch, sequence, layout, step.",
+)
 @batch_options()
 @layout_values
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
@@ -34,16 +42,23 @@ from volvelle.domains import (
 @click.option("--step", type=Within(STEP_TIME), metavar="TIME", help="Time of a step as measured, like '6.3 s'.")
 @click.option(
     "--recovery",
-    type=click.Choice(["asynchronous", "synchronous", "memory", "elastic"]),
+    type=click.Choice(["asynchronous", "synchronous", "memory", "two-tier", "elastic"]),
     default="asynchronous",
     show_default=True,
-    help="Checkpoints written behind the job, with it standing, or kept by peers; or replicas that restart alone.",
+    help="Checkpoints written behind the job, with it standing, kept by peers, or by peers and in storage; or replicas "
+    "that restart alone.",
 )
 @click.option("--restart", type=Within(RECOVERY), metavar="TIME", help="From a fault to the next step, like '12 min'.")
 @click.option("--stall", type=Within(RECOVERY), metavar="TIME", help="That a checkpoint stops the job, like '5 s'.")
 @click.option("--write", type=Within(RECOVERY), metavar="TIME", help="That a checkpoint is in flight, like '60 s'.")
 @click.option("--interval", type=Within(RECOVERY), metavar="TIME", help="Work between checkpoints. [default: the best]")
 @click.option("--replicas", default=1, type=Within(ACCELERATORS), help="That restart alone, with --recovery elastic.")
+@click.option("--survived", type=Within(NO_SHARE), help="Share of failures that two tiers survive in memory.")
+@click.option("--storage-stall", type=Within(RECOVERY), metavar="TIME", help="With two tiers: stall for storage.")
+@click.option("--storage-restart", type=Within(RECOVERY), metavar="TIME", help="With two tiers: restart from storage.")
+@click.option(
+    "--common", default="0 %", type=Within(NO_SHARE), help="Share of failures that stop all replicas nevertheless."
+)
 @click.option("--spares", type=Within(SPARES), help="Spare nodes. [default: a pool that others fill]")
 @click.option(
     "--hazard",
@@ -53,6 +68,17 @@ from volvelle.domains import (
 )
 @click.option("--events", type=Within(EVENTS), help="Interruptions that you have seen …")
 @click.option("--node-days", type=Within(PART_DAYS), help="… in so many days of a node.")
+@click.option("--age", type=Within(AGE), metavar="YEARS", help="Of accelerators that wear out, when the run begins.")
+@click.option(
+    "--wear",
+    type=click.Choice(["old", "new"]),
+    default="old",
+    show_default=True,
+    help="With --age: as which batch of Titan's GPUs did, unless a --hazard file has ages.",
+)
+@click.option("--preempted-every", type=Within(GAP), metavar="TIME", help="That capacity is taken away, like '12 h'.")
+@click.option("--capacity-wait", type=Within(RECOVERY), metavar="TIME", help="Until it is back, like '20 min'.")
+@click.option("--spot", is_flag=True, help="Pay the spot price of the cloud in --rent.")
 @click.option(
     "--planned", default="0 %", type=Within(LOST_SHARE), help="Share of time of planned stops and evaluation."
 )

@@ -104,21 +104,20 @@ def goodput(*, worst: int, markdown: bool, as_json: bool) -> None:
 
     Intervals are scored, and what is reported as "more than" or "up to" as a bound. The last line has the scores.
     """
-    from volvelle.applications.goodput.known_figures import known_figures  # noqa: PLC0415 - keeps start-up short
-    from volvelle.applications.goodput.validation import validate_goodput  # noqa: PLC0415 - keeps start-up short
     from volvelle.report.job.validation_text import (  # noqa: PLC0415 - keeps start-up short
+        goodput_document,
         goodput_markdown,
         print_goodput,
-        scores,
     )
+    from volvelle.verbs.validate import validate as verb  # noqa: PLC0415 - keeps start-up short
 
-    validation, figures = validate_goodput(), known_figures()
+    answer = verb("goodput")
     if as_json:
-        click.echo(json_text("validate", dict(scores(validation, figures))))
+        click.echo(json_text("validate", goodput_document(answer.result, answer.figures)))
     elif markdown:
-        click.echo(goodput_markdown(validation, figures))
+        click.echo(goodput_markdown(answer.result, answer.figures))
     else:
-        print_goodput(validation, figures, worst=worst)
+        print_goodput(answer.result, answer.figures, worst=worst)
 
 
 validate.add_command(validate_calibration)

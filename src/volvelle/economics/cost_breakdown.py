@@ -15,6 +15,7 @@ from volvelle.domains import (
     number,
 )
 from volvelle.economics.price_book import AbstractPrices
+from volvelle.economics.usual_terms import CHIP_LOAD, HOST_LOAD, USUAL_ENERGY_PRICE, USUAL_LIFE, USUAL_USE
 from volvelle.errors import OutsideDomainError
 from volvelle.laws.ownership import (
     charged_price,
@@ -40,14 +41,14 @@ _LOADED = frozenset({"chips", "memory", "accelerators"})
 class Terms:
     """What depends on the owner and the site, not on the machine."""
 
-    life: Seconds = number(LIFE, 4 * JULIAN_YEAR)
-    use: Fraction = number(SHARE, 0.8)
+    life: Seconds = number(LIFE, USUAL_LIFE)
+    use: Fraction = number(SHARE, USUAL_USE)
     """Share of its life in which the machine is used."""
-    load: Fraction = number(SHARE, 0.85)
+    load: Fraction = number(SHARE, CHIP_LOAD)
     """Mean power of busy chips and their memory over the rated."""
-    host_load: Fraction = number(SHARE, 0.65)
+    host_load: Fraction = number(SHARE, HOST_LOAD)
     """Likewise of hosts."""
-    energy_price: Number = number(ENERGY_PRICE, 0.10 / 3.6e6)
+    energy_price: Number = number(ENERGY_PRICE, USUAL_ENERGY_PRICE)
     """Dollars a joule."""
     pue: Number | None = number(PUE, None)
     """Power at the meter over power in the racks; None: the machine's own."""

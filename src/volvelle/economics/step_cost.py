@@ -7,11 +7,12 @@ from typing import Protocol
 import numpy as np
 
 from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number
+from volvelle.economics.usual_terms import CHIP_LOAD, HOST_LOAD, USUAL_ENERGY_PRICE, USUAL_LIFE, USUAL_USE
 from volvelle.estimators.result import Range
 from volvelle.estimators.uncertainty import Samples
 from volvelle.laws.energy import run_energy
 from volvelle.laws.price import owned_price
-from volvelle.quantities import JULIAN_YEAR, Dollars, Fraction, Joules, Number, Seconds, Watts
+from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds, Watts
 from volvelle.system.cluster import Cluster
 
 
@@ -19,16 +20,16 @@ from volvelle.system.cluster import Cluster
 class CostAssumptions:
     """What no catalogue can know of one's own machine; stated with every figure."""
 
-    life: Seconds = number(LIFE, 4 * JULIAN_YEAR)
-    use: Fraction = number(SHARE, 0.8)
+    life: Seconds = number(LIFE, USUAL_LIFE)
+    use: Fraction = number(SHARE, USUAL_USE)
     """Share of its life in which the machine is used."""
     overhead: Fraction = number(EXTRA, 0.5)
     """Price of hosts and network over that of the chips."""
-    energy_price: Number = number(ENERGY_PRICE, 0.10 / 3.6e6)
+    energy_price: Number = number(ENERGY_PRICE, USUAL_ENERGY_PRICE)
     """Dollars a joule."""
-    load: Fraction = number(SHARE, 0.85)
+    load: Fraction = number(SHARE, CHIP_LOAD)
     """Mean power of a busy chip over its rated power."""
-    host_load: Fraction = number(SHARE, 0.65)
+    host_load: Fraction = number(SHARE, HOST_LOAD)
     """Mean power of its host, fans and network over theirs: a node of eight H100 was measured at 76 % of its rating."""
 
     def __post_init__(self) -> None:

@@ -20,18 +20,25 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from volvelle.domains import (
+    ACCELERATORS,
     ENERGY_PRICE,
+    ERROR_FACTOR,
     EXPONENT,
     EXTRA,
     FACTOR,
+    HAZARD,
     LIFE,
     MARGIN,
+    NO_SHARE,
     POINTS,
+    RECOVERY,
+    RENT,
     SEED,
     SEQUENCES,
     SHARE,
+    SPARES,
 )
-from volvelle.interchange.workload_form import Closed, WorkloadForm, with_graphs
+from volvelle.interchange.workload_form import Closed, WorkloadForm, in_domain, with_graphs
 from volvelle.interchange.yaml_file import checked_form, read_fields
 
 Scalar = str | int | float | bool
@@ -128,6 +135,42 @@ class CostForm(Closed):
     """How links and switch ports are counted: those that shapes need, or as DFModel counts them."""
     plant: bool = True
     """Building, power and cooling are bought with the machine."""
+    rent: Annotated[float, in_domain(RENT, "rent"), RENT] | None = None
+    """Of one accelerator, like ``3.29 USD/h``: what runs cost is then rented, what machines cost stays owned."""
+
+
+class FailuresForm(Closed):
+    """What interrupts runs and how they recover; what is not said is as studies of the catalogue have it."""
+
+    hazard: Annotated[float, in_domain(HAZARD, "hazard"), HAZARD] | None = None
+    """Failures of eight accelerators that stop the job, the middle; like ``4.1e-3 1/d``."""
+    hazard_factor: Annotated[float, ERROR_FACTOR] = 1.0
+    """One standard deviation of a stated rate, as a factor; as of restart and stall below."""
+    recovery: Literal["asynchronous", "synchronous", "memory", "two-tier", "elastic"] = "asynchronous"
+    restart: Annotated[float, in_domain(RECOVERY, "restart"), RECOVERY] | None = None
+    restart_factor: Annotated[float, ERROR_FACTOR] = 1.0
+    stall: Annotated[float, in_domain(RECOVERY, "stall"), RECOVERY] | None = None
+    stall_factor: Annotated[float, ERROR_FACTOR] = 1.0
+    write: Annotated[float, in_domain(RECOVERY, "write"), RECOVERY] | None = None
+    interval: Annotated[float, in_domain(RECOVERY, "interval"), RECOVERY] | None = None
+    """Work between checkpoints; none: the best at every point."""
+    replicas: Annotated[int, ACCELERATORS] = 1
+    """That restart alone, where recovery is elastic."""
+    common: Annotated[float, in_domain(NO_SHARE, "common"), NO_SHARE] = 0.0
+    """Share of failures that stop all of them nevertheless."""
+    survived: Annotated[float, in_domain(NO_SHARE, "survived"), NO_SHARE] | None = None
+    """Share of failures that go back to the memory of a peer, where recovery is two-tier; the others to storage."""
+    storage_stall: Annotated[float, in_domain(RECOVERY, "storage_stall"), RECOVERY] | None = None
+    storage_restart: Annotated[float, in_domain(RECOVERY, "storage_restart"), RECOVERY] | None = None
+    spares: Annotated[int, SPARES] | None = None
+    """Nodes of eight that are waited for where more are out, and paid for; none: a pool that others fill."""
+
+    @model_validator(mode="after")
+    def _factors_of_what_is_stated(self) -> "FailuresForm":
+        for name in ("hazard", "restart", "stall"):
+            if getattr(self, name) is None and getattr(self, f"{name}_factor") != 1.0:
+                raise ValueError(f"{name}_factor is the doubt in a {name} that is stated; state {name} too")
+        return self
 
 
 class StudyForm(Closed):
@@ -150,6 +193,7 @@ class StudyForm(Closed):
     """Measures to judge by; the first ranks. ``max mfu`` turns one round."""
     constraints: tuple[str, ...] = ()
     costs: CostForm = CostForm()
+    failures: FailuresForm = FailuresForm()
     measures: tuple[str, ...] = ()
     """Further measures to write."""
     facet: str | None = None

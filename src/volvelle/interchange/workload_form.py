@@ -7,11 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from volvelle.domains import (
+    ACCELERATORS,
     BYTE_RATE,
     DEGREE,
+    ERROR_FACTOR,
     FFT_SIDE,
     GRAPH_SIZE,
     LIMIT,
+    PACE,
+    PACE_EXPONENT,
     SEQUENCES,
     SHARE,
     TOKENS,
@@ -67,6 +71,7 @@ _LOOKED_AT = {
         }
     ),
     "map": MAPPED | {"forward", "gpt_layer_only", "assumptions"},
+    "pace": frozenset({"batch", "sequence", "tokens"}),
     "dlrm": frozenset({"batch", "element", "model"}),
     "fft": frozenset({"size"}),
     "hpl": frozenset[str](),
@@ -75,7 +80,7 @@ _LOOKED_AT = {
     "stencil": frozenset({"size", "points", "element"}),
 }
 """Fields that each kind of work has, besides name and weight."""
-_KINDS = ("train", "map", "run")
+_KINDS = ("train", "map", "run", "pace")
 
 
 def _tokens(given: object) -> object:
@@ -86,7 +91,7 @@ def _tokens(given: object) -> object:
         raise ValueError(str(error)) from None
 
 
-def _in(domain: NumberDomain, what: str) -> BeforeValidator:
+def in_domain(domain: NumberDomain, what: str) -> BeforeValidator:
     """A number with its unit, as text."""
 
     def read(given: object) -> object:
@@ -117,14 +122,33 @@ class AssumptionsForm(Closed):
     """Kernels whose results the tensor group adds up, though the graph draws no reader."""
     tables_beside: Annotated[tuple[str, ...], Several] = ()
     """Kernels beside which rows of tables, spread over all chips, are fetched and exchanged."""
-    gradient_rate: Annotated[float, _in(BYTE_RATE, "gradient_rate"), BYTE_RATE] | None = None
+    gradient_rate: Annotated[float, in_domain(BYTE_RATE, "gradient_rate"), BYTE_RATE] | None = None
     """At which replicas exchange gradients; none: that of the network."""
-    matrix_share: Annotated[float, _in(SHARE, "matrix_share"), SHARE] = 1.0
+    matrix_share: Annotated[float, in_domain(SHARE, "matrix_share"), SHARE] = 1.0
     """Of the peak, that every kernel reaches."""
     sram: bool = True
     """Kernels that run together must fit the SRAM."""
     element: str | None = None
     """In which all data are kept; none: as the graph has them."""
+
+
+class PaceForm(Closed):
+    """Training at a pace that somebody measured; nothing of the machine but its size moves it."""
+
+    tokens_per_s: Annotated[float, PACE]
+    """Of one accelerator."""
+    accelerators: Annotated[int, ACCELERATORS] | None = None
+    """Among which it was measured; none: it is the same among any."""
+    exponent: Annotated[float, PACE_EXPONENT] = 0.0
+    """By which it changes with their number; -0.06: a twelfth part less among four times as many."""
+    error_factor: Annotated[float, ERROR_FACTOR] = 1.0
+    """One standard deviation of it, as a factor."""
+
+    @model_validator(mode="after")
+    def _measured_somewhere(self) -> "PaceForm":
+        if self.exponent and self.accelerators is None:
+            raise ValueError("an exponent needs accelerators: among how many was the pace measured")
+        return self
 
 
 class WorkloadForm(Closed):
@@ -137,6 +161,8 @@ class WorkloadForm(Closed):
     """Or a graph, mapped anew at every point: a model of the catalogue, a workload of DFModel, or a graph's file."""
     run: Literal["hpl", "hpcg", "fft", "dlrm", "hpl-mxp", "stencil"] | None = None
     """Or one of these, planned anew at every point."""
+    pace: PaceForm | None = None
+    """Or training whose pace was measured."""
     batch: Annotated[int, SEQUENCES] | None = None
     """Sequences, or samples, in the global batch."""
     batch_per_replica: Annotated[int, SEQUENCES] | None = None
@@ -195,7 +221,7 @@ class WorkloadForm(Closed):
         """Its name, or what it does."""
         if isinstance(self.map, dict):
             return self.name or str(self.map.get("name", "graph"))
-        return self.name or self.train or self.map or str(self.run)
+        return self.name or self.train or self.map or self.run or "training at a stated pace"
 
     @property
     def looks_at(self) -> frozenset[str]:
@@ -207,7 +233,8 @@ class WorkloadForm(Closed):
     def _one_kind(self) -> "WorkloadForm":
         if sum(getattr(self, one) is not None for one in _KINDS) != 1:
             raise ValueError(
-                "say what is done: one of train: MODEL, map: GRAPH, or run: hpl, hpl-mxp, hpcg, stencil, fft or dlrm"
+                "say what is done: one of train: MODEL, map: GRAPH, pace: {tokens_per_s: 400}, or run: hpl, hpl-mxp, "
+                "hpcg, stencil, fft or dlrm"
             )
         apart = self.looks_at | {"name", "weight", *_KINDS}
         known = type(self).model_fields
@@ -216,6 +243,8 @@ class WorkloadForm(Closed):
             raise ValueError(f"{', '.join(sorted(idle))} means nothing to {self.called}; leave it out")
         if self.batch is None and self.batch_per_replica is None and (self.train is not None or self.run == "dlrm"):
             raise ValueError("a batch is needed: how many sequences or samples make a step")
+        if self.pace is not None and (self.batch is None or self.sequence is None):
+            raise ValueError("a pace needs a batch: and a sequence: how many tokens make a step")
         if self.batch is not None and self.batch_per_replica is not None:
             raise ValueError("give a batch, or a batch_per_replica that it grows with, not both")
         if self.run == "dlrm" and self.model is None:

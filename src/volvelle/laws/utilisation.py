@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Flop, FlopPerSecond, Fraction, Seconds
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Flop, FlopPerSecond, Fraction, Number, Seconds
 
 
 @cites("chowdhery2022palm", place="section 4.1, model FLOPs utilisation")
@@ -17,6 +17,21 @@ def model_flops_utilisation(work: Flop, time: Seconds, *, chips: Count, peak: Fl
     a chip can do; no chip is busy for more than all the time. Assumes F is the dense peak of the element type.
     """
     return np.minimum(1.0, work / (time * chips * peak))
+
+
+@cites(
+    "jiang2024megascale",
+    place="table 2: 173 to 162 tokens a second and GPU from 3,072 to 12,288, an exponent of -0.05; the form is ours",
+)
+def pace_among(pace: Number, chips: Count, *, measured_on: Count, exponent: Number) -> Number:
+    r"""Pace of one chip among so many, from its pace among others.
+
+    $$ v(N) = v(N_0)\,(N/N_0)^{a} $$
+
+    Assumes one power over the whole range: a batch that does not grow with the machine, and a network like the one it
+    was measured on. An exponent of zero is perfect scaling.
+    """
+    return pace * (np.asarray(chips, dtype=float) / measured_on) ** exponent
 
 
 @cites("kadiyala2024comet", place="section 3.2, resource utilisation beside the training time")

@@ -8,15 +8,17 @@ import pytest
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.reliability import (
     hazards,
-    node_power,
     own_hazards,
     part_hazards,
     rate_prior,
+    recorded_days,
     recorded_faults,
+    stated_node_power,
     stated_share,
     studies,
     time_prior,
 )
+from volvelle.economics.usual_terms import CHIP_LOAD, HOST_LOAD
 from volvelle.errors import DescriptionError
 from volvelle.quantities import DAY
 
@@ -65,12 +67,21 @@ def test_parts_of_the_trace_sum_to_its_faults() -> None:
     assert len(recorded_faults()) == 584
 
 
+def test_the_trace_is_as_long_as_its_last_start() -> None:
+    assert 348.0 < max(fault.start for fault in recorded_faults()) <= recorded_days() < 349.0
+
+
 def test_the_share_of_hosts_is_what_was_measured_less_the_chips() -> None:
-    trained, rated = node_power("h100-sxm", "training"), node_power("h100-sxm", "rated")
+    trained, rated = stated_node_power("h100-sxm", "training"), stated_node_power("h100-sxm", "rated")
     assert trained is not None
     assert rated is not None
-    load = (trained - stated_share("node-power", "chip_load").value * 700.0) / (rated - 700.0)
+    load = (trained.value - stated_share("node-power", "chip_load").value * 5600.0) / (rated.value - 5600.0)
     assert stated_share("node-power", "host_load").value == pytest.approx(load, abs=0.005)
+
+
+def test_bills_take_the_shares_of_rated_power_that_the_catalogue_states() -> None:
+    assert stated_share("node-power", "chip_load").value == CHIP_LOAD
+    assert stated_share("node-power", "host_load").value == HOST_LOAD
 
 
 def test_restarts_take_minutes_and_a_person_takes_an_hour() -> None:

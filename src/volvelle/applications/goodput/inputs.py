@@ -15,7 +15,10 @@ from volvelle.catalogue.reliability import (
     hazards_of,
     part_hazards,
     rate_prior,
+    recorded_days,
     recorded_faults,
+    stated_factor,
+    stated_node_power,
     stated_share,
     stated_time,
     time_prior,
@@ -30,19 +33,15 @@ from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
 
-Way = Literal["asynchronous", "synchronous", "memory", "elastic"]
-WAYS: tuple[Way, ...] = ("asynchronous", "synchronous", "memory", "elastic")
+Way = Literal["asynchronous", "synchronous", "memory", "two-tier", "elastic"]
+WAYS: tuple[Way, ...] = ("asynchronous", "synchronous", "memory", "two-tier", "elastic")
 """How checkpoints are made and what restarts: copied and written behind the job; with the job standing; kept in the
-memory of peers; or replicas that restart alone."""
+memory of peers; there and now and then in storage; or replicas that restart alone."""
 _LARGEST_NODE = 16
 _RADIX = 64
 """Ports of a switch."""
-_WATCHED = frozenset({"ampere", "hopper", "blackwell"})
-"""Families of chips on whose clusters faults were counted."""
-_UNWATCHED = 1.5
-"""Doubt in failures of any other chip, as a factor, on top."""
-_LENGTH = 348.98
-"""Days of the recorded trace."""
+_METERED = "h100-sxm"
+"""The chip whose nodes somebody has metered in training: how far off any other's power may be is taken from it."""
 
 
 def node_size(cluster: Cluster) -> int:
@@ -88,8 +87,8 @@ def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
             f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval "
             "is wider for it"
         )
-    if cluster.chip.family not in _WATCHED:
-        doubt = math.hypot(doubt, math.log(_UNWATCHED))
+    if cluster.chip.family not in prior.families:
+        doubt = math.hypot(doubt, math.log(stated_factor("unwatched", "failures").value))
         notes.append(f"failures: none were counted on chips like {cluster.chip.name}; those of GPUs are taken, wider")
     basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {math.exp(doubt):.2f}: {', '.join(prior.studies)}"
     return JobHazard(parts=parts, doubt=math.exp(doubt), basis=basis), tuple(notes)
@@ -134,26 +133,45 @@ def recovery_policy(
     write: float | None = None,
     interval: float | None = None,
     replicas: int = 1,
+    survived: float | None = None,
+    storage_stall: float | None = None,
+    storage_restart: float | None = None,
 ) -> RecoveryPolicy:
     """How a job recovers; what is not given is as studies have it, with their spread."""
     if way not in WAYS:
         raise DescriptionError(f"recovery is {way!r}; it must be one of {', '.join(WAYS)}")
-    usual = time_prior("restart", "automated")
+    tiered = way == "two-tier"
+    if tiered != (survived is not None):
+        raise DescriptionError(
+            "two tiers need the share of failures that a peer's memory survives, like survived='90 %'; no "
+            "source of ours has it, and your own log does: all but those that take out a node and its peer"
+            if tiered
+            else f"a share of failures that are survived is stated, but recovery is {way}; make it two-tier"
+        )
+    usual = stored = time_prior("restart", "automated")
     detection = stated_share("megascale", "detection_of_restart").value
-    if way == "memory":
+    if way in ("memory", "two-tier"):
         # Nothing is read from storage and nothing is replaced: what is left is noticing it, and starting.
         usual = LogNormal(usual.median * detection, usual.factor)
     behind = way != "synchronous"
     paused = time_prior("stall", "asynchronous" if behind else "synchronous")
-    flight = time_prior("write", "asynchronous").median if behind and way != "memory" else 0.0
+    flight = time_prior("write", "asynchronous").median if behind and way not in ("memory", "two-tier") else 0.0
+    standing = time_prior("stall", "synchronous")
     return RecoveryPolicy(
-        restart=usual if restart is None else LogNormal(restart, 1.0),
-        stall=paused if stall is None else LogNormal(stall, 1.0),
+        restart=_stated(restart, usual),
+        stall=_stated(stall, paused),
         detection=detection,
         write=flight if write is None else write,
         interval=interval,
         replicas=max(replicas, 2) if way == "elastic" else 1,
+        survived=survived,
+        storage_stall=_stated(storage_stall, standing) if tiered else None,
+        storage_restart=_stated(storage_restart, stored) if tiered else None,
     )
+
+
+def _stated(time: float | None, usual: LogNormal) -> LogNormal:
+    return usual if time is None else LogNormal(time, 1.0)
 
 
 def site_power(cluster: Cluster, region: str | None = None, year: int | None = None) -> tuple[SitePower | None, str]:
@@ -178,7 +196,7 @@ def site_power(cluster: Cluster, region: str | None = None, year: int | None = N
             training=float(np.max(watts)),
             idle=stated_share("node-power", "idle_load").value,
             pue=pue,
-            doubt=1.11,
+            doubt=_power_doubt(),
             place=region or "",
             grams_per_kwh=grid,
         ),
@@ -186,12 +204,17 @@ def site_power(cluster: Cluster, region: str | None = None, year: int | None = N
     )
 
 
+def _power_doubt() -> float:
+    metered = stated_node_power(_METERED, "training")
+    return metered.spread.factor if metered is not None and isinstance(metered.spread, LogNormal) else 1.0
+
+
 @cache
-def recorded_out(since: float = 0.0, until: float = _LENGTH) -> NodesOut:
-    """Nodes out in the recorded trace, between two days."""
+def recorded_out(since: float = 0.0, until: float | None = None) -> NodesOut:
+    """Nodes out in the recorded trace, between two days or to its end."""
     faults = recorded_faults()
     starts, ends = np.array([fault.start for fault in faults]), np.array([fault.end for fault in faults])
-    return nodes_out_over(starts, ends, since=since, until=until)
+    return nodes_out_over(starts, ends, since=since, until=recorded_days() if until is None else until)
 
 
 def repair_time() -> float:

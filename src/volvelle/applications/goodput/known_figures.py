@@ -104,7 +104,7 @@ def _periods() -> tuple[KnownFigure, ...]:
 
 
 def _spares() -> tuple[KnownFigure, ...]:
-    whole, rest = recorded_out(), recorded_out(200.0, 348.98)
+    whole, rest = recorded_out(), recorded_out(200.0)
     found = [
         KnownFigure(what="trace: nodes out on average, by Little's law", published=whole.mean, ours=whole.by_little)
     ]

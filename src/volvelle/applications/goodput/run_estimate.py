@@ -2,38 +2,32 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from volvelle.applications.goodput.cures import Remedy, infeasible, remedies
 from volvelle.applications.goodput.run_plan import Column, HourlyPrice, RunPlan
 from volvelle.applications.goodput.wall_time import (
-    DETECTION,
-    RESTART,
-    REWORK,
     RUNNING,
     WORK,
     Circumstances,
     flatness,
     lucky_time,
+    waiting_share,
     wall_time,
 )
 from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.uncertainty import MODEL
 from volvelle.laws.price import rented_price
 from volvelle.laws.reliability.emissions import operational_emissions
-from volvelle.laws.reliability.out_of_service import chance_without_spare, nodes_out, spares_needed
+from volvelle.laws.reliability.out_of_service import nodes_out, spares_needed
 from volvelle.laws.reliability.stragglers import straggler_slowdown
 from volvelle.quantities import DAY
 from volvelle.simulation.failures.gaps import ExponentialGaps
 from volvelle.simulation.failures.runs import Recovery, simulate_runs
-from volvelle.spread import standard_normal
+from volvelle.spread import LogNormal, log_normal, standard_normal
 
 _KWH = 3.6e6
-_HOPELESS = 0.05
-"""Share of time besides recovery below which nobody would begin."""
-_CURED = 0.5
-"""The ratio that a cure is to reach."""
-_MOST_REPLICAS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +54,6 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
-    """Something halved, and what the run gains by it."""
-
-    what: str
-    days: float
-    """Fewer."""
-    usd: float | None
-    """Less."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpareNodes:
     """Spares that suffice for shares of the time."""
 
@@ -89,6 +72,8 @@ class RunEstimate:
     plan: RunPlan
     interval: float
     """Seconds of work between checkpoints."""
+    segments: float
+    """Checkpoints in memory for each in storage; one where there is one tier."""
     between: float
     """Seconds between interruptions."""
     parts: Mapping[str, float]
@@ -127,24 +112,23 @@ class RunEstimate:
 
 def middle(plan: RunPlan) -> Circumstances:
     """The run with every number in its middle, and its checkpoint interval chosen for that."""
-    recovery, losses = plan.recovery, plan.losses
-    waiting = 0.0
+    losses, waiting = plan.losses, 0.0
     if plan.spares is not None:
-        out = nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair)
-        waiting = float(chance_without_spare(out, dispersion=plan.dispersion, spares=plan.spares))
-    run = Circumstances(
-        work=plan.work,
-        rate=float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0,
-        restart=recovery.restart.median,
-        stall=recovery.stall.median,
-        detection=recovery.detection,
-        write=recovery.write,
-        slowdown=recovery.slowdown,
-        interval=recovery.interval,
-        replicas=recovery.replicas,
-        common=recovery.common,
+        waiting = float(
+            waiting_share(
+                plan.nodes,
+                rate=plan.hazard.failing / plan.nodes,
+                repair=plan.repair,
+                dispersion=plan.dispersion,
+                spares=plan.spares,
+            )
+        )
+    rate = float(plan.hazard.at(np.array([0.5]))[0]) if plan.hazard.rate else 0.0
+    run = replace(
+        plan.recovery.circumstances(plan.work, rate),
+        downtime=plan.downtime(rate),
         slow=float(straggler_slowdown(plan.nodes, share=losses.slow_share, slower=losses.slower)),
-        waiting=min(waiting, 0.999),
+        waiting=waiting,
         planned=losses.planned,
         corruption=losses.corruption,
     )
@@ -157,12 +141,12 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     parts = {name: float(seconds) for name, seconds in wall_time(centre).items()}
     sampled = RunSamples.of(plan, centre, samples=samples, seed=seed)
     days = sampled.days()
-    problem, cures = _infeasible(centre, parts)
+    problem, cures = infeasible(centre, parts)
     running, standing = sampled.power_times()
     kwh = tco2e = None
     if plan.power is not None:
         power = plan.power
-        watts = power.training * np.exp(np.log(power.doubt) * sampled.normal("power")) * power.pue
+        watts = LogNormal(power.training, power.doubt).at(sampled.quantiles("power")) * power.pue
         devices = plan.accelerators + _spare_accelerators(plan)
         energy = devices * watts * (running + power.idle * standing)
         grams = _around(power.grams_per_kwh, sampled.quantiles("grid"))
@@ -175,6 +159,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     return RunEstimate(
         plan=plan,
         interval=float(np.asarray(centre.interval)),
+        segments=float(np.asarray(centre.segments)),
         between=float(centre.between),
         parts=parts,
         days=_quantiles(days),
@@ -185,7 +170,7 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
         spending=spending,
         kwh=kwh,
         tco2e=tco2e,
-        remedies=_remedies(plan, parts),
+        remedies=remedies(replace(centre, interval=plan.recovery.interval), parts, plan),
         spare_nodes=_spare_nodes(plan),
         problem=problem,
         cures=cures,
@@ -201,11 +186,12 @@ def chance_within(plan: RunPlan, days: float, *, samples: int = 4096, seed: int 
 def simulated_chance(plan: RunPlan, days: float, *, runs: int, seed: int = 0) -> float:
     """The same by running it failure by failure, each run with its own draw of what is not known."""
     sampled = RunSamples.of(plan, middle(plan), samples=runs, seed=seed)
-    drawn = replace(sampled.runs, work=np.asarray(sampled.runs.work) * sampled.step)
+    drawn = sampled.grown
     recovery = Recovery(
         work=np.asarray(drawn.chosen),
         stall=np.asarray(drawn.stall),
         restart=np.asarray(drawn.restart),
+        downtime=np.asarray(drawn.downtime),
         write=np.asarray(drawn.write),
         slowdown=np.asarray(drawn.slowdown),
     )
@@ -232,22 +218,21 @@ class RunSamples:
     def of(cls, plan: RunPlan, centre: Circumstances, *, samples: int, seed: int) -> "RunSamples":
         """Stratified: the same columns for the same seed, whatever the plan."""
         slices = Stratified(samples, seed).column
-        recovery = plan.recovery
         rate = plan.hazard.at(slices("failures")) if plan.hazard.rate else np.zeros(samples)
         # Phases are timed by one model: where it is off, it is off for all of them.
         doubt = sum(phase.work * np.log(phase.doubt) for phase in plan.phases) / plan.work
         return cls(
             # Whoever runs it knows his own stall and failures, and chooses the interval by them.
             runs=replace(
-                centre,
-                interval=recovery.interval,
-                rate=rate,
-                restart=recovery.restart.median
-                * np.exp(np.log(recovery.restart.factor) * standard_normal(slices("restart"))),
-                stall=recovery.stall.at(slices("stall")),
+                plan.recovery.circumstances(centre.work, rate, restarts=slices("restart"), stalls=slices("stall")),
+                downtime=plan.downtime(rate),
+                slow=centre.slow,
+                waiting=centre.waiting,
+                planned=centre.planned,
+                corruption=centre.corruption,
             ),
             centre=centre,
-            step=np.exp(doubt * standard_normal(slices("the model"))),
+            step=log_normal(1.0, doubt, slices(MODEL)),
             chance=np.asarray(standard_normal(slices("luck"))),
             seed=seed,
             samples=samples,
@@ -263,27 +248,35 @@ class RunSamples:
 
     def days(self) -> Column:
         """With all that is not known, and luck."""
-        return self._days(self.runs, step=self.step, chance=self.chance)
+        return _days(self.grown, self.chance)
 
-    def _days(self, runs: Circumstances, *, step: Column | float, chance: Column | float) -> Column:
-        grown = replace(runs, work=np.asarray(runs.work) * step)
-        return np.asarray(lucky_time(grown, chance) / DAY)
+    @property
+    def grown(self) -> Circumstances:
+        """Runs whose steps take as long as each sample has them."""
+        return _grown(self.runs, self.step)
 
     def doubts(self) -> Mapping[str, tuple[float, float]]:
         """Ends of days where one thing alone is in doubt."""
         only = {
-            "chance": self._days(self.centre, step=1.0, chance=self.chance),
-            "failures and recovery": self._days(self.runs, step=1.0, chance=0.0),
-            "step time": self._days(self.centre, step=self.step, chance=0.0),
+            "chance": _days(self.centre, self.chance),
+            "failures and recovery": _days(self.runs, 0.0),
+            "step time": _days(_grown(self.centre, self.step), 0.0),
         }
         return {name: _ends(np.broadcast_to(column, (self.samples,))) for name, column in only.items()}
 
     def power_times(self) -> tuple[Column, Column]:
         """Seconds in which accelerators work, and in which they stand."""
-        grown = replace(self.runs, work=np.asarray(self.runs.work) * self.step)
-        parts = wall_time(grown)
+        parts = wall_time(self.grown)
         running = sum(parts[name] for name in RUNNING)
         return np.asarray(running), np.asarray(sum(parts.values()) - running)
+
+
+def _grown(runs: Circumstances, step: Column) -> Circumstances:
+    return replace(runs, work=np.asarray(runs.work) * step)
+
+
+def _days(runs: Circumstances, chance: Column | float) -> Column:
+    return np.asarray(lucky_time(runs, chance) / DAY)
 
 
 def _spending(
@@ -306,27 +299,10 @@ def _spare_accelerators(plan: RunPlan) -> float:
     return 0.0 if plan.spares is None else plan.spares * plan.accelerators / plan.nodes
 
 
-def _remedies(plan: RunPlan, parts: Mapping[str, float]) -> tuple[Remedy, ...]:
-    """What halving the restart, the stall or failures gains; intervals are chosen anew where none was given."""
-    run = replace(middle(plan), interval=plan.recovery.interval)
-    price = plan.prices[0] if plan.prices else None
-    halved: dict[str, dict[str, Any]] = {
-        "halve the restart": {"restart": np.asarray(run.restart) / 2},
-        "halve the stall": {"stall": np.asarray(run.stall) / 2},
-        "halve failures": {"rate": np.asarray(run.rate) / 2},
-    }
-    found = []
-    for what, change in halved.items():
-        saved = sum(parts.values()) - float(sum(wall_time(replace(run, **change)).values()))
-        usd = None if price is None else float(rented_price(saved, plan.accelerators, per_chip_hour=price.middle))
-        found.append(Remedy(what=what, days=saved / DAY, usd=usd))
-    return tuple(sorted(found, key=lambda remedy: -remedy.days))
-
-
 def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
     if not plan.repair or not plan.hazard.rate:
         return None
-    mean = float(nodes_out(plan.nodes, rate=plan.hazard.rate / plan.nodes, repair=plan.repair))
+    mean = float(nodes_out(plan.nodes, rate=plan.hazard.failing / plan.nodes, repair=plan.repair))
     ninety_five, ninety_nine = (spares_needed(mean, dispersion=plan.dispersion, at=share) for share in (0.95, 0.99))
     return SpareNodes(
         mean=mean,
@@ -334,38 +310,6 @@ def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
         for_99=float(ninety_nine),
         poisson_95=float(spares_needed(mean, dispersion=1.0, at=0.95)),
     )
-
-
-def _infeasible(run: Circumstances, parts: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
-    """Why the job gets nowhere, and what would cure it."""
-    between, restart = float(run.between), float(np.asarray(run.restart))
-    whole = sum(parts.values())
-    ratio = parts[WORK] / whole
-    recovering = (parts[REWORK] + parts[DETECTION] + parts[RESTART]) / whole
-    if restart < between and recovering <= 1.0 - _HOPELESS:
-        return "", ()
-    problem = (
-        f"a restart takes {restart / 60:.3g} min and failures are {between / 60:.3g} min apart: "
-        f"{100 * ratio:.1g} % of the time is training"
-    )
-    cures = []
-    free = replace(run, restart=0.0, interval=None)
-    best = float(np.asarray(wall_time(free)[WORK] / sum(wall_time(free).values())))
-    if best > _CURED:
-        cures.append(
-            f"a restart of at most {between * np.log(best / _CURED) / 60:.3g} min would make {100 * _CURED:.0f} % "
-            "training"
-        )
-    room = between * (1.0 - _CURED / best) - restart * float(np.asarray(run.detection)) if best > _CURED else 0.0
-    if room > 0.0 and restart / room < _MOST_REPLICAS:
-        cures.append(f"{max(2, int(np.ceil(restart / room)))} replicas that each restart alone would do as well")
-    counts = np.geomspace(1.0, 1e-4, 400)
-    fewer = replace(run, rate=np.asarray(run.rate) * counts, interval=None)
-    ratios = np.asarray(wall_time(fewer)[WORK] / sum(wall_time(fewer).values()))
-    enough = counts[ratios >= _CURED]
-    if len(enough):
-        cures.append(f"{100 * float(enough[0]):.2g} % of the accelerators would fail seldom enough")
-    return problem, tuple(cures)
 
 
 def _quantiles(column: Column) -> Quantiles:

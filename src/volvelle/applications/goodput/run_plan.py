@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.goodput.wall_time import Circumstances
 from volvelle.domains import (
     ACCELERATORS,
     ERROR_FACTOR,
@@ -25,11 +26,11 @@ from volvelle.domains import (
 from volvelle.errors import DescriptionError
 from volvelle.laws.reliability.distributions import gamma_quantile
 from volvelle.laws.reliability.hazards import series_hazard
-from volvelle.quantities import SECONDS, show
-from volvelle.spread import LogNormal, standard_normal
+from volvelle.quantities import SECONDS, Number, Seconds, show
+from volvelle.spread import LogNormal
 
 Column = NDArray[np.float64]
-PLANNED = "planned"
+PLANNED, PREEMPTION = "planned", "preemption"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,14 @@ class RunPhase:
         check_fields(self, "phase of a run")
 
     @property
+    def steps(self) -> float:
+        """In all."""
+        return self.tokens / self.tokens_per_step
+
+    @property
     def work(self) -> float:
         """Seconds without anything that goes wrong."""
-        return self.tokens / self.tokens_per_step * self.step
+        return self.steps * self.step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +95,21 @@ class JobHazard:
         """Of these, planned ones."""
         return sum(part.events_per_second for part in self.parts if part.part == PLANNED)
 
+    @property
+    def preempted(self) -> float:
+        """Of these, preemptions, which are as stated: nothing of what is not known is in them."""
+        return sum(part.events_per_second for part in self.parts if part.part == PREEMPTION)
+
+    @property
+    def failing(self) -> float:
+        """The others, after which something is repaired."""
+        return self.rate - self.preempted
+
     def at(self, quantiles: Column) -> Column:
         """Rates at quantiles of what is not known."""
         if self.shape is not None:
-            return np.asarray(gamma_quantile(self.shape, self.rate, at=quantiles))
-        return np.asarray(self.rate * np.exp(np.log(self.doubt) * standard_normal(quantiles)))
+            return np.asarray(gamma_quantile(self.shape, self.failing, at=quantiles)) + self.preempted
+        return LogNormal(self.failing, self.doubt).at(quantiles) + self.preempted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +132,14 @@ class RecoveryPolicy:
     """More than one: a replica restarts alone, and the others wait for detection only."""
     common: float = number(NO_SHARE, 0.0)
     """Share of failures that stop all replicas."""
+    survived: float | None = number(NO_SHARE, None)
+    """Share of failures that go back to a checkpoint in the memory of a peer, by the stall and the restart above; None:
+    there is one tier."""
+    storage_stall: LogNormal | None = None
+    """Of checkpoints in storage, to which the other failures go back."""
+    storage_restart: LogNormal | None = None
+    capacity_wait: float = number(RECOVERY, 0.0)
+    """Seconds after a preemption until there are accelerators again."""
 
     def __post_init__(self) -> None:
         check_fields(self, "recovery")
@@ -124,6 +148,33 @@ class RecoveryPolicy:
                 f"a checkpoint takes {show(self.write, SECONDS)} to write, longer than the interval of "
                 f"{show(self.interval, SECONDS)}; give an interval of at least that, or a faster storage"
             )
+
+    def circumstances(
+        self, work: Seconds, rate: Number, *, restarts: Column | None = None, stalls: Column | None = None
+    ) -> Circumstances:
+        """So many seconds of work that recover like this, interrupted at a rate; times at quantiles or in the middle.
+
+        Whoever restarts slowly from memory restarts slowly from storage, and stalls alike for both.
+        """
+
+        def at(time: LogNormal, quantiles: Column | None) -> Seconds:
+            return time.median if quantiles is None else time.at(quantiles)
+
+        return Circumstances(
+            work=work,
+            rate=rate,
+            restart=at(self.restart, restarts),
+            stall=at(self.stall, stalls),
+            detection=self.detection,
+            write=self.write,
+            slowdown=self.slowdown,
+            survived=self.survived or 0.0,
+            storage_stall=None if self.storage_stall is None else at(self.storage_stall, stalls),
+            storage_restart=0.0 if self.storage_restart is None else at(self.storage_restart, restarts),
+            interval=self.interval,
+            replicas=self.replicas,
+            common=self.common,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +262,11 @@ class RunPlan:
     def work(self) -> float:
         """Seconds of all phases."""
         return sum(phase.work for phase in self.phases)
+
+    def downtime(self, rate: Column | float) -> Column | float:
+        """Seconds of waiting for capacity after an interruption, on average, at a rate of all interruptions."""
+        waited = self.recovery.capacity_wait * self.hazard.preempted
+        return waited / rate if waited else 0.0
 
     @property
     def tokens(self) -> float:

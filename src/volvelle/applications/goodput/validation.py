@@ -4,7 +4,7 @@ The rows (``measurements/goodput.csv``) are never fitted to. What a source calls
 interval holds it where some of it lies on the right side.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from statistics import median
 
@@ -25,6 +25,8 @@ _REPLICA = 4096
 """Accelerators of a replica that restarts alone, where no source says."""
 _LONG = 30 * DAY
 """Work of a run: long enough that its end does not matter."""
+FAILURES, RESTART, STALL, SIZE = IN_DOUBT = ("failures", "restart", "stall", "accelerators")
+"""Inputs that other systems do not tell exactly; the number of accelerators, where a source does not state it."""
 _WAYS: Mapping[str, Way] = {
     "asynchronous": "asynchronous",
     "synchronous": "synchronous",
@@ -75,21 +77,43 @@ class ReportedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """An 80 % interval and its middle."""
+
+    low: float
+    middle: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """From end to end."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedRun:
     """A row and what is said of it."""
 
     row: ReportedRun
-    low: float
-    middle: float
-    high: float
-    """From other systems alone: an 80 % interval."""
+    prior: Ends
+    """From other systems alone."""
+    recovery: Ends
+    """Failures of other systems, restart and stall as the source states them, as far as it does."""
+    stated: Ends
+    """Failures as the source states them too."""
     own: float | None
     """With the source's own rate and restart, as far as it states them; None: it states neither."""
+    alone: Mapping[str, float]
+    """Width from other systems where one input alone is in doubt."""
 
     @property
     def held(self) -> bool | None:
-        """Whether the interval holds what was reported."""
-        return self.row.within(self.low, self.high)
+        """Whether the interval from other systems alone holds what was reported."""
+        return self.holds(self.prior)
+
+    def holds(self, ends: Ends) -> bool | None:
+        """Whether an interval holds what was reported."""
+        return self.row.within(ends.low, ends.high)
 
     @property
     def own_distance(self) -> float | None:
@@ -110,13 +134,26 @@ class GoodputValidation:
 
     @property
     def held(self) -> int:
-        """Rows whose interval holds it."""
-        return sum(bool(run.held) for run in self.scored)
+        """Rows whose interval from other systems alone holds it."""
+        return self.held_by(lambda run: run.prior)
+
+    def held_by(self, of: Callable[[PredictedRun], Ends]) -> int:
+        """Rows whose interval, one of the three, holds it."""
+        return sum(bool(run.holds(of(run))) for run in self.scored)
 
     @property
     def width(self) -> float:
-        """Of intervals, in the mean."""
-        return float(np.mean([run.high - run.low for run in self.scored]))
+        """Of intervals from other systems alone, in the mean."""
+        return self.width_by(lambda run: run.prior)
+
+    def width_by(self, of: Callable[[PredictedRun], Ends]) -> float:
+        """Of one of the three intervals, in the mean."""
+        return float(np.mean([of(run).width for run in self.scored]))
+
+    @property
+    def width_alone(self) -> Mapping[str, float]:
+        """Mean width from other systems where one input alone is in doubt: what the whole comes from."""
+        return {name: float(np.mean([run.alone[name] for run in self.scored])) for name in IN_DOUBT}
 
     @property
     def own_distance(self) -> float:
@@ -151,43 +188,58 @@ def reported_runs() -> tuple[ReportedRun, ...]:
 def validate_goodput(seed: int = 0) -> GoodputValidation:
     """Every row, from other systems alone and with its own numbers."""
     found = [_predicted(row, seed) for row in reported_runs()]
-    return GoodputValidation(runs=tuple(sorted(found, key=lambda run: -(run.row.distance(run.middle) or 0.0))))
+    return GoodputValidation(runs=tuple(sorted(found, key=lambda run: -(run.row.distance(run.prior.middle) or 0.0))))
 
 
 def _predicted(row: ReportedRun, seed: int) -> PredictedRun:
-    slices = Stratified(SAMPLES, seed).column
-    prior, policy = rate_prior(), recovery_policy(_WAYS[row.way], interval=row.interval)
+    return PredictedRun(
+        row=row,
+        prior=_ends(_ettr(row, seed, IN_DOUBT)),
+        recovery=_ends(_ettr(row, seed, IN_DOUBT, recovery=True)),
+        stated=_ends(_ettr(row, seed, IN_DOUBT, recovery=True, failures=True)),
+        own=None
+        if row.between is None and row.restart is None
+        else float(_ettr(row, seed, (), recovery=True, failures=True)[0]),
+        alone={name: _ends(_ettr(row, seed, (name,))).width for name in IN_DOUBT},
+    )
+
+
+def _ends(ratios: Column) -> Ends:
+    low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
+    return Ends(low=float(low), middle=float(middle), high=float(high))
+
+
+def _ettr(
+    row: ReportedRun, seed: int, in_doubt: Collection[str], *, recovery: bool = False, failures: bool = False
+) -> Column:
+    """The ratio on samples of what is in doubt, the rest in its middle; recovery and failures as stated if asked so."""
+    column = Stratified(SAMPLES, seed).column
+    policy = recovery_policy(_WAYS[row.way], interval=row.interval)
+
+    def quantiles(name: str) -> Column:
+        return column(name) if name in in_doubt else np.full(SAMPLES, 0.5)
+
     low, high = _PODS
-    sizes = np.full(SAMPLES, row.accelerators) if row.accelerators else low * (high / low) ** slices("accelerators")
+    sizes = low * (high / low) ** quantiles(SIZE) if row.accelerators is None else np.full(SAMPLES, row.accelerators)
     size = float(np.median(sizes))
-    rates = sizes / NODE * prior.spread(size).at(slices("failures"))
-    restarts = policy.restart.at(slices("restart"))
-    stalls = policy.stall.at(slices("stall"))
-    replicas = max(2.0, size / _REPLICA) if row.way == "elastic" else 1.0
-
-    def ettr(rate: float | Column, restart: float | Column, stall: float | Column, detection: float) -> Column:
-        run = Circumstances(
-            work=_LONG,
-            rate=rate,
-            restart=restart,
-            stall=stall,
-            detection=detection,
-            write=0.0 if row.interval else policy.write,
-            interval=row.interval,
-            replicas=replicas,
-        )
-        return np.asarray(ettr_of(run))
-
-    ends = np.quantile(ettr(rates, restarts, stalls, policy.detection), [0.1, 0.5, 0.9])
-    own = None
-    if row.between is not None or row.restart is not None:
-        own = float(
-            ettr(
-                1.0 / row.between if row.between else float(np.median(rates)),
-                row.restart or policy.restart.median,
-                row.stall or policy.stall.median,
-                # What a source of replicas calls the stall is all of it.
-                1.0 if row.way == "elastic" and row.restart else policy.detection,
-            )
-        )
-    return PredictedRun(row=row, low=float(ends[0]), middle=float(ends[1]), high=float(ends[2]), own=own)
+    rate: float | Column = sizes / NODE * rate_prior().spread(size).at(quantiles(FAILURES))
+    restart: float | Column = policy.restart.at(quantiles(RESTART))
+    stall: float | Column = policy.stall.at(quantiles(STALL))
+    detection = policy.detection
+    if recovery:
+        restart, stall = row.restart or restart, row.stall or stall
+        # What a source of replicas calls the stall is all of it.
+        detection = 1.0 if row.way == "elastic" and row.restart else detection
+    if failures and row.between:
+        rate = 1.0 / row.between
+    run = Circumstances(
+        work=_LONG,
+        rate=rate,
+        restart=restart,
+        stall=stall,
+        detection=detection,
+        write=0.0 if row.interval else policy.write,
+        interval=row.interval,
+        replicas=max(2.0, size / _REPLICA) if row.way == "elastic" else 1.0,
+    )
+    return np.asarray(np.broadcast_to(np.asarray(ettr_of(run)), (SAMPLES,)))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
+from volvelle.laws.reliability.checkpoint_interval import best_interval
 from volvelle.quantities import Count, Fraction, Number, Seconds
 
 
@@ -27,8 +28,9 @@ def two_tier_time(
     exponential failures; any failure while storage is read reads it again, and one while it is written that a peer
     survives begins the write anew.
     """
-    mean, share = np.asarray(between, dtype=float), np.asarray(survived, dtype=float)
-    back = np.exp(-np.asarray(memory_restart) / mean)
+    # Failures that never come are as good as some in 30 million years.
+    mean, share = np.minimum(np.asarray(between, dtype=float), 1e15), np.asarray(survived, dtype=float)
+    back = np.asarray(memory_restart) / mean
     done, spent = _segment(np.asarray(work) + memory_stall, mean, share, back)
     saved, saving = _segment(np.asarray(storage_stall, dtype=float), mean, share, back)
     count = np.asarray(segments, dtype=float)
@@ -40,13 +42,33 @@ def two_tier_time(
     return np.asarray((spent * tried + all_done * saving + lost) / (success * count * work))
 
 
+@cites("benoit2017twolevel", place="section 3: the two intervals part where each tier's stall is short; derived here")
+def best_two_tier(
+    between: Seconds, *, survived: Fraction, memory_stall: Seconds, storage_stall: Seconds
+) -> tuple[Seconds, Seconds]:
+    r"""Work between checkpoints in memory, and between those in storage: each by the failures that go back to it.
+
+    $$ T = T^*(M/s,\; C_1),\quad L = T^*\bigl(M/(1-s),\; C_2\bigr) $$
+
+    T* is the best interval of one tier. Assumes stalls that are short against the time between failures: within a
+    thousandth of the best of both by search there. Where no failure goes back to a tier, its interval is none.
+    """
+    share = np.asarray(survived, dtype=float)
+    with np.errstate(divide="ignore"):
+        memory = best_interval(np.asarray(between) / share, memory_stall)
+        storage = best_interval(np.asarray(between) / (1.0 - share), storage_stall)
+    return np.asarray(np.minimum(memory, storage)), storage
+
+
 def _segment(length: Number, mean: Number, survived: Number, back: Number) -> tuple[Number, Number]:
-    """Chance that a segment is done before a failure that no peer survives, and the time until either."""
-    through = np.exp(-length / mean)
+    """Chance that a segment is done before a failure that no peer survives, and the time until either.
+
+    `back` is the restart from memory over the time between failures.
+    """
+    fails, fails_back = -np.expm1(-np.asarray(length) / mean), -np.expm1(-np.asarray(back))
     # From the start: through, or a failure; a survived one restarts from memory, which may fail likewise.
-    again = 1.0 - (1.0 - back) * survived
-    returns = (1.0 - through) * survived * back / again
-    chance = through / (1.0 - returns)
-    once = mean * (1.0 - through)
-    restarting = mean * (1.0 - back) / again
-    return chance, (once + (1.0 - through) * survived * restarting) / (1.0 - returns)
+    again = 1.0 - fails_back * survived
+    returns = fails * survived * (1.0 - fails_back) / again
+    chance = (1.0 - fails) / (1.0 - returns)
+    restarting = mean * fails_back / again
+    return chance, (mean * fails + fails * survived * restarting) / (1.0 - returns)

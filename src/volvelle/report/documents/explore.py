@@ -224,17 +224,38 @@ class ExploreDocument(Document):
     files: tuple[str, ...] = ()
 
 
+class CertaintyEntry(Document):
+    """How likely the answer, and that of an even chance, meet a condition that is to hold with a probability."""
+
+    condition: str
+    asked: float
+    chance: float | None
+    median_chance: float | None
+
+
 class InversionDocument(BestEntry):
     """What meets a requirement best, or why nothing does."""
 
     study: str
     requirement: str
+    median: BestEntry | None
+    """Were an even chance enough; null where no probability is asked for."""
+    certainties: list[CertaintyEntry]
+    certainty_costs: dict[str, float]
+    """By axis and measure, what being as sure as asked takes more than an even chance, as a share."""
     ran: RanEntry | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _of_inversion(cls, inversion: Inversion) -> Any:
-        return _beside(inversion.best, study=inversion.study.form.name, requirement=inversion.requirement.text)
+        return _beside(
+            inversion.best,
+            study=inversion.study.form.name,
+            requirement=inversion.requirement.text,
+            median=inversion.median,
+            certainties=inversion.certainties,
+            certainty_costs=inversion.certainty_costs,
+        )
 
 
 class OutlookDocument(Document):

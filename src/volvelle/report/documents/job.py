@@ -75,6 +75,17 @@ JobLayoutEntry = create_model(
 )
 
 
+class PhaseEntry(Document):
+    """Tokens that are trained on at one pace."""
+
+    name: str
+    tokens: float = at("run.tokens")
+    steps: float = at("run.steps")
+    step_seconds: float = at("run.step")
+    seconds: float = at("run.work")
+    layout: JobLayoutEntry | None = at("mapping")  # type: ignore[valid-type]
+
+
 class JobDocument(Document):
     """A whole job: days, dollars, kWh and tonnes of CO2 equivalents. Other times in seconds."""
 
@@ -84,6 +95,7 @@ class JobDocument(Document):
     steps: float
     step_seconds: float
     layout: JobLayoutEntry | None = at("mapping")  # type: ignore[valid-type]
+    phases: list[PhaseEntry]
     days: QuantilesEntry = at("run.days")
     ettr: QuantilesEntry = at("run.ettr")
     interruptions: QuantilesEntry = at("run.interruptions")
@@ -92,6 +104,7 @@ class JobDocument(Document):
     contributions: dict[str, float]
     doubts: dict[str, tuple[float, float]] = at("run.doubts")
     checkpoint_interval: float = at("run.interval")
+    checkpoints_per_storage: float = at("run.segments")
     ettr_by_interval: tuple[float, float, float] = at("run.flat")
     spares: SparesEntry | None = at("run.spare_nodes")
     spending: list[SpendingEntry] = at("run.spending")

@@ -6,7 +6,7 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
-from volvelle.quantities import DAY
+from volvelle.quantities import DAY, percent
 from volvelle.report.explore.best_words import crossed_limits
 from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, unmet_lines
 from volvelle.report.explore.words import (
@@ -27,6 +27,7 @@ from volvelle.studies.answers.best import Best
 from volvelle.studies.answers.breakdown import Breakdown
 from volvelle.studies.answers.invert import Inversion
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import MIDDLE
 from volvelle.verbs.explore import Outlook
 
 _ROWS = 12
@@ -57,7 +58,7 @@ def print_study(ahead: Outlook, *, console: Console | None = None) -> None:
     form = study.form
     works = "; ".join(work_words(work, form) for work in form.workloads)
     drawn = f", drawn from {study.grid.combinations:,} (seed {form.seed})" if study.grid.drawn else ""
-    timed = form.mapping.policy == "best" and not study.maps
+    timed = form.mapping.policy == "best" and not study.maps and any(work.train for work in form.workloads)
     priced = f", about {expected.layouts:,.0f} timed each" if timed else ""
     lines = [
         f"{works}; on {form.system}" if works else f"the design space of {form.published}, as published",
@@ -178,3 +179,23 @@ def print_inversion(inversion: Inversion, console: Console | None = None) -> Non
     if inversion.median is not None and best.design is not None:
         console.print(Text("\nWere an even chance enough:", style="bold"))
         _print_best(inversion.median, inversion.study, console)
+        for line in certainty_lines(inversion):
+            console.print(Text(line))
+
+
+def certainty_lines(inversion: Inversion) -> list[str]:
+    """How likely both designs are to meet what is asked for, and what being sure takes more."""
+    lines = [
+        f"{found.condition}: {percent(found.chance)} for the answer, {percent(found.median_chance)} for the design of "
+        "an even chance"
+        for found in inversion.certainties
+        if found.chance is not None and found.median_chance is not None
+    ]
+    asked = {inversion.best.goal.name, *(f"{chance.measure}.p{MIDDLE}" for chance in inversion.requirement.chances)}
+    axes = {path for axis in inversion.study.axes for path in axis.columns}
+    more = ", ".join(
+        f"{measure_name(name)} {100 * share:+.1f} %"
+        for name, share in inversion.certainty_costs.items()
+        if name in asked | axes
+    )
+    return [*lines, f"What being sure costs: {more}"] if more else lines

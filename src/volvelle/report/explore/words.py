@@ -80,6 +80,8 @@ def policy_words(study: DesignStudy) -> str:
     if study.maps:
         stated = all(one.assumptions is not None for one in study.form.workloads)
         return "the mapping that is stated at each" if stated else "the best mapping searched at each"
+    if all(work.pace is not None for work in study.form.workloads):
+        return "at the pace that is stated"
     return "the best layout at each" if study.form.mapping.policy == "best" else "the layout as given at each"
 
 

@@ -50,7 +50,9 @@ def figure_lines(answer: Job) -> Iterator[str]:
     apart = "; ".join(f"{name} {low:.3g} … {high:.3g}" for name, (low, high) in run.doubts.items())
     yield f"days in doubt by one alone: {apart}"
     half, best, double = (percent(ratio) for ratio in run.flat)
-    yield f"checkpoint every {_minutes(run.interval)} of work: ETTR {best}; {half} at half that, {double} at twice"
+    tier = f", every {whole_text(run.segments)} of them to storage" if run.segments > 1 else ""
+    often = f"checkpoint every {_minutes(run.interval)} of work{tier}"
+    yield f"{often}: ETTR {best}; {half} at half that, {double} at twice"
     if run.spare_nodes is not None:
         spare = run.spare_nodes
         yield (
@@ -92,6 +94,23 @@ def sheets(answer: Job) -> Iterator[Sheet]:
         numbers=frozenset(("days", "share")),
         note="At middle values.",
     )
+    if len(answer.phases) > 1:
+        yield Sheet(
+            title="Phases, without failures",
+            columns=("phase", "tokens", "steps", "time of a step", "days", "layout"),
+            rows=tuple(
+                (
+                    phase.name,
+                    show(phase.run.tokens, TOKEN_COUNT),
+                    f"{phase.run.steps:,.0f}",
+                    show(phase.run.step, SECONDS),
+                    _days(phase.run.work / DAY),
+                    "as measured" if phase.mapping is None else degrees_text(phase.mapping),
+                )
+                for phase in answer.phases
+            ),
+            numbers=frozenset(("tokens", "steps", "time of a step", "days")),
+        )
     yield Sheet(
         title="What would help",
         columns=("change", "days fewer", "less money"),

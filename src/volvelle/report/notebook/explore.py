@@ -6,6 +6,7 @@ from typing import Any
 from volvelle.report.documents.explore import InversionDocument
 from volvelle.report.explore.pictures import front_picture, time_picture, tornado_picture
 from volvelle.report.explore.sheets import Tables, best_facts, unmet_lines
+from volvelle.report.explore.text import certainty_lines
 from volvelle.report.explore.words import explored_words, goal_title, measures_words
 from volvelle.report.notebook.shown import Presentation, Row, Shown, itself
 from volvelle.report.sheet import Sheet
@@ -63,7 +64,8 @@ ANSWERS = Presentation(verb="explore", document=itself, rows=_points, shown=_sho
 def _inversion(inversion: Inversion) -> Shown:
     warnings, sheets = _best(inversion.best, inversion.study)
     met = f"{inversion.best.considered:,} points meet it"
-    return Shown(title=inversion.requirement.text, figures=[met], warnings=warnings, sheets=sheets)
+    figures = [met, *certainty_lines(inversion)]
+    return Shown(title=inversion.requirement.text, figures=figures, warnings=warnings, sheets=sheets)
 
 
 def _design(inversion: Inversion, document: Mapping[str, Any]) -> list[Row]:

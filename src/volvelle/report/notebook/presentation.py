@@ -31,6 +31,7 @@ PRESENTATIONS: dict[str, str] = {
     "volvelle.verbs.scale.Scaling": "scale:SCALING",
     "volvelle.verbs.serving.serve.Serving": "serve:SERVING",
     "volvelle.verbs.serving.split.SplitServing": "serve_split:SPLIT",
+    "volvelle.verbs.validate.GoodputRuns": "validate:GOODPUT_RUNS",
     "volvelle.verbs.validate.Validation": "validate:VALIDATION",
 }
 """Class of an answer → module of this room, and the presentation in it."""

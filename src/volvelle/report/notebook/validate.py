@@ -9,9 +9,10 @@ from volvelle.report.applications.scores_text import (
     unscored_sheet,
 )
 from volvelle.report.applications.validation_page import validation_picture
+from volvelle.report.job.validation_text import goodput_document, goodput_sheets, scores
 from volvelle.report.notebook.shown import Presentation, Shown, under
 from volvelle.report.sheet import Sheet
-from volvelle.verbs.validate import Validation
+from volvelle.verbs.validate import GoodputRuns, Validation
 
 
 def _shown(validation: Validation) -> Shown:
@@ -55,4 +56,16 @@ def _document(validation: Validation) -> object:
     return validation_document(validation.application, validation.result)
 
 
+def _goodput_shown(answer: GoodputRuns) -> Shown:
+    runs, *others = goodput_sheets(answer.result, answer.figures, worst=len(answer.rows))
+    found = scores(answer.result, answer.figures)
+    said = f"{found['held']} of {found['scored']} intervals hold what was reported; mean width {found['mean_width']}"
+    return Shown(title="Whole jobs against runs that were reported", figures=[said], sheets=(runs,), details=others)
+
+
+def _goodput_document(answer: GoodputRuns) -> object:
+    return goodput_document(answer.result, answer.figures)
+
+
+GOODPUT_RUNS = Presentation(verb="validate", document=_goodput_document, rows=under("rows"), shown=_goodput_shown)
 VALIDATION = Presentation(verb="validate", document=_document, rows=under("rows"), shown=_shown)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from volvelle.simulation.failures.runs import SimulatedRuns
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoTiers:
@@ -19,15 +21,34 @@ class TwoTiers:
 
 def simulate_two_tiers(tiers: TwoTiers, *, between: float, survived: float, patterns: int, seed: int) -> float:
     """Wall time for each second of work over so many patterns; a share of failures is survived by a peer."""
+    clock, _ = _one_run(tiers, between, survived, patterns, np.random.default_rng(seed))
+    return clock / (patterns * tiers.segments * tiers.work)
+
+
+def simulate_tiered_runs(
+    total: float, tiers: TwoTiers, *, between: float, survived: float, runs: int, seed: int
+) -> SimulatedRuns:
+    """So many runs of `total` seconds of work each, in whole patterns."""
     generator = np.random.default_rng(seed)
+    pattern = tiers.segments * tiers.work
+    patterns = max(1, round(total / pattern))
+    found = np.array([_one_run(tiers, between, survived, patterns, generator) for _ in range(runs)])
+    return SimulatedRuns(time=found[:, 0] * total / (patterns * pattern), failures=found[:, 1])
+
+
+def _one_run(
+    tiers: TwoTiers, between: float, survived: float, patterns: int, generator: np.random.Generator
+) -> tuple[float, float]:
+    """Seconds and failures of so many patterns."""
     lengths = [tiers.work + tiers.memory_stall] * tiers.segments + [tiers.storage_stall]
-    clock = 0.0
+    clock = failures = 0.0
     for _ in range(patterns):
         place, lead = 0, 0.0
         while place < len(lengths):
             gap = generator.exponential(between)
             if gap < lead + lengths[place]:
                 clock += gap
+                failures += 1.0
                 # While storage is read again nothing is in memory that a peer could hold.
                 reading = lead == tiers.storage_restart and place == 0 and gap < lead
                 if reading or generator.random() >= survived:
@@ -37,4 +58,4 @@ def simulate_two_tiers(tiers: TwoTiers, *, between: float, survived: float, patt
             else:
                 clock += lead + lengths[place]
                 place, lead = place + 1, 0.0
-    return clock / (patterns * tiers.segments * tiers.work)
+    return clock, failures

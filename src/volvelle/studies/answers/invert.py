@@ -1,16 +1,19 @@
 """From a requirement to a machine: ``days <= 30 and usd minimal`` finds the best point that meets it, exactly."""
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.presentable import Presentable
 from volvelle.studies.answers.best import Best, best_design
+from volvelle.studies.answers.certainty import Certainty, Chance, certainties_of
 from volvelle.studies.answers.designs import Design
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
-from volvelle.studies.design_space.job_measures import QUANTILES
-from volvelle.studies.design_space.measures import MEASURES, MIDDLE, Objective, aim_of
+from volvelle.studies.design_space.job_measures import QUANTILES, SAMPLED
+from volvelle.studies.design_space.measures import MEASURES, Objective, aim_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
 
@@ -29,6 +32,8 @@ class Requirement:
     conditions: tuple[Expression, ...]
     at_median: tuple[Expression, ...] = ()
     """The same with every probability a half; nothing where none is asked for."""
+    chances: tuple[Chance, ...] = ()
+    """Those conditions that are to hold with some probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -40,11 +45,27 @@ class Inversion(Presentable):
     best: Best
     median: Best | None = None
     """Were every probability that is asked for a half; None: none is asked for, or it was not looked at."""
+    certainties: tuple[Certainty, ...] = ()
+    """How likely the answer and that of an even chance meet each condition with a probability."""
 
     @property
     def design(self) -> Design | None:
         """The best that meets it; None: nothing does, and `best.unmet` says why."""
         return self.best.design
+
+    @property
+    def certainty_costs(self) -> Mapping[str, float]:
+        """What being sure takes more than an even chance, as a share, by axis and measure that differs."""
+        if self.best.design is None or self.median is None or self.median.design is None:
+            return {}
+        sure, even = ({**one.fields, **one.measures} for one in (self.best.design, self.median.design))
+        pairs = {name: (sure[name], even[name]) for name in sure if name in even}
+        return {
+            name: now / before - 1.0
+            for name, (now, before) in pairs.items()
+            if isinstance(now, int | float) and isinstance(before, int | float) and before and now != before
+            if math.isfinite(now / before)
+        }
 
 
 def requirement_of(text: str) -> Requirement:
@@ -52,15 +73,15 @@ def requirement_of(text: str) -> Requirement:
     goals: list[Objective] = []
     conditions: list[Expression] = []
     medians: list[Expression] = []
-    certain = False
+    chances: list[Chance] = []
     for clause in (part for part in _JOINT.split(text.strip()) if part):
         aim = None if _COMPARISON.search(clause) else aim_of(clause)
         if aim is not None and aim.name != clause:
             goals.append(aim)
-        elif (chance := _CHANCE.fullmatch(clause)) is not None:
-            certain = True
-            conditions.append(_at_quantile(clause, chance))
-            medians.append(_at_quantile(clause, chance, share=0.5))
+        elif (found := _CHANCE.fullmatch(clause)) is not None:
+            chances.append(_chance(clause, found))
+            conditions.append(_at_quantile(chances[-1], chances[-1].asked))
+            medians.append(_at_quantile(chances[-1], 0.5))
         elif _COMPARISON.search(clause):
             conditions.append(Expression(clause))
             medians.append(conditions[-1])
@@ -70,26 +91,34 @@ def requirement_of(text: str) -> Requirement:
                 "aim like 'usd minimal' or 'most mfu', joined by and"
             )
     if len(goals) != 1:
-        found = "no aim" if not goals else f"{len(goals)} aims ({', '.join(map(str, goals))})"
-        raise DescriptionError(f"{text!r} has {found}; it needs exactly one, like 'usd minimal' or 'least days'")
+        given = "no aim" if not goals else f"{len(goals)} aims ({', '.join(map(str, goals))})"
+        raise DescriptionError(f"{text!r} has {given}; it needs exactly one, like 'usd minimal' or 'least days'")
     return Requirement(
-        text=text, goal=goals[0], conditions=tuple(conditions), at_median=tuple(medians) if certain else ()
+        text=text,
+        goal=goals[0],
+        conditions=tuple(conditions),
+        at_median=tuple(medians) if chances else (),
+        chances=tuple(chances),
     )
 
 
-def _at_quantile(clause: str, chance: re.Match[str], share: float | None = None) -> Expression:
+def _chance(clause: str, found: re.Match[str]) -> Chance:
+    name, sign, bound, asked, per_cent = found.groups()
+    if name not in SAMPLED:
+        raise DescriptionError(f"{clause!r} asks how likely {name} is; of {', '.join(sorted(SAMPLED))} it is known")
+    share = float(asked) / (100.0 if per_cent else 1.0)
+    return Chance(text=clause, measure=name, sign=sign, bound=bound, asked=share)
+
+
+def _at_quantile(chance: Chance, share: float) -> Expression:
     """A condition that holds with a probability, as one on a quantile: P(days <= 30) >= 0.9 is days.p90 <= 30."""
-    name, sign, bound, asked, per_cent = chance.groups()
-    wanted = share if share is not None else float(asked) / (100.0 if per_cent else 1.0)
-    below = wanted if sign.startswith("<") else 1.0 - wanted
+    less = chance.sign.startswith("<")
+    below = share if less else 1.0 - share
     place = round(100 * below)
-    if f"{name}.p{MIDDLE}" not in MEASURES:
-        known = ", ".join(sorted(known.partition(".")[0] for known in MEASURES if known.endswith(f".p{MIDDLE}")))
-        raise DescriptionError(f"{clause!r} asks how likely {name} is; of {known} it is known")
     if abs(100 * below - place) > 1e-9 or place not in QUANTILES:
-        shares = ", ".join(f"{(p if sign.startswith('<') else 100 - p) / 100:g}" for p in QUANTILES)
-        raise DescriptionError(f"{clause!r} asks for a probability that is not reckoned; one of {shares} is")
-    return Expression(f"{name}.p{place} {sign} {bound}")
+        shares = ", ".join(f"{(p if less else 100 - p) / 100:g}" for p in QUANTILES)
+        raise DescriptionError(f"{chance.text!r} asks for a probability that is not reckoned; one of {shares} is")
+    return Expression(f"{chance.measure}.p{place} {chance.sign} {chance.bound}")
 
 
 def invert(results: Results, study: DesignStudy, text: str) -> Inversion:
@@ -110,7 +139,8 @@ def invert(results: Results, study: DesignStudy, text: str) -> Inversion:
             if half and all(name in columns for name in half)
             else None
         )
-    return Inversion(study=study, requirement=wanted, best=best, median=median)
+    certainties = certainties_of(study, wanted.chances, best, median)
+    return Inversion(study=study, requirement=wanted, best=best, median=median, certainties=certainties)
 
 
 def _check(name: str, columns: dict[str, str], study: DesignStudy) -> None:

@@ -13,7 +13,7 @@ from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.quantities import DOLLARS_PER_JOULE, FRACTION, SECONDS, parse
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.fields import value_of
-from volvelle.studies.design_space.measures import PRICED
+from volvelle.studies.design_space.measures import PRICED, RENTED
 from volvelle.studies.design_space.structure import REPLACED
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
@@ -73,7 +73,8 @@ class Accounts:
     def check(self) -> None:
         """Refuse a study that asks for money or watts where a machine of it has no price, before anything is run."""
         study = self._study
-        asks = study.published is None and not PRICED.isdisjoint(study.measures)
+        priced = PRICED if study.form.costs.rent is None else PRICED - RENTED
+        asks = study.published is None and not priced.isdisjoint(study.measures)
         if not asks or study.form.costs.model == "list":
             return
         columns = {path: values for axis in study.axes for path, values in axis.columns.items()}

@@ -23,10 +23,12 @@ from volvelle.studies.design_space.accounts import Accounts, PricedMachine
 from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.expressions import Expression
+from volvelle.studies.design_space.failure_terms import FailureTerms
 from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
 from volvelle.studies.design_space.layout_policy import fixed_layouts, layout_space
 from volvelle.studies.design_space.mapped_work import Mapper
 from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
+from volvelle.studies.design_space.paced_work import paced_work
 from volvelle.studies.design_space.planned_work import planned_work
 from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
@@ -86,6 +88,7 @@ class Evaluator:
         )
         self.accounts = Accounts(self.study)
         self.mapper = Mapper(self.study.catalogue)
+        self.failures = FailureTerms.of(self.study.form.failures)
 
     def considered(self) -> list[int]:
         """Layouts in each space that was searched so far."""
@@ -279,12 +282,13 @@ class Evaluator:
 
     def _outcome(self, case: _Case, cluster: Cluster, worked: Sequence[Worked]) -> Outcome:
         priced = PricedMachine(accounts=self.accounts, cluster=cluster, anchor=case.anchor)
-        known = fitted_constants(cluster, case.forms[0].element).step_error if case.forms else None
         return Outcome(
             worked=worked,
             chips=float(cluster.accelerators),
             cost_breakdown=priced,
-            doubt=float(np.max(known)) if known is not None and np.all(known) else UNVALIDATED,
+            doubt=_step_doubt(case.forms, cluster),
+            failures=self.failures,
+            rent=self.study.form.costs.rent,
         )
 
     def _assigned(self, case: _Case, fields: Mapping[str, Number]) -> Cluster:
@@ -316,6 +320,8 @@ class Evaluator:
         """What a workload does, and by which layouts; None: it is no training, and has none."""
         if form.map is not None:
             return self.mapper.work(form, cluster, rows), None
+        if form.pace is not None:
+            return paced_work(form, cluster, rows), None
         if step is None:
             return planned_work(form, cluster, self.study.catalogue, rows), None
         chosen: dict[str, NDArray[np.float64]] = {}
@@ -376,3 +382,11 @@ class Evaluator:
             except MappingError:
                 self._layouts[key] = None
         return self._layouts[key]
+
+
+def _step_doubt(forms: Sequence[WorkloadForm], cluster: Cluster) -> float:
+    """In the time of a step, one standard deviation as a factor: as stated with a pace, or of the model on the chip."""
+    if forms and forms[0].pace is not None:
+        return forms[0].pace.error_factor
+    known = fitted_constants(cluster, forms[0].element).step_error if forms else None
+    return float(np.max(known)) if known is not None and np.all(known) else UNVALIDATED

@@ -1,21 +1,21 @@
 """Measures of whole runs that will be interrupted, at quantiles: the same samples at every point."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.goodput.inputs import recovery_policy
-from volvelle.applications.goodput.wall_time import RUNNING, WORK, Circumstances, lucky_time, wall_time
+from volvelle.applications.goodput.wall_time import RUNNING, WORK, lucky_time, wall_time
 from volvelle.catalogue.places import middle_intensity
-from volvelle.catalogue.reliability import NODE, rate_prior, stated_share
-from volvelle.economics.cost_breakdown import CostBreakdown
+from volvelle.catalogue.reliability import stated_share
 from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.uncertainty import MODEL
 from volvelle.quantities import DAY, Number
-from volvelle.spread import standard_normal
+from volvelle.spread import log_normal, standard_normal
+from volvelle.studies.design_space.failure_terms import FailureTerms
 
 Column = NDArray[np.float64]
 SAMPLES = 1024
@@ -42,13 +42,21 @@ class WholeRun(Protocol):
         """In the time of a step, one standard deviation as a factor."""
 
     @property
-    def costs(self) -> CostBreakdown:
-        """What the machine costs and takes."""
+    def failures(self) -> FailureTerms:
+        """What interrupts it."""
+
+    @property
+    def dollars_per_second(self) -> Number:
+        """What a second of the machine costs, rented or owned."""
+
+    @property
+    def watts(self) -> Number:
+        """What the machine takes in training, at the meter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Samples:
-    """Standard normal columns, one for each thing that is not known."""
+    """Quantiles, a column for each thing that is not known; luck is standard normal."""
 
     rate: Column
     restart: Column
@@ -59,95 +67,95 @@ class _Samples:
 
 @cache
 def _samples() -> _Samples:
-    sampler = Stratified(SAMPLES)
-
-    def column(what: str) -> Column:
-        return standard_normal(sampler.column(what))
-
+    column = Stratified(SAMPLES).column
     return _Samples(
         rate=column("failures"),
         restart=column("restart"),
         stall=column("stall"),
-        step=column("the model"),
-        chance=column("luck"),
+        step=column(MODEL),
+        chance=standard_normal(column("luck")),
     )
 
 
-def sampled_runs(seconds: Column, chips: float | Column, doubt: float | Column) -> tuple[Column, Column, Column]:
-    """Days, ratio of useful time and running seconds of each point (a row) on every sample (a column)."""
-    drawn, prior, policy = _samples(), rate_prior(), recovery_policy()
-    count = np.broadcast_to(np.asarray(chips, dtype=float), seconds.shape)[:, None]
-    sizes = np.asarray(count)
-    spread = np.sqrt(
-        prior.deviation**2 * (1 + 1 / len(prior.studies)) + (prior.growth * (np.log(sizes) - prior.middle)) ** 2
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledRuns:
+    """Runs of each point (a row) on every sample (a column)."""
+
+    days: Column
+    ettr: Column
+    running: Column
+    """Seconds in which accelerators work."""
+
+
+def sampled_runs(
+    seconds: Column, chips: float | Column, doubt: float | Column, failures: FailureTerms | None = None
+) -> SampledRuns:
+    """Runs of so many seconds of work each, failures as a study states them."""
+    drawn, terms = _samples(), failures or FailureTerms()
+    count = np.asarray(np.broadcast_to(np.asarray(chips, dtype=float), seconds.shape)[:, None])
     factor = np.broadcast_to(np.asarray(doubt, dtype=float), seconds.shape)[:, None]
-    run = Circumstances(
-        work=seconds[:, None] * np.exp(np.log(factor) * drawn.step),
-        rate=sizes / NODE * prior.median * np.exp(spread * drawn.rate),
-        restart=policy.restart.median * np.exp(np.log(policy.restart.factor) * drawn.restart),
-        stall=policy.stall.median * np.exp(np.log(policy.stall.factor) * drawn.stall),
-        detection=policy.detection,
-        write=policy.write,
+    run = replace(
+        terms.recovery.circumstances(
+            log_normal(seconds[:, None], np.log(factor), drawn.step),
+            terms.rates(count, drawn.rate),
+            restarts=drawn.restart,
+            stalls=drawn.stall,
+        ),
+        waiting=terms.waiting(count),
     )
     parts = wall_time(run)
     running = np.asarray(sum(parts[name] for name in RUNNING))
     days = np.asarray(lucky_time(run, drawn.chance)) / DAY
-    return days, np.asarray(parts[WORK]) / (DAY * days), running
+    return SampledRuns(days=days, ettr=np.asarray(parts[WORK]) / (DAY * days), running=running)
 
 
-def _asked(outcome: WholeRun, of: Callable[[Column, Column, Column, slice], Column], per_cent: int) -> Number:
-    """A quantile of something at every point."""
+Sampled = Callable[[WholeRun, SampledRuns, slice], Column]
+"""Something of the points of some rows, on every sample."""
+
+
+def _dollars(outcome: WholeRun, runs: SampledRuns, rows: slice) -> Column:
+    return runs.days * DAY * _rows(outcome.dollars_per_second, rows)
+
+
+def _energy(outcome: WholeRun, runs: SampledRuns, rows: slice) -> Column:
+    idle = stated_share("node-power", "idle_load").value
+    standing = np.maximum(runs.days * DAY - runs.running, 0.0)
+    return _rows(outcome.watts, rows) * (runs.running + idle * standing) / _KWH
+
+
+SAMPLED: Mapping[str, Sampled] = {
+    "days": lambda outcome, runs, rows: runs.days,
+    "ettr": lambda outcome, runs, rows: runs.ettr,
+    "run_usd": _dollars,
+    "kwh": _energy,
+    "tco2e": lambda outcome, runs, rows: _energy(outcome, runs, rows) * (middle_intensity() / 1e6),
+}
+"""Measures of runs that will be interrupted: days, the share of them that is training, what the machine costs in them,
+energy at the meter (while it does not run, a share of it), and carbon of that in the middle of regions of clouds."""
+
+
+def run_quantile(name: str, per_cent: int) -> Callable[[WholeRun], Number]:
+    """One of these at a quantile."""
+    return lambda outcome: _over_points(outcome, name, lambda column: np.quantile(column, per_cent / 100.0, axis=1))
+
+
+def run_chance(outcome: WholeRun, name: str, holds: Callable[[Column], NDArray[np.bool_]]) -> Number:
+    """How likely one of these meets a condition."""
+    return _over_points(outcome, name, lambda column: np.mean(holds(column), axis=1))
+
+
+def _over_points(outcome: WholeRun, name: str, taken: Callable[[Column], Column]) -> Number:
+    """Something taken of the samples of every point, some thousands of points at a time."""
     seconds = np.atleast_1d(np.asarray(outcome.seconds, dtype=float))
     found = np.empty(seconds.shape)
     for start in range(0, len(seconds), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         with np.errstate(invalid="ignore", over="ignore"):
-            column = of(*sampled_runs(seconds[rows], outcome.chips, outcome.doubt), rows)
-        found[rows] = np.quantile(column, per_cent / 100.0, axis=1)
+            runs = sampled_runs(seconds[rows], outcome.chips, outcome.doubt, outcome.failures)
+            found[rows] = taken(SAMPLED[name](outcome, runs, rows))
     return found if np.ndim(outcome.seconds) else float(found[0])
 
 
-def run_days(per_cent: int) -> Callable[[WholeRun], Number]:
-    """Days, interruptions included."""
-    return lambda outcome: _asked(outcome, lambda days, ettr, running, rows: days, per_cent)
-
-
-def run_ettr(per_cent: int) -> Callable[[WholeRun], Number]:
-    """Effective training time ratio."""
-    return lambda outcome: _asked(outcome, lambda days, ettr, running, rows: ettr, per_cent)
-
-
-def run_dollars(per_cent: int) -> Callable[[WholeRun], Number]:
-    """The run's share of owning the machine."""
-
-    def of(outcome: WholeRun) -> Number:
-        rate = np.atleast_1d(np.asarray(outcome.costs.dollars_per_second, dtype=float))
-        return _asked(outcome, lambda days, ettr, running, rows: days * DAY * _rows(rate, rows), per_cent)
-
-    return of
-
-
-def run_kwh(per_cent: int) -> Callable[[WholeRun], Number]:
-    """Energy at the meter; while it does not run, a share of it."""
-
-    def of(outcome: WholeRun) -> Number:
-        watts = np.atleast_1d(np.asarray(outcome.costs.power, dtype=float))
-        idle = stated_share("node-power", "idle_load").value
-
-        def energy(days: Column, ettr: Column, running: Column, rows: slice) -> Column:
-            return _rows(watts, rows) * (running + idle * np.maximum(days * DAY - running, 0.0)) / _KWH
-
-        return _asked(outcome, energy, per_cent)
-
-    return of
-
-
-def run_tco2e(per_cent: int) -> Callable[[WholeRun], Number]:
-    """Carbon of that in the middle of the regions of clouds."""
-    energy = run_kwh(per_cent)
-    return lambda outcome: energy(outcome) * (middle_intensity() / 1e6)
-
-
-def _rows(column: Column, rows: slice) -> Column:
+def _rows(values: Number, rows: slice) -> Column:
+    column = np.atleast_1d(np.asarray(values, dtype=float))
     return (column if len(column) == 1 else column[rows])[:, None]

@@ -12,6 +12,7 @@ from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.uncertainty import UNVALIDATED
 from volvelle.laws.ownership import training_time
+from volvelle.laws.price import rented_price
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.quantities import (
     BYTES,
@@ -26,14 +27,8 @@ from volvelle.quantities import (
     Number,
     Quantity,
 )
-from volvelle.studies.design_space.job_measures import (
-    QUANTILES,
-    run_days,
-    run_dollars,
-    run_ettr,
-    run_kwh,
-    run_tco2e,
-)
+from volvelle.studies.design_space.failure_terms import FailureTerms
+from volvelle.studies.design_space.job_measures import QUANTILES, run_quantile
 
 _MILLION = 1e6
 MIDDLE = 50
@@ -72,6 +67,23 @@ class Outcome:
     """Made only if a measure of money or watts is asked for."""
     doubt: float = UNVALIDATED
     """In the time of a step, one standard deviation as a factor."""
+    failures: FailureTerms = field(default_factory=FailureTerms)
+    rent: float | None = None
+    """Dollars an hour of an accelerator; None: the machine is owned."""
+
+    @property
+    def dollars_per_second(self) -> Number:
+        """What a second of the machine costs, spares included."""
+        if self.rent is not None:
+            owed: Number = rented_price(1.0, self.chips, per_chip_hour=self.rent)
+        else:
+            owed = self.costs.dollars_per_second
+        return owed * self.failures.with_spares(self.chips)
+
+    @property
+    def watts(self) -> Number:
+        """At the meter, spares included."""
+        return self.costs.power * self.failures.with_spares(self.chips)
 
     @property
     def costs(self) -> CostBreakdown:
@@ -170,10 +182,10 @@ _ALL = (
     Measure("usd", "owning the machine over its life", DOLLARS, _LESS, lambda it: it.costs.tco),
     Measure(
         "run_usd",
-        "share of that for the training asked for",
+        "share of that for the training asked for, or its rent",
         DOLLARS,
         _LESS,
-        lambda it: it.costs.step(it.seconds).dollars,
+        lambda it: it.seconds * it.dollars_per_second,
     ),
     Measure(
         "flops_per_usd", "FLOP/s done for every dollar of the machine", None, _MORE, lambda it: it.rate / it.costs.capex
@@ -208,20 +220,21 @@ _ALL = (
 
 def _of_runs() -> Iterator[Measure]:
     """Whole runs that will be interrupted: quantiles, and the middle by the plain name where no other has it."""
-    made: dict[str, tuple[str, bool, Callable[[int], Callable[[Outcome], Number]]]] = {
-        "days": ("until all tokens are trained on, interruptions included", _LESS, run_days),
-        "ettr": ("effective training time ratio", _MORE, run_ettr),
-        "run_usd": ("share of owning for the training asked for, interruptions included", _LESS, run_dollars),
-        "kwh": ("energy of the run at the meter, interruptions included", _LESS, run_kwh),
-        "tco2e": ("tonnes of CO2 equivalents of that, in the middle of the regions of clouds", _LESS, run_tco2e),
+    made = {
+        "days": ("until all tokens are trained on, interruptions included", _LESS),
+        "ettr": ("effective training time ratio", _MORE),
+        "run_usd": ("rent, or share of owning, for the training asked for, interruptions included", _LESS),
+        "kwh": ("energy of the run at the meter, interruptions included", _LESS),
+        "tco2e": ("tonnes of CO2 equivalents of that, in the middle of the regions of clouds", _LESS),
     }
     units = {"ettr": FRACTION, "run_usd": DOLLARS}
     plain = {measure.name for measure in _ALL}
-    for name, (says, less, of) in made.items():
+    for name, (says, less) in made.items():
         if name not in plain:
-            yield Measure(name, says, units.get(name), less, of(MIDDLE))
+            yield Measure(name, says, units.get(name), less, run_quantile(name, MIDDLE))
         for per_cent in QUANTILES:
-            yield Measure(f"{name}.p{per_cent}", f"{says}: {per_cent} % below", units.get(name), less, of(per_cent))
+            of = run_quantile(name, per_cent)
+            yield Measure(f"{name}.p{per_cent}", f"{says}: {per_cent} % below", units.get(name), less, of)
 
 
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*_ALL, *_of_runs())}
@@ -238,6 +251,8 @@ PRICED = frozenset(MEASURES) - {
     *(name for name in MEASURES if name.partition(".")[0] in ("days", "ettr")),
 }
 """Measures that need what machines cost and take."""
+RENTED = frozenset(name for name in MEASURES if name.partition(".")[0] == "run_usd")
+"""Of these, those that need it no more where the machine is rented."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

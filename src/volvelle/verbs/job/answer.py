@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from volvelle.applications.goodput.run_estimate import RunEstimate
+from volvelle.applications.goodput.run_plan import RunPhase
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 
@@ -21,6 +22,16 @@ class Simulated:
     closed_days: float
     """By the closed form."""
     closed_deviation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedPhase:
+    """Tokens that are trained on at one pace, and by which layout."""
+
+    name: str
+    run: RunPhase
+    mapping: ParallelMapping | None
+    """None: the time of a step was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +53,10 @@ class Job(Presentable):
     tokens: float
     steps: float
     step_seconds: float
+    """On average."""
     mapping: ParallelMapping | None
-    """None: the time of a step was given."""
+    """Of the longest phase; None: the time of a step was given."""
+    phases: tuple[TimedPhase, ...]
     run: RunEstimate
     places: tuple[PlaceCarbon, ...]
     """Cleanest first."""

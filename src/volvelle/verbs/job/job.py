@@ -17,15 +17,17 @@ from volvelle.applications.goodput.inputs import (
     site_power,
     stated_hazard,
 )
-from volvelle.applications.goodput.run_estimate import RunEstimate, middle, run_estimate
-from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, OtherLosses, RunPhase, RunPlan
-from volvelle.applications.goodput.wall_time import chance_variance
+from volvelle.applications.goodput.run_estimate import RunEstimate, run_estimate
+from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, OtherLosses, RecoveryPolicy, RunPlan
+from volvelle.applications.goodput.wearing import Batch, preempted, worn
 from volvelle.catalogue.places import cloud_places
 from volvelle.catalogue.reliability import embodied_mass, own_hazards
 from volvelle.catalogue.rents import aged_rent, cloud_rent, clouds, rent_of
 from volvelle.domains import (
     ACCELERATORS,
+    AGE,
     EVENTS,
+    GAP,
     LOST_SHARE,
     NO_SHARE,
     PART_DAYS,
@@ -40,28 +42,20 @@ from volvelle.domains import (
     YEAR,
     within_domains,
 )
-from volvelle.errors import DescriptionError, MappingError, plainly
+from volvelle.economics.usual_terms import USUAL_LIFE, USUAL_USE
+from volvelle.errors import DescriptionError, plainly
 from volvelle.laws.reliability.emissions import embodied_emissions
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.quantities import DAY, JULIAN_YEAR
-from volvelle.simulation.failures.gaps import ExponentialGaps
-from volvelle.simulation.failures.runs import Recovery, simulate_runs
+from volvelle.quantities import DAY
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.cost import cost
-from volvelle.verbs.estimate import estimate
-from volvelle.verbs.job.answer import Job, PlaceCarbon, Simulated
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
-from volvelle.verbs.plan import plan
+from volvelle.verbs.job.answer import Job, PlaceCarbon
+from volvelle.verbs.job.phases import Phases, read_phases, timed_phases
+from volvelle.verbs.job.simulated import simulated
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes
-from volvelle.workload.families.transformer import transformer
 
-_TOKENS_A_CHIP = 1024
-"""Of the global batch, where none is given."""
-_SIMULATED = 2000
-"""Runs of a check."""
-_MOST_FAILURES = 20_000
-"""Of one of them: ten seconds of a core."""
 _EMBODIED = {"hopper": ("whole DGX H100", 8), "ampere": ("an eighth of an A100 server", 1)}
 """Families whose making somebody has weighed, and accelerators of the part."""
 _KILOGRAMS = 1000.0
@@ -73,7 +67,8 @@ def job(
     model: Model,
     *,
     on: Machine,
-    tokens: Annotated[str | float, TOKENS],
+    tokens: Annotated[str | float | None, TOKENS] = None,
+    phases: Phases | None = None,
     batch: Annotated[int | None, SEQUENCES] = None,
     sequence: Annotated[int | None, WIDTH] = None,
     mapping: ParallelMapping | None = None,
@@ -86,10 +81,19 @@ def job(
     write: Annotated[str | float | None, RECOVERY] = None,
     interval: Annotated[str | float | None, RECOVERY] = None,
     replicas: Annotated[int, ACCELERATORS] = 1,
+    common: Annotated[str | float, NO_SHARE] = 0.0,
+    survived: Annotated[str | float | None, NO_SHARE] = None,
+    storage_stall: Annotated[str | float | None, RECOVERY] = None,
+    storage_restart: Annotated[str | float | None, RECOVERY] = None,
     spares: Annotated[int | None, SPARES] = None,
     hazard: Path | str | None = None,
     events: Annotated[float | None, EVENTS] = None,
     node_days: Annotated[float | None, PART_DAYS] = None,
+    age: Annotated[float | None, AGE] = None,
+    wear: Batch = "old",
+    preempted_every: Annotated[str | float | None, GAP] = None,
+    capacity_wait: Annotated[str | float | None, RECOVERY] = None,
+    spot: bool = False,
     planned: Annotated[str | float, LOST_SHARE] = 0.0,
     slow_nodes: Annotated[str | float, NO_SHARE] = 0.0,
     slower: Annotated[str | float, NO_SHARE] = 0.1,
@@ -106,40 +110,64 @@ def job(
     """Days, money, energy and carbon of training on `tokens` in all, interruptions included.
 
     The layout is a `ParallelMapping` or its fields by name, as in `estimate`; without any, the best is planned; or the
-    time of a `step` is given, as measured. Failures are those of clusters that were measured, unless `hazard` names a
-    file of one's own, or `events` in `node_days` were seen. `recovery` is asynchronous, synchronous, memory (of peers)
-    or elastic (`replicas` restart alone); `restart`, `stall`, `write` and `interval` replace what studies say. With
-    `spares`, nodes are waited for where more are out. `rent` is a cloud or dollars an hour; with `own`, what owning
-    costs. `region` and `year` say whose grid it is. ``check="simulate"`` runs it failure by failure too.
+    time of a `step` is given, as measured. In place of `tokens`, `phases` is a file or a list of phases, each with its
+    tokens and what differs from the rest of the question. Failures are those of clusters that were measured, unless
+    `hazard` names a file of one's own, or `events` in `node_days` were seen; accelerators of an `age` in years also
+    wear out, as a batch of Titan's did (`wear`) or as the file's `ages` say. A job that is `preempted_every` so often
+    waits for capacity (`capacity_wait`) each time; with `spot`, it pays a cloud's spot price. `recovery` is
+    asynchronous, synchronous, memory (of peers), two-tier (there, which a share of failures is `survived` by, and in
+    storage by `storage_stall` and `storage_restart`) or elastic (`replicas` restart alone, but for a `common` share of
+    failures); `restart`, `stall`, `write` and `interval` replace what studies say. With `spares`, nodes are waited for
+    where more are out. `rent` is a cloud or dollars an hour; with `own`, what owning costs. `region` and `year` say
+    whose grid it is. ``check="simulate"`` runs it failure by failure too.
     """
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known, stack=stack, changes=set)
-    phase, layout, notes = _phase(
+    timed, notes = timed_phases(
         model,
         cluster=cluster,
-        tokens=TOKENS.read(tokens, "tokens"),
-        step=None if step is None else STEP_TIME.read(step, "step"),
+        phases=read_phases(phases, tokens),
+        step=step,
         asked={"batch": batch, "sequence": sequence, "mapping": mapping, "element": element, "stack": stack},
         settings={"on": on, "set": set, "catalogue": known},
         choices=choices,
     )
+    work = sum(phase.run.work for phase in timed)
     failures, said = _hazard(cluster, hazard, events=events, node_days=node_days)
+    if age is not None:
+        failures = worn(failures, cluster, age=AGE.read(age, "age"), work=work, batch=wear, file=hazard)
+    spotted = _preemptions(preempted_every, capacity_wait, spot=spot, rent=rent)
+    if spotted is not None:
+        failures = preempted(failures, every=spotted)
     power, drawn = site_power(cluster, region, year)
-    prices = _prices(cluster, on, rent, own=own, settings={"set": set, "catalogue": known})
+    prices = _prices(cluster, on, rent, own=own, spot=spot, settings={"set": set, "catalogue": known})
     policy = recovery_policy(
         recovery,
         **{
             name: None if given is None else RECOVERY.read(given, name)
-            for name, given in {"restart": restart, "stall": stall, "write": write, "interval": interval}.items()
+            for name, given in {
+                "restart": restart,
+                "stall": stall,
+                "write": write,
+                "interval": interval,
+                "storage_stall": storage_stall,
+                "storage_restart": storage_restart,
+            }.items()
         },
+        survived=None if survived is None else NO_SHARE.read(survived, "survived"),
         replicas=replicas,
+    )
+    policy = replace(
+        policy,
+        common=NO_SHARE.read(common, "common"),
+        capacity_wait=0.0 if capacity_wait is None else RECOVERY.read(capacity_wait, "capacity_wait"),
     )
     run_plan = RunPlan(
         model=str(getattr(model, "name", model)),
         system=cluster.name,
         accelerators=cluster.accelerators,
         nodes=node_count(cluster),
-        phases=(phase,),
+        phases=tuple(phase.run for phase in timed),
         hazard=failures,
         recovery=policy,
         losses=OtherLosses(
@@ -156,8 +184,7 @@ def job(
     run = run_estimate(run_plan, seed=seed)
     basis = {
         "failures": failures.basis,
-        "recovery": f"{recovery}: restart {policy.restart.median:.3g} s ×/÷ {policy.restart.factor:.2f}, "
-        f"stall {policy.stall.median:.3g} s ×/÷ {policy.stall.factor:.2f}, write {policy.write:.3g} s",
+        "recovery": _recovery_words(recovery, policy),
         "spares": "from a pool that others fill: neither waited nor paid for" if spares is None else f"{spares} nodes",
         "planned stops": f"{100 * run_plan.losses.planned:g} % of the time",
         "slow nodes": "as in the runs that the step was calibrated on" if not run_plan.losses.slow_share else "stated",
@@ -166,61 +193,32 @@ def job(
     return Job(
         model=run_plan.model,
         system=cluster.name,
-        tokens=phase.tokens,
-        steps=phase.tokens / phase.tokens_per_step,
-        step_seconds=phase.step,
-        mapping=layout,
+        tokens=run_plan.tokens,
+        steps=sum(phase.run.steps for phase in timed),
+        step_seconds=work / sum(phase.run.steps for phase in timed),
+        mapping=max(timed, key=lambda phase: phase.run.work).mapping,
+        phases=timed,
         run=run,
         places=_places(run),
         embodied_tco2e=_embodied(cluster, run),
         basis=basis,
         notes=(*notes, *said, *(price.warning for price in prices if price.warning)),
-        simulated=_simulated(run, seed) if check == "simulate" else None,
+        simulated=simulated(run, seed) if check == "simulate" else None,
     )
 
 
-def _phase(
-    model: Model,
-    *,
-    cluster: Cluster,
-    tokens: float,
-    step: float | None,
-    asked: dict[str, Any],
-    settings: dict[str, Any],
-    choices: dict[str, Any],
-) -> tuple[RunPhase, ParallelMapping | None, tuple[str, ...]]:
-    """The run's one phase, with the time of its step as given, as estimated for a layout, or of the best layout."""
-    notes = list(cluster.notes)
-    if asked["batch"] is None:
-        length = (
-            asked["sequence"] or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"]
-        )
-        batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // int(length))
-        asked = {**asked, "batch": batch}
-        notes.append(f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip")
-    if step is not None:
-        length = (
-            asked["sequence"] or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"]
-        )
-        per_step = float(asked["batch"] * int(length))
-        return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, tuple(notes)
-    if not choices and asked["mapping"] is None:
-        found = plan(model, top=1, **{name: value for name, value in asked.items() if name != "mapping"}, **settings)
-        if not found.layouts:
-            raise MappingError(
-                f"no layout of {model} runs on {cluster.name}; volvelle plan {model} --on {cluster.name} says why"
-            )
-        asked = {**asked, "mapping": found.layouts[0].mapping}
-        notes.append("no layout given: the fastest of volvelle plan")
-    answer = estimate(model, **asked, **settings, **choices)
-    if answer.speed is None:
-        raise MappingError(f"there is no such layout: {answer.estimate.violations[0].problem}")
-    if not answer.estimate.feasible:
-        notes.append("the layout does not fit in memory; volvelle estimate says by how much")
-    doubt = 1.0 if answer.samples is None else float(np.exp(np.std(np.log(answer.samples))))
-    timed = answer.estimate
-    phase = RunPhase(tokens=tokens, tokens_per_step=float(timed.tokens), step=float(timed.time), doubt=doubt)
-    return phase, timed.mapping, tuple(notes)
+def _recovery_words(way: str, policy: RecoveryPolicy) -> str:
+    """Times of a way to recover, with their spread."""
+    times = {
+        "restart": policy.restart,
+        "stall": policy.stall,
+        "restart from storage": policy.storage_restart,
+        "stall for storage": policy.storage_stall,
+    }
+    told = ", ".join(
+        f"{name} {time.median:.3g} s ×/÷ {time.factor:.2f}" for name, time in times.items() if time is not None
+    )
+    return f"{way}: {told}, write {policy.write:.3g} s"
 
 
 def _hazard(
@@ -239,21 +237,40 @@ def _hazard(
     return after_events(found, nodes=node_count(cluster), events=events, node_days=node_days), notes
 
 
+def _preemptions(
+    every: str | float | None, wait: str | float | None, *, spot: bool, rent: str | float | None
+) -> float | None:
+    """Seconds between preemptions; None: there are none."""
+    if every is None:
+        if spot or wait is not None:
+            raise DescriptionError(
+                "capacity that may be taken away is asked for, but not how often it is; give preempted_every, like "
+                "'12 h': no source of ours has it, and your own log does"
+            )
+        return None
+    if spot and not (isinstance(rent, str) and plainly(rent) in clouds()):
+        raise DescriptionError(f"spot is a price of a cloud; give rent as one of {', '.join(clouds())}, or in dollars")
+    return GAP.read(every, "preempted_every")
+
+
 def _prices(
-    cluster: Cluster, on: Machine, rent: str | float | None, *, own: bool, settings: dict[str, Any]
+    cluster: Cluster, on: Machine, rent: str | float | None, *, own: bool, spot: bool, settings: dict[str, Any]
 ) -> tuple[HourlyPrice, ...]:
     """Dollars an hour of an accelerator, rented and owned; nothing where nobody says."""
     found = []
     chip = cluster.chip.name
     if isinstance(rent, str) and plainly(rent) in clouds():
         offer = cloud_rent(chip, rent)
+        if spot and offer.spot is None:
+            raise DescriptionError(f"no spot price of {chip} at {offer.cloud} is known; give one, like '1.5 USD/h'")
+        middle = offer.spot if spot and offer.spot is not None else offer.dollars_per_hour
         found.append(
             HourlyPrice(
                 way="rented",
-                low=offer.low,
-                middle=offer.dollars_per_hour,
-                high=offer.high,
-                what=f"{offer.cloud} on demand, {offer.date}",
+                low=middle if spot else offer.low,
+                middle=middle,
+                high=middle if spot else offer.high,
+                what=f"{offer.cloud} {'spot' if spot else 'on demand'}, {offer.date}",
                 warning=offer.aged(),
             )
         )
@@ -307,40 +324,4 @@ def _embodied(cluster: Cluster, run: RunEstimate) -> float | None:
     if part is None:
         return None
     mass = embodied_mass(part[0]).value / part[1] * cluster.accelerators
-    return float(embodied_emissions(mass, run.days.p50 * DAY, life=4 * JULIAN_YEAR, use=0.8)) / _KILOGRAMS
-
-
-def _simulated(run: RunEstimate, seed: int) -> Simulated:
-    """The run at middle values, many times; of replicas that restart alone there is no simulation."""
-    centre = middle(run.plan)
-    if centre.alone:
-        raise DescriptionError("replicas that restart alone are not simulated; ask without --check or another recovery")
-    if run.problem:
-        raise DescriptionError(f"the run is not simulated, it would not end: {run.problem}")
-    expected = run.wall / float(centre.between)
-    if expected > _MOST_FAILURES:
-        raise DescriptionError(
-            f"a run would fail {expected:,.0f} times, more than the {_MOST_FAILURES:,} that are simulated; ask without "
-            "--check, or of fewer tokens"
-        )
-    elsewhere = float(np.asarray(centre.left))
-    whole = replace(centre, waiting=0.0, planned=0.0, corruption=0.0)
-    recovery = Recovery(
-        work=float(np.asarray(centre.chosen)),
-        stall=float(np.asarray(centre.stall)),
-        restart=float(np.asarray(centre.restart)),
-        write=float(np.asarray(centre.write)),
-        slowdown=float(np.asarray(centre.slowdown)),
-    )
-    mean = float(np.minimum(centre.between, 1e30))
-    found = simulate_runs(
-        float(np.asarray(centre.work * centre.slow)), recovery, ExponentialGaps(mean=mean), runs=_SIMULATED, seed=seed
-    )
-    return Simulated(
-        runs=_SIMULATED,
-        failures=float(np.mean(found.failures)),
-        days=found.mean / elsewhere / DAY,
-        deviation=float(np.std(found.time)) / elsewhere / DAY,
-        closed_days=run.wall / DAY,
-        closed_deviation=float(np.sqrt(chance_variance(whole))) / elsewhere / DAY,
-    )
+    return float(embodied_emissions(mass, run.days.p50 * DAY, life=USUAL_LIFE, use=USUAL_USE)) / _KILOGRAMS

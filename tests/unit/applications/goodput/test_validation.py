@@ -15,6 +15,20 @@ def test_intervals_from_other_systems_hold_what_was_reported() -> None:
     assert VALIDATION.width < 0.25
 
 
+def test_what_sources_state_of_recovery_narrows_intervals_which_still_hold() -> None:
+    assert VALIDATION.held_by(lambda run: run.recovery) >= 7
+    assert VALIDATION.width_by(lambda run: run.recovery) <= 0.2
+    assert VALIDATION.width_by(lambda run: run.stated) < VALIDATION.width_by(lambda run: run.recovery)
+
+
+def test_failures_are_what_most_of_the_width_comes_from() -> None:
+    alone = VALIDATION.width_alone
+    assert alone["failures"] == max(alone.values())
+    assert all(width < VALIDATION.width for width in alone.values())
+    for run in VALIDATION.runs:
+        assert (run.alone["accelerators"] == 0.0) == (run.row.accelerators is not None)
+
+
 def test_with_their_own_rates_runs_are_within_four_points() -> None:
     assert VALIDATION.own_distance <= 0.04
 

@@ -31,6 +31,8 @@ FAILING = st.builds(
     slowdown=st.floats(0.0, 0.2),
     slow=st.floats(1.0, 1.2),
     replicas=st.sampled_from([1.0, 2.0, 16.0]),
+    downtime=st.floats(0.0, 3000.0),
+    common=st.sampled_from([0.0, 0.05]),
     waiting=st.floats(0.0, 0.3),
     planned=st.floats(0.0, 0.3),
 )
@@ -49,7 +51,7 @@ def test_parts_are_none_below_zero_and_the_ratio_is_at_most_one(run: Circumstanc
     assert float(chance_variance(run)) >= 0.0
 
 
-@given(FAILING, st.sampled_from(["rate", "restart", "stall", "write"]), st.floats(1.01, 5.0))
+@given(FAILING, st.sampled_from(["rate", "restart", "stall", "write", "downtime"]), st.floats(1.01, 5.0))
 def test_more_failures_and_longer_restarts_stalls_and_writes_never_shorten_a_run(
     run: Circumstances, what: str, factor: float
 ) -> None:
@@ -85,3 +87,10 @@ def test_the_interval_chosen_is_no_worse_than_others() -> None:
     half, best, double = flatness(RUN)
     assert best >= max(half, double)
     assert best - min(half, double) < 0.02
+
+
+def test_replicas_that_are_seldom_thrown_back_write_seldom() -> None:
+    alone = replace(RUN, replicas=16, common=0.04)
+    half, best, double = flatness(alone)
+    assert best >= max(half, double)
+    assert float(np.asarray(alone.chosen)) == pytest.approx(5 * float(np.asarray(RUN.chosen)), rel=0.05)

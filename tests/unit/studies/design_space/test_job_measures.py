@@ -11,7 +11,8 @@ from volvelle.studies.design_space.measures import MEASURES, PRICED
 
 
 def test_more_accelerators_fail_more_often_and_the_same_work_takes_longer() -> None:
-    days, ettr, running = sampled_runs(np.array([30 * DAY, 30 * DAY]), np.array([1024.0, 16384.0]), 1.1)
+    runs = sampled_runs(np.array([30 * DAY, 30 * DAY]), np.array([1024.0, 16384.0]), 1.1)
+    days, ettr, running = runs.days, runs.ettr, runs.running
     assert np.all(ettr <= 1.0)
     assert np.all(running <= days * DAY * 1.05)
     assert np.median(days[1]) > np.median(days[0]) > 30.0
@@ -19,7 +20,7 @@ def test_more_accelerators_fail_more_often_and_the_same_work_takes_longer() -> N
 
 
 def test_samples_are_the_same_at_every_point() -> None:
-    days, _, _ = sampled_runs(np.array([30 * DAY, 30 * DAY]), 1024.0, 1.1)
+    days = sampled_runs(np.array([30 * DAY, 30 * DAY]), 1024.0, 1.1).days
     assert np.array_equal(days[0], days[1])
 
 

@@ -78,6 +78,115 @@ def test_owning_has_a_price_too() -> None:
     assert ways == ["rented", "owned"]
 
 
+def test_replicas_that_restart_alone_are_simulated_too() -> None:
+    often = {**ASKED, "events": 3000, "node_days": 3000, "recovery": "elastic", "replicas": 8, "common": "5 %"}
+    told = volvelle.job("llama3-8b", **often, check="simulate").simulated
+    assert told is not None
+    assert told.failures > 100
+    assert told.days == pytest.approx(told.closed_days, rel=0.01)
+    assert told.deviation == pytest.approx(told.closed_deviation, rel=0.35)
+
+
+@pytest.mark.parametrize("survived", ["0 %", "90 %"])
+def test_two_tiers_are_simulated_too(survived: str) -> None:
+    often = {**ASKED, "tokens": "300B", "events": 3000, "node_days": 3000, "recovery": "two-tier"}
+    job = volvelle.job("llama3-8b", **often, survived=survived, check="simulate")
+    told = job.simulated
+    assert told is not None
+    assert told.days == pytest.approx(told.closed_days, rel=0.01)
+    assert told.deviation == pytest.approx(told.closed_deviation, rel=0.3)
+    assert sum(job.contributions.values()) == pytest.approx(told.closed_days)
+    assert (job.run.segments > 1) == (survived == "90 %")
+
+
+def test_two_tiers_that_survive_most_beat_one_and_need_to_know_what_they_survive() -> None:
+    often = {**ASKED, "events": 3000, "node_days": 3000}
+    ratios = [
+        volvelle.job("llama3-8b", **often, recovery="two-tier", survived=share).run.central_ettr
+        for share in ("0 %", "50 %", "90 %", "99 %")
+    ]
+    assert ratios == sorted(ratios)
+    assert ratios[-1] > volvelle.job("llama3-8b", **often, recovery="synchronous").run.central_ettr
+    with pytest.raises(DescriptionError, match="peer's memory survives"):
+        volvelle.job("llama3-8b", **ASKED, recovery="two-tier")
+    with pytest.raises(DescriptionError, match="make it two-tier"):
+        volvelle.job("llama3-8b", **ASKED, survived="90 %")
+
+
+def test_preemptions_wait_for_capacity_and_simulation_agrees() -> None:
+    firm = volvelle.job("llama3-8b", **ASKED)
+    asked = {**ASKED, "preempted_every": "2 h", "capacity_wait": "30 min", "check": "simulate"}
+    taken = volvelle.job("llama3-8b", **asked)
+    lost = taken.contributions["waiting for capacity"]
+    assert lost == pytest.approx(0.25 * (taken.run.wall / DAY - lost), rel=0.1)
+    assert firm.contributions["waiting for capacity"] == 0.0
+    told = taken.simulated
+    assert told is not None
+    assert told.days == pytest.approx(told.closed_days, rel=0.005)
+    # What is repaired is what broke: capacity that was taken away needs no spares.
+    assert taken.run.spare_nodes is not None
+    assert firm.run.spare_nodes is not None
+    assert taken.run.spare_nodes.mean == pytest.approx(firm.run.spare_nodes.mean)
+
+
+def test_spot_prices_are_those_of_a_cloud_and_need_to_know_how_often_it_takes_them_back() -> None:
+    asked = {**ASKED, "rent": "aws", "spot": True}
+    spot = volvelle.job("llama3-8b", **asked, preempted_every="6 h").run.spending[0]
+    demand = volvelle.job("llama3-8b", **ASKED, rent="aws").run.spending[0]
+    assert spot.usd_per_hour < demand.usd_per_hour
+    assert "spot" in spot.what
+    with pytest.raises(DescriptionError, match="how often"):
+        volvelle.job("llama3-8b", **asked)
+    with pytest.raises(DescriptionError, match="a price of a cloud"):
+        volvelle.job("llama3-8b", **{**asked, "rent": "3 USD/h"}, preempted_every="6 h")
+
+
+def test_accelerators_wear_out_with_age_as_the_batch_did() -> None:
+    young, worn, replaced = (
+        volvelle.job("llama3-8b", **ASKED, age=age, wear=wear).run.interruptions_per_day
+        for age, wear in ((0.2, "old"), (2.7, "old"), (2.2, "new"))
+    )
+    plain = volvelle.job("llama3-8b", **ASKED).run.interruptions_per_day
+    # Ostrouchov 2020: 1334 deaths in 8172 GPU-years between two and a half and three years of age.
+    assert worn - plain == pytest.approx(64 * 1334 / 8172 / 365.25, rel=0.01)
+    assert plain < young < replaced < worn
+
+
+def test_ages_of_ones_own_file_go_first(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    rate = "{value: 5e-3 1/d, kind: measured, source: our log}"
+    dying = "{value: 1e-2 1/d, kind: measured, source: our log}"
+    hazards = f"hazards:\n  - {{part: node, what_counts: job stops, rate: {rate}}}\n"
+    file.write_text(hazards + f"ages:\n  - {{batch: ours, since: 0, until: 9, rate: {dying}}}\n")
+    job = volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
+    assert job.run.interruptions_per_day == pytest.approx(8 * 5e-3 + 64 * 1e-2)
+    more = f"  - {{batch: others, since: 0, until: 9, rate: {dying}}}\n"
+    file.write_text(file.read_text() + more)
+    with pytest.raises(DescriptionError, match="others, ours"):
+        volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
+
+
+def test_phases_add_up_and_each_has_its_own_step(tmp_path: Path) -> None:
+    file = tmp_path / "phases.yaml"
+    long = "{name: long, tokens: 100B, sequence: 32768, batch: 128, layout: tp8 cp2}"
+    file.write_text(f"phases:\n  - {{tokens: 900B}}\n  - {long}\n  - {{tokens: 1B, step: 2 s}}\n")
+    asked = {name: value for name, value in ASKED.items() if name != "tokens"}
+    job = volvelle.job("llama3-8b", **asked, phases=file)
+    first, second, third = job.phases
+    assert job.tokens == pytest.approx(1.001e12)
+    assert job.contributions["work"] == pytest.approx(sum(phase.run.work for phase in job.phases) / DAY)
+    assert (first.name, second.name, third.mapping) == ("phase 1", "long", None)
+    assert second.mapping is not None
+    assert second.mapping.context == 2
+    alone = volvelle.job("llama3-8b", **{**ASKED, "tokens": "900B"})
+    assert first.run == alone.phases[0].run
+    assert job.to_dict()["phases"][1]["name"] == "long"
+    with pytest.raises(DescriptionError, match="one of the two"):
+        volvelle.job("llama3-8b", **ASKED, phases=file)
+    with pytest.raises(DescriptionError, match="tokens"):
+        volvelle.job("llama3-8b", **asked, phases=[{"batch": 3}])
+
+
 @pytest.mark.parametrize(
     ("asked", "error"),
     [

@@ -1,0 +1,28 @@
+"""Training whose pace was measured: only the number of accelerators moves it."""
+
+import numpy as np
+
+from volvelle.interchange.workload_form import WorkloadForm
+from volvelle.laws.utilisation import pace_among
+from volvelle.studies.design_space.measures import Worked
+from volvelle.system.cluster import Cluster
+
+
+def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
+    """A step of such training; what it holds in memory and how many FLOP it takes, nobody says."""
+    pace, count = form.pace, float(cluster.accelerators)
+    assert pace is not None and form.batch is not None and form.sequence is not None, "checked when read"  # noqa: PT018
+    each = pace_among(pace.tokens_per_s, count, measured_on=pace.accelerators or count, exponent=pace.exponent)
+    tokens = float(form.batch * form.sequence)
+    return Worked(
+        name=form.called,
+        time=np.full(rows, tokens / (count * float(each))),
+        memory=np.full(rows, np.nan),
+        violated=np.zeros(rows, dtype=np.int8),
+        work=np.nan,
+        peak=1.0,
+        tokens=tokens,
+        samples=float(form.batch),
+        weight=form.weight,
+        run_tokens=form.tokens,
+    )

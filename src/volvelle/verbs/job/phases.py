@@ -1,0 +1,112 @@
+"""Phases of a run, each with the time of its step: as given, as estimated for a layout, or of the best layout."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from volvelle.applications.goodput.run_plan import RunPhase
+from volvelle.domains import STEP_TIME, TOKENS
+from volvelle.errors import DescriptionError, MappingError
+from volvelle.interchange.layout_words import read_layout_words
+from volvelle.interchange.phases_file import PhaseForm, read_phases_form
+from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.estimate import estimate
+from volvelle.verbs.job.answer import TimedPhase
+from volvelle.verbs.named import Model, catalogue_of, model_of
+from volvelle.verbs.plan import plan
+from volvelle.workload.families.transformer import transformer
+
+Phases = Path | str | Sequence[Mapping[str, object]]
+"""A file of phases, or what it would have under ``phases``."""
+_TOKENS_A_CHIP = 1024
+"""Of the global batch, where none is given."""
+
+
+def read_phases(phases: Phases | None, tokens: str | float | None) -> tuple[PhaseForm, ...]:
+    """Phases as stated, or the one of all tokens."""
+    if (phases is None) == (tokens is None):
+        raise DescriptionError("give tokens to train on in all, or phases with tokens of each; one of the two")
+    if phases is None:
+        return (PhaseForm(tokens=TOKENS.read(tokens, "tokens")),)
+    return read_phases_form(Path(phases) if isinstance(phases, str) else phases)
+
+
+def timed_phases(
+    model: Model,
+    *,
+    cluster: Cluster,
+    phases: Sequence[PhaseForm],
+    step: str | float | None,
+    asked: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    choices: Mapping[str, Any],
+) -> tuple[tuple[TimedPhase, ...], tuple[str, ...]]:
+    """All phases, and what is to be said of them."""
+    given = None if step is None else STEP_TIME.read(step, "step")
+    found, notes = [], list(cluster.notes)
+    for place, phase in enumerate(phases, start=1):
+        own = {name: getattr(phase, name) or asked[name] for name in ("batch", "sequence", "element")}
+        own = {**asked, **own}
+        laid = choices
+        if phase.layout:
+            laid, own = read_layout_words(phase.layout), {**own, "mapping": None}
+        run, mapping, said = _timed(
+            model,
+            cluster=cluster,
+            tokens=phase.tokens,
+            step=phase.step if phase.step is not None else given,
+            asked=own,
+            settings=settings,
+            choices=laid,
+        )
+        name = phase.name or (f"phase {place}" if len(phases) > 1 else "")
+        found.append(TimedPhase(name=name, run=run, mapping=mapping))
+        notes += [f"{name}: {note}" if name else note for note in said]
+    return tuple(found), tuple(notes)
+
+
+def _timed(
+    model: Model,
+    *,
+    cluster: Cluster,
+    tokens: float,
+    step: float | None,
+    asked: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    choices: Mapping[str, Any],
+) -> tuple[RunPhase, ParallelMapping | None, list[str]]:
+    """One of them."""
+    notes: list[str] = []
+    if asked["batch"] is None:
+        batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // _length(model, asked, settings))
+        asked = {**asked, "batch": batch}
+        notes.append(f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip")
+    if step is not None:
+        per_step = float(asked["batch"] * _length(model, asked, settings))
+        return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, notes
+    if not choices and asked["mapping"] is None:
+        found = plan(model, top=1, **{name: value for name, value in asked.items() if name != "mapping"}, **settings)
+        if not found.layouts:
+            raise MappingError(
+                f"no layout of {model} runs on {cluster.name}; volvelle plan {model} --on {cluster.name} says why"
+            )
+        asked = {**asked, "mapping": found.layouts[0].mapping}
+        notes.append("no layout given: the fastest of volvelle plan")
+    answer = estimate(model, **asked, **settings, **choices)
+    if answer.speed is None:
+        raise MappingError(f"there is no such layout: {answer.estimate.violations[0].problem}")
+    if not answer.estimate.feasible:
+        notes.append("the layout does not fit in memory; volvelle estimate says by how much")
+    doubt = 1.0 if answer.samples is None else float(np.exp(np.std(np.log(answer.samples))))
+    timed = answer.estimate
+    phase = RunPhase(tokens=tokens, tokens_per_step=float(timed.tokens), step=float(timed.time), doubt=doubt)
+    return phase, timed.mapping, notes
+
+
+def _length(model: Model, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+    """Tokens of a sequence."""
+    stated = asked["sequence"]
+    return int(stated or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"])
