@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_450
+MOST_LINES = 51_480
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -33,11 +33,15 @@ held-out systems, by 30 for what NCCL would choose, by 150 for what a replay nee
 is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for laws of what pipelines and
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
-that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring; and down by 840, by 520 as the room of
+that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, by 60 for slow
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 30 for what ranges rest on in
+every verb and both ends of a step in costs; and down by 840, by 520 as the room of
 MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 35,
+    "applications/training/evidence.py": 140,
+    "report/range_words.py": 30,
+    "catalogue/saved_file.py": 60,
     "estimators/sensitivity.py": 70,
     "catalogue/benchmarks_to_run.py": 30,
     "verbs/why_unsure.py": 225,
@@ -191,7 +195,7 @@ ADDED = {
     "interchange/pool_words.py": 80,
     "interchange/speculation_words.py": 150,
     "economics/chip_hours.py": 80,
-    "catalogue/engine_files.py": 95,
+    "catalogue/engine_files.py": 70,
     "catalogue/checkpoints.py": 40,
     "estimators/collectives.py": 155,
     "applications/collectives/collective_error.py": 80,
@@ -223,7 +227,7 @@ ADDED = {
     "applications/grid_sides.py": 15,
     "applications/system_levels.py": 45,
     "laws/stencil.py": 90,
-    "studies/mapped": 330,
+    "studies/mapped": 400,
     "studies/design_space/mapped_work.py": 130,
     "interchange/workload_form.py": 245,
     "estimators/training/layer_phases.py": 245,
@@ -275,7 +279,7 @@ ADDED = {
     "applications/training/own_runs.py": 175,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 115,
-    "catalogue/own_calibrations.py": 200,
+    "catalogue/own_calibrations.py": 180,
     "catalogue/own_spread.py": 75,
     "studies/design_space/job_measures.py": 165,
 }

@@ -9,6 +9,7 @@ from rich.text import Text
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.plan_words import dead_end_words, degrees_text, layout_cells, nearest_words, why_words
+from volvelle.report.range_words import range_words
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
@@ -76,6 +77,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         console.print(f"\n{nearest_words(plan.nearest)}")
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
     console.print(Text(f"\nSensitivity: a tenth more of a resource shortens the step by: {text or 'nothing'}."))
+    console.print(Text(range_words(plan.basis, "numbers of the machine"), style="dim"))
 
 
 def _layouts(title: str, layouts: Sequence[Layout]) -> Table:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.training.evidence import RangeBasis, range_basis
 from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs
@@ -103,6 +104,11 @@ class Plan(Presentable):
     def trained(self) -> Trained:
         """What of the model is trained."""
         return trained(self.step)
+
+    @property
+    def basis(self) -> RangeBasis:
+        """What ranges rest on."""
+        return range_basis(self.cluster, self.step.element)
 
     @property
     def best(self) -> TrainingEstimate | None:

@@ -5,7 +5,7 @@ from pydantic import create_model
 from volvelle.estimators.result import Range
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import TrainedEntry
+from volvelle.report.documents.estimate import ModelErrorEntry, TrainedEntry
 from volvelle.report.documents.layout import layout_fields
 from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
@@ -110,6 +110,10 @@ class PlanDocument(Document):
     best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
+    model_error: ModelErrorEntry | None = at("basis.model_error", None)
+    """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
+    weakest_evidence: str = at("basis.weakest_evidence")
+    """Grade of the weakest number of the machine that the answer rests on."""
     sharing: int | None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
     run: RunEntry | None
