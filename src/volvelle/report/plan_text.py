@@ -64,6 +64,13 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"{100 * (ahead.p_best or 0.0):.0f} %; {plan.sharing} layouts share nine tenths of the chance"
             + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
         )
+    if plan.settling is not None:
+        told = plan.settling
+        console.print(
+            f"To be surer: {told.benchmark} that are likeliest, {' and '.join(map(degrees_text, told.layouts))}, "
+            f"{told.minutes:g} min, settle which is faster with a chance of "
+            f"{100 * told.settles:.0f} %."
+        )
     for warning in plan.warnings:
         console.print(f"note: {warning}", style="yellow")
     if plan.difference is not None and plan.baseline is not None and plan.baseline.best is not None:

@@ -41,7 +41,7 @@ def test_what_was_written_is_read_back_in_the_order_of_its_fields(tmp_path: Path
 def test_what_is_no_such_file_is_refused_by_its_name(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "kept.yaml"
     path.write_text(text, "utf-8")
-    with pytest.raises(DescriptionError, match="kept.yaml") as refused:
+    with pytest.raises(DescriptionError, match=r"kept\.yaml") as refused:
         read_saved_file(path, _Kept, **ASKED)
     assert told in str(refused.value)
 
