@@ -43,6 +43,19 @@ class UsedLog(BaseModel):
     sha256: str
 
 
+class KeptLinpack(BaseModel):
+    """What own runs of High-Performance Linpack say."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rate: float
+    """Over what is predicted without them."""
+    error: float
+    """One standard deviation of another run, as a factor."""
+    runs: int
+    note: str
+
+
 class OwnCalibration(BaseModel):
     """What such a file says."""
 
@@ -68,6 +81,7 @@ class OwnCalibration(BaseModel):
     """Watts of a busy chip."""
     memory: float | None = None
     """What chips reserve over what is predicted."""
+    linpack: KeptLinpack | None = None
     report: dict[str, float] = {}
     """Errors of own runs, each left out: before and after."""
     logs: list[UsedLog]
@@ -78,7 +92,8 @@ class OwnCalibration(BaseModel):
         return self.model_copy(update={"seal": self._seal()})
 
     def _seal(self) -> str:
-        said = self.model_dump(exclude={"seal"})
+        # What has no runs of Linpack is sealed as before there were any.
+        said = self.model_dump(exclude={"seal", *(() if self.linpack else ("linpack",))})
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -104,6 +119,9 @@ def read_calibration(path: Path) -> OwnCalibration:
         if name not in (*FACTORED, WIDE):
             raise DescriptionError(f"{path.name}: constants has no {name!r}; it has {', '.join((*FACTORED, WIDE))}")
         _FACTOR.check(value, f"{path.name}: constants.{name}")
+    if file.linpack is not None:
+        _FACTOR.check(file.linpack.rate, f"{path.name}: linpack.rate")
+        _ERROR.check(file.linpack.error, f"{path.name}: linpack.error")
     if file.error is not None:
         _ERROR.check(file.error, f"{path.name}: error")
     if stack_named(file.stack) is None and file.stack:

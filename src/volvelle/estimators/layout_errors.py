@@ -32,7 +32,7 @@ def layout_errors(
 def shares_won(times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of the samples (columns) in which each row is the least; where none is finite, nobody wins."""
     some = np.isfinite(times.min(axis=0))
-    return np.bincount(times.argmin(axis=0)[some], minlength=len(times)) / times.shape[1]
+    return np.asarray(np.bincount(times.argmin(axis=0)[some], minlength=len(times)) / times.shape[1])
 
 
 def difference_spread(first: ParallelMapping, second: ParallelMapping, spreads: tuple[float, float]) -> float:

@@ -65,11 +65,11 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
         )
     if plan.settling is not None:
-        told = plan.settling
+        settled = plan.settling
         console.print(
-            f"To be surer: {told.benchmark} that are likeliest, {' and '.join(map(degrees_text, told.layouts))}, "
-            f"{told.minutes:g} min, settle which is faster with a chance of "
-            f"{100 * told.settles:.0f} %."
+            f"To be surer: {settled.benchmark} that are likeliest, {' and '.join(map(degrees_text, settled.layouts))}, "
+            f"{settled.minutes:g} min, settle which is faster with a chance of "
+            f"{100 * settled.settles:.0f} %."
         )
     for warning in plan.warnings:
         console.print(f"note: {warning}", style="yellow")
