@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_520
+MOST_LINES = 51_620
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -34,11 +34,12 @@ is asked for, by 80 for sizes of what replicas exchange and options of traces, b
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
 that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 70 for what ranges rest on in
-every verb, both ends of a step in costs, and what settles which layout is faster; and down by 840, by 520 as the room
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 170 for what ranges rest on
+in every verb, both ends of a step in costs, what settles which layout is faster, own runs of Linpack and replays of
+sampled machines; and down by 840, by 520 as the room
 of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
-    "laws/sensitivity.py": 75,
+    "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 140,
     "report/range_words.py": 30,
     "applications/own_factor.py": 85,
@@ -153,7 +154,7 @@ ADDED = {
     "catalogue/nccl.py": 85,
     "applications/collectives/nccl_fit.py": 120,
     "applications/collectives/series.py": 60,
-    "estimators/event_driven": 1520,
+    "estimators/event_driven": 1560,
     "mapping/schedule.py": 250,
     "interchange/perfetto.py": 300,
     "interchange/pftrace.py": 145,
@@ -283,7 +284,7 @@ ADDED = {
     "applications/training/own_runs.py": 175,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 115,
-    "catalogue/own_calibrations.py": 180,
+    "catalogue/own_calibrations.py": 195,
     "catalogue/own_spread.py": 75,
     "studies/design_space/job_measures.py": 165,
 }

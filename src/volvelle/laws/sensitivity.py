@@ -59,3 +59,22 @@ def chance_of_settling(lead: Number, *, spread: Number, left: Number, sure: floa
     with np.errstate(divide="ignore", invalid="ignore"):
         found = _below((lead - edge) / moved) + _below((-np.asarray(lead) - edge) / moved)
     return np.asarray(np.where(moved > 0.0, found, still))
+
+
+@cites("lavenberg1981perspective", place="section 2, one control variable, its coefficient by least squares")
+def by_control_variate(few: Column, control: Column, control_of_all: Column) -> tuple[Column, float]:
+    r"""What a dear answer is on all samples, known on a few, by a cheap one that goes with it; and their correlation.
+
+    $$ \hat y_j = \bar y_K + \beta (x_j - \bar x_K), \qquad \beta = \frac{\sum_K (x - \bar x_K)(y - \bar y_K)}
+       {\sum_K (x - \bar x_K)^2} $$
+
+    y is the dear answer and x the cheap one, K the samples on which both are known; the mean of ŷ over all samples is
+    the control-variate estimate of the mean of y. Assumes that what is left of y varies with no x.
+    """
+    off, moved = control - control.mean(), few - few.mean()
+    squares = float(off @ off)
+    slope = float(off @ moved) / squares if squares else 1.0
+    scale = float(np.sqrt(squares * (moved @ moved)))
+    return np.asarray(few.mean() + slope * (control_of_all - control.mean())), float(
+        off @ moved
+    ) / scale if scale else 1.0

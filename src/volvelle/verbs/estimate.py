@@ -13,10 +13,10 @@ from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.domains import EXPERT_LOAD, MARGIN, REPLAYS, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
 from volvelle.economics.training_run import TrainingRun, training_run
-from volvelle.errors import MappingError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.calibration import Calibrations, FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -239,6 +239,7 @@ def estimate(
     seed: Annotated[int, SEED] = 0,
     estimator: str = CLOSED,
     stragglers: Mapping[int, float | str] | None = None,
+    replays: Annotated[int, REPLAYS] = 0,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
@@ -252,7 +253,7 @@ def estimate(
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `estimator` is ``closed`` for formulas, ``event`` for a replay of every kernel and transfer of every stage.
     `stragglers` are pipeline stages that have a slower chip, with the share of its speed that it has (``{2: 0.8}``);
-    the event estimator alone knows them. `stack` is the software that trains, by default the usual one of the chip;
+    the event estimator alone knows them, and replays so many sampled machines too as `replays` says. `stack` is the software that trains, by default the usual one of the chip;
     `margin` the share of memory that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer
     has the whole run too. What is trained, by which optimiser and in which types is said as in `training_step`:
     ``lora=16, optimizer="lion"``.
@@ -278,13 +279,20 @@ def estimate(
     if estimator not in ESTIMATORS:
         raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
     slow = stragglers_of(stragglers, estimator, mapping.pipeline)
-    if slow:
+    if replays and estimator != EVENT:
+        raise DescriptionError(f"replays are of the estimator {EVENT}, and {estimator} has none; leave replays out")
+    if slow or replays:
         from volvelle.estimators.event_driven.under_uncertainty import (  # noqa: PLC0415 - keeps start-up short
             replayed_under_uncertainty,
         )
 
         timed, samples = replayed_under_uncertainty(
-            step, cluster, mapping, seed=seed, stragglers=tuple((each.stage, each.speed) for each in slow)
+            step,
+            cluster,
+            mapping,
+            seed=seed,
+            stragglers=tuple((each.stage, each.speed) for each in slow),
+            replays=replays,
         )
     else:
         timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from volvelle.laws.sensitivity import chance_of_settling, sobol_index, spread_after
+from volvelle.laws.sensitivity import by_control_variate, chance_of_settling, sobol_index, spread_after
 
 
 def test_of_two_inputs_that_add_each_brings_its_own_variance_alone_and_in_all() -> None:
@@ -65,3 +65,26 @@ def test_the_chance_is_the_share_of_drawn_machines_on_which_it_is_settled() -> N
     promised = float(chance_of_settling(lead, spread=spread, left=left, sure=0.9))
     assert float(settled.mean()) == pytest.approx(promised, abs=0.005)
     assert float(np.mean((believed > 0) == (truth > 0), where=settled)) > 0.9
+
+
+# -- a cheap answer that carries a dear one on -----------------------------------------------------------------
+
+
+def test_a_control_variate_keeps_the_mean_and_takes_most_of_its_scatter() -> None:
+    generator = np.random.default_rng(4)
+    cheap = generator.normal(size=4096)
+    dear = 0.3 + 1.1 * cheap + 0.05 * generator.normal(size=4096)
+    plain, carried = [], []
+    for _ in range(300):
+        some = generator.choice(4096, size=32, replace=False)
+        found, correlation = by_control_variate(dear[some], cheap[some], cheap)
+        assert correlation > 0.98
+        plain.append(float(dear[some].mean()))
+        carried.append(float(found.mean()))
+    assert float(np.mean(carried)) == pytest.approx(float(dear.mean()), abs=0.003)
+    assert np.var(carried) < 0.01 * np.var(plain)
+
+
+def test_a_control_that_does_not_vary_says_nothing_of_the_rest() -> None:
+    found, _ = by_control_variate(np.array([1.0, 3.0]), np.ones(2), np.ones(5))
+    assert found == pytest.approx(np.full(5, 2.0))

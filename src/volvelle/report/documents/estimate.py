@@ -144,6 +144,8 @@ class EstimateDocument(Document):
     """Pipeline stages that have a slower chip, as they were given."""
     seconds_without_stragglers: float | None
     """The same step with all chips at full speed; None: no stragglers were given."""
+    replay_correlation: float | None = at("estimate.facts.replay_correlation", None)
+    """Of replays of sampled machines with the closed form, which carries them on to all; None: none were asked for."""
     stack: str
     """The software it is about; empty: as the chip's constants say."""
     stack_timed: bool
