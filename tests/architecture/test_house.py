@@ -285,7 +285,7 @@ ADDED = {
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 115,
     "catalogue/own_calibrations.py": 195,
-    "catalogue/own_spread.py": 75,
+    "catalogue/own_spread.py": 90,
     "studies/design_space/job_measures.py": 165,
 }
 """Rooms and modules of capabilities that came after the house was redrawn, and their lines at most."""

@@ -253,10 +253,10 @@ def estimate(
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `estimator` is ``closed`` for formulas, ``event`` for a replay of every kernel and transfer of every stage.
     `stragglers` are pipeline stages that have a slower chip, with the share of its speed that it has (``{2: 0.8}``);
-    the event estimator alone knows them, and replays so many sampled machines too as `replays` says. `stack` is the software that trains, by default the usual one of the chip;
-    `margin` the share of memory that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer
-    has the whole run too. What is trained, by which optimiser and in which types is said as in `training_step`:
-    ``lora=16, optimizer="lion"``.
+    the event estimator alone knows them, and replays so many sampled machines too as `replays` says. `stack` is the
+    software that trains, by default the usual one of the chip; `margin` the share of memory that is left free. With
+    `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too. What is trained, by which
+    optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
     machine as it is beside.
