@@ -43,9 +43,9 @@ def cluster_of(
     else:
         cluster = catalogue.calibrated(given, stack=stack) if stack else given
     if is_yaml_name(stack):
-        from volvelle.verbs.own_runs.applied import as_calibrated  # noqa: PLC0415 - keeps start-up short
+        from volvelle.applications.own_machine import as_calibrated  # noqa: PLC0415 - keeps start-up short
 
-        cluster = as_calibrated(cluster, Path(stack), catalogue)
+        cluster = as_calibrated(cluster, Path(stack))
     if changes:
         from volvelle.verbs.other_machine import changed  # noqa: PLC0415 - keeps start-up short
 
