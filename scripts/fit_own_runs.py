@@ -8,10 +8,13 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from volvelle import Catalogue
+from volvelle.applications.kernels.measurements import kernel_measurements
+from volvelle.applications.kernels.own_products import product_spreads
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.own_runs import Corpus, own_spreads
@@ -40,15 +43,23 @@ def transfer(corpus: Corpus) -> float:
     return float(np.sqrt(np.mean(np.square(apart)) * 2.0)) if apart else 0.1
 
 
-def chosen(corpus: Corpus, figures: Mapping[str, float]) -> tuple[float, float]:
+def chosen(corpus: Corpus, figures: Mapping[str, float], others: Mapping[str, Any]) -> tuple[float, float]:
     """Of those that sources cannot tell apart, what makes ranges after three own runs cover nearest to four fifths."""
 
     def miss(pair: tuple[float, float]) -> float:
-        spread = OwnRunsSpread(share=pair[0], scatter=pair[1], source="", **figures)
+        spread = OwnRunsSpread(share=pair[0], scatter=pair[1], source="", **figures, **others)
         found = pooled(validate_own_runs(corpus, own=(3,), spread=spread).machines, 3)
         return abs(found.coverage - 0.8) if found is not None else 1.0
 
     return min(own_spreads(corpus), key=miss)
+
+
+def products(*, narrow: bool) -> dict[str, float | str]:
+    """What large matrix products sustain, between chips and libraries and within one."""
+    rows = calibration_rows(kernel_measurements(), shipped=True).rows
+    between, within, count, groups = product_spreads(rows, Catalogue(), narrow=narrow)
+    source = f"{count} products of {groups} chips and libraries, calibration rows of kernels.csv.gz"
+    return {"between": float(f"{between:.4g}"), "within": float(f"{within:.4g}"), "source": source}
 
 
 def main() -> None:
@@ -58,7 +69,8 @@ def main() -> None:
     several = np.isin(corpus.sources, names[counts > 1])
     _, between, within = two_levels(corpus.left_out[several], list(corpus.sources[several]), centre=0.0)
     figures = {"between": between, "within": within, "transfer": transfer(corpus)}
-    share, scatter = chosen(corpus, figures)
+    of_products = {"products": products(narrow=False), "narrow_products": products(narrow=True)}
+    share, scatter = chosen(corpus, figures, of_products)
     figures = {"share": share, "scatter": scatter, **figures}
     families = sorted({(run.family, run.element) for run in corpus.runs})
     out = io.StringIO()
@@ -79,6 +91,8 @@ def main() -> None:
     (DATA / "stack_spread.csv").write_text(out.getvalue(), "utf-8")
     said = "".join(f"{name}: {value:.4g}\n" for name, value in figures.items())
     source = f"source: {len(names)} sources of calibration runs, each left out of the fit (scripts/fit_own_runs.py)\n"
+    for name, found in of_products.items():
+        said += f"{name}:\n" + "".join(f"  {key}: {value}\n" for key, value in found.items())
     (DATA / "own_runs.yaml").write_text(said + source, "utf-8")
     print(said, end="")
 

@@ -244,6 +244,8 @@ DRAWS = NumberDomain(1, 10_000, whole=True)
 """Times that something is drawn."""
 SAMPLES = _whole(2, 65_536)
 """Of what is in doubt."""
+REPLAYS = _whole(0, 64)
+"""Sampled machines that are replayed too."""
 ROWS = _whole(0, 10**9)
 PROCESSES = _whole(1, 4096)
 SOCKETS = _whole(1, 64)

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_630
+MOST_LINES = 51_800
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -33,12 +33,21 @@ held-out systems, by 30 for what NCCL would choose, by 150 for what a replay nee
 is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for laws of what pipelines and
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
-that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 180 for failures, paces and
-rents that studies state; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as
-that of HPCG is."""
+that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, by 60 for slow
+chips in estimates, what the ends of pipelines hold and gathers around one ring, by 180 for failures, paces and rents
+that studies state, and by 170 for what ranges rest on in every verb, both ends of a step in costs, what settles which
+layout is faster, own runs of Linpack and replays of sampled machines; and down by 840, by 520 as the room of MCL-HPL is
+counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
-    "laws/sensitivity.py": 35,
+    "laws/sensitivity.py": 105,
+    "applications/training/evidence.py": 140,
+    "report/range_words.py": 30,
+    "applications/own_machine.py": 50,
+    "applications/own_factor.py": 85,
+    "applications/hpl/own_runs.py": 95,
+    "verbs/settling.py": 75,
+    "estimators/layout_errors.py": 60,
+    "catalogue/saved_file.py": 60,
     "estimators/sensitivity.py": 70,
     "catalogue/benchmarks_to_run.py": 30,
     "verbs/why_unsure.py": 225,
@@ -69,7 +78,7 @@ ADDED = {
     "report/replay": 142,
     "report/documents/replay.py": 68,
     "report/notebook/replay.py": 20,
-    "applications/kernels": 735,
+    "applications/kernels": 800,
     "estimators/kernel_families.py": 400,
     "laws/kernels": 410,
     "applications/training/stack_fit.py": 335,
@@ -146,7 +155,7 @@ ADDED = {
     "catalogue/nccl.py": 85,
     "applications/collectives/nccl_fit.py": 120,
     "applications/collectives/series.py": 60,
-    "estimators/event_driven": 1520,
+    "estimators/event_driven": 1560,
     "mapping/schedule.py": 250,
     "interchange/perfetto.py": 300,
     "interchange/pftrace.py": 145,
@@ -192,7 +201,7 @@ ADDED = {
     "interchange/pool_words.py": 80,
     "interchange/speculation_words.py": 150,
     "economics/chip_hours.py": 80,
-    "catalogue/engine_files.py": 95,
+    "catalogue/engine_files.py": 70,
     "catalogue/checkpoints.py": 40,
     "estimators/collectives.py": 155,
     "applications/collectives/collective_error.py": 80,
@@ -224,7 +233,7 @@ ADDED = {
     "applications/grid_sides.py": 15,
     "applications/system_levels.py": 45,
     "laws/stencil.py": 90,
-    "studies/mapped": 330,
+    "studies/mapped": 400,
     "studies/design_space/mapped_work.py": 130,
     "interchange/workload_form.py": 275,
     "estimators/training/layer_phases.py": 245,
@@ -269,15 +278,15 @@ ADDED = {
     "report/job": 300,
     "report/documents/job.py": 125,
     "cli/job.py": 125,
-    "verbs/own_runs": 640,
+    "verbs/own_runs": 665,
     "cli/own_runs": 90,
-    "report/own_runs": 230,
+    "report/own_runs": 240,
     "laws/shrinkage.py": 155,
     "applications/training/own_runs.py": 175,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 115,
     "catalogue/own_calibrations.py": 200,
-    "catalogue/own_spread.py": 75,
+    "catalogue/own_spread.py": 90,
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,
     "studies/design_space/paced_work.py": 35,

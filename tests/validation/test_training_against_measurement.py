@@ -151,6 +151,14 @@ def test_the_layout_ranked_first_is_no_worse_than_when_first_scored(scored: RowV
     assert found.median_rank_correlation >= RANK_CORRELATION
 
 
+def test_choosing_by_the_chance_of_being_the_fastest_never_costs_more_than_by_the_centre(scored: RowValidation) -> None:
+    contests = validate_layouts(scored, groups=None)
+    assert len(contests) > 100
+    for splits in (("calibration",), None):
+        found = layout_score(validate_layouts(scored, groups=None, splits=splits))  # type: ignore[arg-type]
+        assert found.likeliest_regret <= found.mean_regret + 1e-9
+
+
 # -- sums by hand --------------------------------------------------------------------------------------------
 
 
@@ -203,6 +211,7 @@ def test_regret_is_what_the_first_choice_costs() -> None:
     (contest,) = validate_layouts(RowValidation(unit="s", rows=tuple(runs)), groups=None)
     assert contest.regret == pytest.approx(0.2)
     assert contest.rank_correlation == pytest.approx(0.5)
+    assert contest.likeliest_regret == pytest.approx(0.2)
     total = layout_score([contest])
     assert (total.groups, total.rows, total.best_chosen) == (1, 3, 0.0)
 
@@ -267,6 +276,7 @@ def test_a_short_table_of_ones_own_is_scored(tmp_path: Path) -> None:
         "groups",
         "mean_regret",
         "max_regret",
+        "likeliest_regret",
         "median_rank_correlation",
     }
 

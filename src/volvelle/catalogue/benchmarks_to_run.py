@@ -12,6 +12,8 @@ class BenchmarkToRun:
 
     benchmark: str
     minutes: float
+    scatter: float
+    """One standard deviation of the logarithm of what one run of it says; 0: taken as exact."""
 
 
 @cache
@@ -19,4 +21,8 @@ def benchmark_for(name: str) -> BenchmarkToRun | None:
     """By what an input is called, its part of the machine left aside; None: nobody measures it."""
     asked = name.rpartition(": ")[2].partition(" (")[0]
     row = next((row for row in packaged_rows("benchmarks_to_run.csv") if row["input"] == asked), None)
-    return None if row is None else BenchmarkToRun(benchmark=row["benchmark"], minutes=float(row["minutes"]))
+    if row is None:
+        return None
+    return BenchmarkToRun(
+        benchmark=row["benchmark"], minutes=float(row["minutes"]), scatter=float(row["scatter"] or 0.0)
+    )

@@ -11,10 +11,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
-from volvelle.catalogue.engine_files import is_engine_file, read_engine_file
+from volvelle.catalogue.engine_files import read_engine_file
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
 from volvelle.catalogue.packaged_rows import packaged_rows
+from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.catalogue.schema import Datum
 from volvelle.domains import NO_SIZE, SEQUENCES, SHARE, WIDTH, NumberDomain
 from volvelle.errors import OutsideDomainError, UnknownNameError, plainly
@@ -102,7 +103,7 @@ def serving_engine(given: str, family: str = "") -> ServingEngine:
 
     Its constants are those of a family of chips where some were fitted, else of all chips.
     """
-    return _from_file(Path(given), family) if is_engine_file(given) else _of_catalogue(given, family)
+    return _from_file(Path(given), family) if is_yaml_name(given) else _of_catalogue(given, family)
 
 
 def _from_file(path: Path, family: str) -> ServingEngine:

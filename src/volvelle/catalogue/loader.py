@@ -15,6 +15,7 @@ from ruamel.yaml.error import YAMLError
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.names import EntryNames
 from volvelle.catalogue.references import References
+from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.catalogue.schema import (
     ROOMS,
     CalibrationFile,
@@ -26,7 +27,7 @@ from volvelle.catalogue.schema import (
     Reference,
 )
 from volvelle.catalogue.shelves import Shelf
-from volvelle.catalogue.stacks import default_stack, is_calibration_file, software_stack
+from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
@@ -193,7 +194,7 @@ class Catalogue:
         names = [name for name in self.names("calibrations") if name in wanted or name.startswith(f"{chip}.")]
         entries = (build_calibration(self.calibration_file(name), self.sources) for name in names)
         family = self.chip_file(chip).family
-        if is_calibration_file(stack):
+        if is_yaml_name(stack):
             from volvelle.catalogue.own_calibrations import own_stack  # noqa: PLC0415 - keeps start-up short
 
             software: Stack | None = own_stack(stack, chip=chip, family=family)

@@ -13,16 +13,14 @@ from math import exp, hypot, log
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import BaseModel, ConfigDict
 
 from volvelle.catalogue.own_spread import own_runs_spread
+from volvelle.catalogue.saved_file import read_saved_file, write_saved_file
 from volvelle.catalogue.stacks import default_stack, software_stack, stack_named
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.stack import FACTORED, Stack
-from volvelle.input_limits import read_text, refuse_overgrown
 
 WIDE = "matrix_efficiency in 16 bits"
 """What products that stay in 16 bits are multiplied by, where others are narrower."""
@@ -43,6 +41,19 @@ class UsedLog(BaseModel):
     file: str
     tool: str
     sha256: str
+
+
+class KeptLinpack(BaseModel):
+    """What own runs of High-Performance Linpack say."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rate: float
+    """Over what is predicted without them."""
+    error: float
+    """One standard deviation of another run, as a factor."""
+    runs: int
+    note: str
 
 
 class OwnCalibration(BaseModel):
@@ -70,6 +81,7 @@ class OwnCalibration(BaseModel):
     """Watts of a busy chip."""
     memory: float | None = None
     """What chips reserve over what is predicted."""
+    linpack: KeptLinpack | None = None
     report: dict[str, float] = {}
     """Errors of own runs, each left out: before and after."""
     logs: list[UsedLog]
@@ -80,7 +92,8 @@ class OwnCalibration(BaseModel):
         return self.model_copy(update={"seal": self._seal()})
 
     def _seal(self) -> str:
-        said = self.model_dump(exclude={"seal"})
+        # What has no runs of Linpack is sealed as before there were any.
+        said = self.model_dump(exclude={"seal", *(() if self.linpack else ("linpack",))})
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -91,23 +104,12 @@ class OwnCalibration(BaseModel):
 
 def read_calibration(path: Path) -> OwnCalibration:
     """The file, if it is as it was written."""
-    try:
-        found = YAML(typ="safe", pure=True).load(read_text(path))
-    except FileNotFoundError:
-        raise DescriptionError(
-            f"{str(path)!r} does not exist; write one with volvelle calibrate from LOG --on SYSTEM --save {path.name}"
-        ) from None
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise DescriptionError(f"{path.name} is not YAML: {error}") from None
-    refuse_overgrown(found, path.name)
-    try:
-        file = OwnCalibration.model_validate(found)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "it"
-        raise DescriptionError(
-            f"{path.name}: {place}: {first['msg']}; a calibration is as volvelle calibrate from --save writes it"
-        ) from None
+    file = read_saved_file(
+        path,
+        OwnCalibration,
+        made_by="volvelle calibrate from LOG --on SYSTEM",
+        looks="a calibration is as volvelle calibrate from --save writes it",
+    )
     if not file.untouched:
         raise DescriptionError(
             f"{path.name} is not as it was written: its numbers do not belong to its seal; make it again with "
@@ -117,6 +119,9 @@ def read_calibration(path: Path) -> OwnCalibration:
         if name not in (*FACTORED, WIDE):
             raise DescriptionError(f"{path.name}: constants has no {name!r}; it has {', '.join((*FACTORED, WIDE))}")
         _FACTOR.check(value, f"{path.name}: constants.{name}")
+    if file.linpack is not None:
+        _FACTOR.check(file.linpack.rate, f"{path.name}: linpack.rate")
+        _ERROR.check(file.linpack.error, f"{path.name}: linpack.error")
     if file.error is not None:
         _ERROR.check(file.error, f"{path.name}: error")
     if stack_named(file.stack) is None and file.stack:
@@ -126,15 +131,11 @@ def read_calibration(path: Path) -> OwnCalibration:
 
 def write_calibration(file: OwnCalibration, path: Path) -> None:
     """Write it, sealed."""
-    writer = YAML(typ="safe", pure=True)
-    writer.default_flow_style = False
-    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    try:
-        with path.open("w", encoding="utf-8") as out:
-            out.write("# What runs of one's own taught of a machine: volvelle estimate … --calibrated THIS-FILE\n")
-            writer.dump(file.sealed().model_dump(), out)
-    except OSError as error:
-        raise DescriptionError(f"{str(path)!r} cannot be written: {error.strerror}; name a file elsewhere") from None
+    write_saved_file(
+        file.sealed(),
+        path,
+        says="What runs of one's own taught of a machine: volvelle estimate … --calibrated THIS-FILE",
+    )
 
 
 def own_stack(path: str, *, chip: str, family: str) -> Stack:

@@ -32,6 +32,21 @@ class OwnRunsSpread(BaseModel):
     within: float
     transfer: float
     """The same that another chip of the family adds."""
+    products: "ProductSpread"
+    """Of matrix products in 16 bits."""
+    narrow_products: "ProductSpread"
+    """Of those in fewer."""
+    source: str
+
+
+class ProductSpread(BaseModel):
+    """How what large products sustain scatters around what the catalogue says, one standard deviation each."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    between: float
+    """Between chips and libraries."""
+    within: float
     source: str
 
 

@@ -38,11 +38,6 @@ def stack_named(given: str) -> str | None:
     return next((name for name in stack_entries() if plainly(name) == plainly(given)), None)
 
 
-def is_calibration_file(name: str) -> bool:
-    """Whether software is named by the file of a calibration of one's own."""
-    return name.lower().endswith((".yaml", ".yml"))
-
-
 @cache
 def software_stack(given: str) -> Stack:
     """A stack with its factors, by its name; case and punctuation do not count."""

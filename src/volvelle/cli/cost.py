@@ -53,6 +53,13 @@ from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, 
 @click.option(
     "--step", type=Within(STEP_TIME), metavar="TIME", help="Time of a step, like '9.8 s', to say what it costs."
 )
+@click.option(
+    "--step-range",
+    type=Within(STEP_TIME),
+    nargs=2,
+    metavar="LOW HIGH",
+    help="Ends of its range, as estimate prints them: low and high are with them too.",
+)
 @click.option("--tokens-per-step", type=Within(TOKENS), help="Tokens of a step.")
 @click.option("--tokens", type=Within(TOKENS), help="Tokens to train on in all, like 15e12.")
 @machine_options
@@ -61,7 +68,8 @@ from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, 
 def cost(*, as_json: bool, brief: bool, **question: Any) -> None:
     """What SYSTEM costs to buy, by part, what power it takes, and what owning it costs over its life.
 
-    Every price has a date, an interval and a source; low and high take every price at that end at once.
+    Every price has a date, an interval and a source; low and high take every price at that end at once, and a step's
+    time with --step-range.
     """
     from volvelle.verbs.cost import cost as verb  # noqa: PLC0415 - keeps start-up short
 

@@ -11,7 +11,7 @@ from volvelle.cli.options.shared import batch_options, expert_load_option, machi
 from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
-from volvelle.domains import SEED
+from volvelle.domains import REPLAYS, SEED
 from volvelle.errors import MappingError
 
 
@@ -61,6 +61,12 @@ class _Stragglers(click.Option):
     multiple=True,
     metavar="STAGE:SPEED",
     help="A pipeline stage with a slower chip, which all others wait for, like 2:80%. Needs --estimator event.",
+)
+@click.option(
+    "--replays",
+    type=Within(REPLAYS),
+    default=0,
+    help="Sampled machines to replay too, at most 64, for the range. Needs --estimator event.",
 )
 @click.option(
     "--timeline",

@@ -58,7 +58,8 @@ def print_cost(account: Account, *, brief: bool = False) -> None:
         return
     console.print(
         f"\nused {show(float(terms.use), FRACTION)} of the time, chips at {show(float(terms.load), FRACTION)} of rated "
-        f"power; low and high: every price at that end at once",
+        f"power; low and high: every price {'and the step ' if account.step_range else ''}at that end at once; the "
+        f"weakest price is {account.weakest_evidence}",
         style="dim",
     )
     if account.baseline is not None:

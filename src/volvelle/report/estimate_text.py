@@ -11,6 +11,7 @@ from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.layers_text import layers_table
+from volvelle.report.range_words import range_words
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
@@ -39,7 +40,7 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     console.print(_inputs(answer))
     console.print(_laws(answer))
     if answer.speed is not None:
-        console.print(Text(f"\n{money_words(answer)} {range_words(answer)}", style="dim"))
+        console.print(Text(f"\n{money_words(answer)} {range_words(answer.basis)}", style="dim"))
 
 
 def _headline(answer: Answer) -> Panel:
@@ -276,23 +277,6 @@ def _laws(answer: Answer) -> Table:
         for index, law in enumerate(answer.laws, start=1)
     )
     return plain_table("Laws", ("", "law", "where it stands"), rows, folded=("where it stands",))
-
-
-def range_words(answer: Answer) -> str:
-    """What the range covers."""
-    if answer.fitted.step_error is None:
-        return (
-            "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
-            "is taken to be off by a third itself."
-        )
-    told = answer.model_error
-    if told is None:
-        return "The range covers the inputs above and how far calibration runs on this family of chips were off."
-    whose = f"on {told.regime} chips" if told.regime else "on other chips, as too few are on these,"
-    return (
-        f"The range covers the inputs above (the weakest is {answer.weakest_evidence}) and how far {told.rows:,} "
-        f"calibration runs of {told.sources} publications {whose} were off with their publication left out of the fit."
-    )
 
 
 def money_words(answer: Answer) -> str:

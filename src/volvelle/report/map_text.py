@@ -13,6 +13,7 @@ from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
 from volvelle.report.figures.roofline import RoofPoint, roofline
 from volvelle.report.figures.theme import WIDE
+from volvelle.report.range_words import range_words
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.violations_text import violations_panel
 from volvelle.search.graph.answer import FusedBlock, MappedPlan, MappingAnswer
@@ -46,6 +47,8 @@ def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
     if found.plan.fused:
         out.print(_binding(found.plan))
     out.print(Text(f"\nLooked at {looked_words(found)}"))
+    if answer.sure is not None:
+        out.print(Text(range_words(answer.sure.basis, "numbers of the machine"), style="dim"))
 
 
 def _headline(answer: MapAnswer) -> Panel:
@@ -61,8 +64,14 @@ def _headline(answer: MapAnswer) -> Panel:
     text.append("mapping", style="bold").append(f"  {degrees_words(plan)}\n\n")
     text.append(f"{show(plan.time, SECONDS)}/step", style="bold")
     text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {percent(plan.utilisation)} of peak\n")
+    if answer.sure is not None:
+        span = answer.sure.ranges["time"]
+        ends = f"{show(span.low, SECONDS)} … {show(span.high, SECONDS)}"
+        text.append(f"{ends} ({percent(span.level, 0)} range of this mapping)\n")
     text.append(f"{certificate_words(found)}\n", style="green" if found.proven else "yellow")
-    text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage\n")
+    text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
+    sure = None if answer.sure is None else answer.sure.fits
+    text.append("\n" if sure is None else f", which suffices with a chance of {percent(sure, 0)}\n")
     text.append(cost_words(answer.cost))
     return Panel(
         text, title="best mapping" if found.proven else "best mapping found", border_style="green", title_align="left"

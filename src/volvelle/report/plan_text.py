@@ -9,6 +9,7 @@ from rich.text import Text
 from volvelle.quantities import BYTES, SECONDS, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.plan_words import dead_end_words, degrees_text, layout_cells, nearest_words, why_words
+from volvelle.report.range_words import range_words
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
@@ -63,6 +64,13 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"{100 * (ahead.p_best or 0.0):.0f} %; {plan.sharing} layouts share nine tenths of the chance"
             + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
         )
+    if plan.settling is not None:
+        settled = plan.settling
+        console.print(
+            f"To be surer: {settled.benchmark} that are likeliest, {' and '.join(map(degrees_text, settled.layouts))}, "
+            f"{settled.minutes:g} min, settle which is faster with a chance of "
+            f"{100 * settled.settles:.0f} %."
+        )
     for warning in plan.warnings:
         console.print(f"note: {warning}", style="yellow")
     if plan.difference is not None and plan.baseline is not None and plan.baseline.best is not None:
@@ -76,6 +84,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         console.print(f"\n{nearest_words(plan.nearest)}")
     text = ", ".join(f"{item.name} {100 * item.gain:.1f} %" for item in plan.sensitivity if item.gain > 5e-4)
     console.print(Text(f"\nSensitivity: a tenth more of a resource shortens the step by: {text or 'nothing'}."))
+    console.print(Text(range_words(plan.basis, "numbers of the machine"), style="dim"))
 
 
 def _layouts(title: str, layouts: Sequence[Layout]) -> Table:

@@ -35,7 +35,9 @@ def print_why_unsure(found: WhyUnsure) -> None:
     console.print(plain_table("", _COLUMNS, rows, numbers=numbers, folded=folded))
     first = next((one for one in found.shares if one.benchmark), None)
     if first is not None:
+        settled = first.settles
         console.print(
             f"\nfirst: {first.benchmark}, {first.minutes:g} min; ± {percent(expm1(found.half_width), 1)} becomes "
             f"± {percent(expm1(first.half_width_after), 1)}"
+            + ("" if settled is None else f", which settles it with a chance of {percent(settled, 0)}")
         )

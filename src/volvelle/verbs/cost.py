@@ -1,7 +1,7 @@
 """What a machine costs to buy and to own, by part, and what that rests on."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -95,8 +95,15 @@ class Account(Presentable):
     """Tokens to train on."""
     ettr: float | None = None
     """Effective training time ratio of the run, where it is interrupted as others are."""
+    step_range: tuple[float, float] | None = None
+    """Ends of the time of a step that low and high are with; None: they are with its time."""
     baseline: "Account | None" = None
     """Of the machine as it is, where some of its numbers were set."""
+
+    @property
+    def weakest_evidence(self) -> str:
+        """Grade of the weakest price that it rests on."""
+        return Figure.weakest(*self.rests_on.values()).word
 
     @property
     def terms(self) -> Terms:
@@ -144,6 +151,7 @@ def cost(
     interest: Annotated[Given | None, NO_SHARE] = None,
     building: bool = True,
     step: Annotated[Given | None, STEP_TIME] = None,
+    step_range: Annotated[Sequence[Given] | None, STEP_TIME] = None,
     tokens_per_step: Annotated[Given | None, TOKENS] = None,
     tokens: Annotated[Given | None, TOKENS] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
@@ -153,8 +161,9 @@ def cost(
 
     Prices are by `model`, offers between the dates `since` and `until`. What is given replaces the price book's; the
     rest stays with its interval. With the time of a `step`, also what a step costs; with `tokens_per_step` and
-    `tokens`, a whole run. `set` gives numbers of the machine other values (``{"accelerators": 128}``); the account then
-    has that of the machine as it is beside.
+    `tokens`, a whole run; with both ends of the step's range in `step_range`, as `estimate` gives them, low and high
+    are with them too. `set` gives numbers of the machine other values (``{"accelerators": 128}``); the account then has
+    that of the machine as it is beside.
     """
     for name, date in (("since", since), ("until", until)):
         if date and not _DATE.fullmatch(date):
@@ -163,6 +172,7 @@ def cost(
         raise DescriptionError("tokens need step and tokens_per_step too: days and money follow from all three")
     if tokens_per_step is not None and step is None:
         raise DescriptionError("tokens_per_step needs the time of a step too; give step")
+    ends = _ends(step, step_range)
     of_step = None if tokens_per_step is None else TOKENS.read(tokens_per_step, "tokens_per_step")
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known, changes=set)
@@ -215,9 +225,26 @@ def cost(
         rests_on={**prices(End.TYPICAL).rests_on, **site},
         given=tuple(f"{name} {value}" for name, value in written.items() if value is not None),
         references=known.references,
-        steps=None
-        if step is None
-        else {end: part.step(STEP_TIME.read(step, "step"), tokens=of_step) for end, part in breakdowns.items()},
+        steps=None if step is None else {end: part.step(ends[end], tokens=of_step) for end, part in breakdowns.items()},
         tokens=wanted,
         ettr=ettr,
+        step_range=(ends[End.LOW], ends[End.HIGH]) if step_range else None,
     )
+
+
+def _ends(step: Given | None, step_range: Sequence[Given] | None) -> Mapping[End, float]:
+    """The time of a step with prices at every end; nothing without a step."""
+    if step is None:
+        if step_range:
+            raise DescriptionError("step_range needs the time of a step too; give step")
+        return {}
+    centre = STEP_TIME.read(step, "step")
+    if not step_range:
+        return dict.fromkeys(End, centre)
+    ends = [STEP_TIME.read(end, "step_range") for end in step_range]
+    if len(ends) != 2 or not ends[0] <= centre <= ends[1]:
+        raise DescriptionError(
+            f"step_range is {brief(list(step_range))} and step {brief(step)}; give two times with step between them, "
+            "the lower one first"
+        )
+    return {End.LOW: ends[0], End.TYPICAL: centre, End.HIGH: ends[1]}

@@ -1,6 +1,6 @@
 """How long one training step takes, what fits, and where the time goes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
+from volvelle.applications.training.evidence import Input, RangeBasis, range_basis, training_inputs
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.domains import EXPERT_LOAD, MARGIN, REPLAYS, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
 from volvelle.economics.training_run import TrainingRun, training_run
-from volvelle.errors import MappingError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.calibration import Calibrations, FittedConstants, calibrations_of, fitted_constants
 from volvelle.estimators.result import Range, TrainingEstimate
-from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
@@ -27,9 +26,6 @@ from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
-from volvelle.quantities import format as written
-from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
@@ -44,39 +40,6 @@ from volvelle.workload.training import TrainingStep
 
 if TYPE_CHECKING:
     from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
-    """A number the answer rests on."""
-
-    name: str
-    figure: Figure
-    kind: Quantity | None
-    """None: a plain number."""
-
-    @property
-    def value(self) -> str:
-        """With its unit."""
-        return self._written(self.figure.value)
-
-    @property
-    def low(self) -> str | None:
-        """The lower end of four fifths of its spread; None: it has none."""
-        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[0])
-
-    @property
-    def high(self) -> str | None:
-        """The upper end."""
-        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[1])
-
-    def _written(self, value: float) -> str:
-        """Without the last digits that arithmetic left."""
-        return f"{value:.10g}" if self.kind is None else written(float(f"{value:.10g}"), self.kind)
-
-    def shown(self, value: float) -> str:
-        """A value of it, for people."""
-        return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -113,15 +76,9 @@ class Answer(Presentable):
         return difference(self.side, self.baseline.side)
 
     @property
-    def model_error(self) -> ModelErrorRegime | None:
-        """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
-        known = self.fitted.step_error is not None and calibrations_of(self.cluster).software is not None
-        return model_error("training", self.cluster.chip.family) if known else None
-
-    @property
-    def weakest_evidence(self) -> str:
-        """Grade of the weakest number of the machine that the answer rests on."""
-        return Figure.weakest(*(used.figure for used in self.inputs)).word
+    def basis(self) -> RangeBasis:
+        """What the range rests on."""
+        return range_basis(self.cluster, self.step.element)
 
     @property
     def speed(self) -> TrainingEstimate | None:
@@ -250,48 +207,7 @@ class Answer(Presentable):
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The machine's numbers that the estimate uses, with their provenance."""
-        chip, fitted = self.cluster.chip, self.fitted.figures
-        own = self.step.element
-        element = next((name for name in (own, "bf16", "fp16") if name in chip.matrix_rates), own)
-        wanted: list[tuple[str, Figure | None, Quantity | None]] = [
-            (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
-            ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
-            ("chip: what power leaves of it at length", fitted.get("sustained_clock"), FRACTION),
-            ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
-            ("chip: SM share taken by communication", fitted.get("communication_sm_share"), FRACTION),
-            ("chip: tensor exchanges that nothing hides", fitted.get("tensor_exposure"), FRACTION),
-            ("chip: kernel launch", fitted.get("kernel_launch_time"), SECONDS),
-            ("chip: host, a kernel", fitted.get("host_dispatch_time"), SECONDS),
-            ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
-            ("chip: sustained share of that", fitted.get("memory_efficiency"), FRACTION),
-            ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
-            ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
-            ("chip: inner steps a tile's start is worth", fitted.get("gemm_k_half"), None),
-            ("chip: keys a query tile's start is worth", fitted.get("attention_kv_half"), None),
-            ("model: error of a step, as a factor", fitted.get("step_error"), None),
-            ("model: error of memory, as a factor", fitted.get("memory_error"), None),
-        ]
-        for dimension in self.cluster.dimensions:
-            if dimension.size > 1:
-                figures = dimension.link.figures
-                wanted += [
-                    (f"{dimension.name}: link rate", figures.get("rate"), BYTES_PER_SECOND),
-                    (f"{dimension.name}: sustained share", figures.get("efficiency"), FRACTION),
-                    (f"{dimension.name}: one step", figures.get("latency"), SECONDS),
-                    (f"{dimension.name}: launch", figures.get("setup"), SECONDS),
-                    (f"{dimension.name}: filling", figures.get("fill"), SECONDS),
-                    (f"{dimension.name}: contention", figures.get("contention"), FRACTION),
-                ]
-        found = [Input(name=name, figure=figure, kind=kind) for name, figure, kind in wanted if figure is not None]
-        return (*found, *self._factors(element))
-
-    def _factors(self, element: str) -> Iterator[Input]:
-        """What the software makes of the chip's constants."""
-        software = calibrations_of(self.cluster).software or Stack(name="")
-        for name in FACTORED if software.name else ():
-            factor = float(software.factor(name, self.cluster.chip.family, element))
-            figure = Figure(value=factor, evidence=Evidence.DERIVED, source="volvelle-training-fit")
-            yield Input(name=f"{software.name}: {name.replace('_', ' ')}, times", figure=figure, kind=None)
+        return training_inputs(self.cluster, self.step.element)
 
     @property
     def laws(self) -> list[Law]:
@@ -323,6 +239,7 @@ def estimate(
     seed: Annotated[int, SEED] = 0,
     estimator: str = CLOSED,
     stragglers: Mapping[int, float | str] | None = None,
+    replays: Annotated[int, REPLAYS] = 0,
     stack: str = "",
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
@@ -336,10 +253,10 @@ def estimate(
     take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
     range. `estimator` is ``closed`` for formulas, ``event`` for a replay of every kernel and transfer of every stage.
     `stragglers` are pipeline stages that have a slower chip, with the share of its speed that it has (``{2: 0.8}``);
-    the event estimator alone knows them. `stack` is the software that trains, by default the usual one of the chip;
-    `margin` the share of memory that is left free. With `tokens` to train on in all (``2e12`` or ``"2T"``), the answer
-    has the whole run too. What is trained, by which optimiser and in which types is said as in `training_step`:
-    ``lora=16, optimizer="lion"``.
+    the event estimator alone knows them, and replays so many sampled machines too as `replays` says. `stack` is the
+    software that trains, by default the usual one of the chip; `margin` the share of memory that is left free. With
+    `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too. What is trained, by which
+    optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
     machine as it is beside.
@@ -362,13 +279,20 @@ def estimate(
     if estimator not in ESTIMATORS:
         raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
     slow = stragglers_of(stragglers, estimator, mapping.pipeline)
-    if slow:
+    if replays and estimator != EVENT:
+        raise DescriptionError(f"replays are of the estimator {EVENT}, and {estimator} has none; leave replays out")
+    if slow or replays:
         from volvelle.estimators.event_driven.under_uncertainty import (  # noqa: PLC0415 - keeps start-up short
             replayed_under_uncertainty,
         )
 
         timed, samples = replayed_under_uncertainty(
-            step, cluster, mapping, seed=seed, stragglers=tuple((each.stage, each.speed) for each in slow)
+            step,
+            cluster,
+            mapping,
+            seed=seed,
+            stragglers=tuple((each.stage, each.speed) for each in slow),
+            replays=replays,
         )
     else:
         timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)

@@ -7,7 +7,6 @@ all layouts of a machine change no order and are left out. A search ranks by cen
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from volvelle.catalogue.residuals import layout_spreads
 from volvelle.estimators.calibration import fitted_constants
-from volvelle.estimators.sampler import Column, Sampler, Stratified
+from volvelle.estimators.layout_errors import layout_errors, shares_won
+from volvelle.estimators.sampler import Sampler, Stratified
 from volvelle.estimators.step_inputs import memory_column
 from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout
 from volvelle.workload.training import TrainingStep
@@ -53,24 +52,14 @@ def sampled_times(
     machines = variants.take(np.tile(np.arange(samples), count))
     timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
     times = np.broadcast_to(timed.time, count * samples).reshape(count, samples)
-    of_kind, own = layout_spreads()
-    off = [
-        _error(f"layouts of kind {layout.kind.name}", of_kind, sampler)
-        * _error(f"layout {layout.mapping}", own, sampler)
-        for layout in layouts
-    ]
+    off = layout_errors([layout.mapping for layout in layouts], layout_spreads(), sampler)
     error = memory_error_column(fitted_constants(cluster, step.element).memory_error, sampler)
     whole = estimator.table(step, cluster, mappings).memory_bytes
     tensors = estimator.table(replace(step, reserved=0.0, fragmentation=0.0), cluster, mappings).memory_bytes
     memory = [
         memory_column(float(whole[place]), float(tensors[place]), step, sampler, error)[0] for place in range(count)
     ]
-    return times * np.array(off), np.asarray(variants.chip.capacity - np.array(memory) >= 0.0)
-
-
-def _error(name: str, spread: float, sampler: Sampler) -> Column:
-    """Normal tails: chances by them are what measured pairs show."""
-    return LogNormal(1.0, exp(spread)).at(sampler.column(name))
+    return times * off, np.asarray(variants.chip.capacity - np.array(memory) >= 0.0)
 
 
 def contest(
@@ -90,7 +79,7 @@ def contest(
     running = np.where(fits, times, np.inf)
     least = running.min(axis=0)
     some = np.isfinite(least)
-    wins = np.bincount(running.argmin(axis=0)[some], minlength=len(asked)) / samples
+    wins = shares_won(running)
     with np.errstate(invalid="ignore"):
         slower = np.where(fits & some, times / least - 1.0, np.nan)
     found = []

@@ -18,6 +18,7 @@ from volvelle.search.graph.sharding import Objective
 from volvelle.studies.mapped.graphs import read_graph_argument
 from volvelle.studies.mapped.map_question import Execution, MapQuestion, Sharding
 from volvelle.studies.mapped.mapping_cost import MappingCost, mapping_cost
+from volvelle.studies.mapped.mapping_range import MappingRange, mapping_range
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
@@ -40,6 +41,8 @@ class MapAnswer(Presentable):
     """In a step, over all replicas."""
     cost: MappingCost
     """Price, power and energy."""
+    sure: MappingRange | None = None
+    """How sure its figures are; None: there is no mapping."""
     baseline: "MapAnswer | None" = None
     """The same on the machine as it is, where some of its numbers were set."""
 
@@ -130,6 +133,7 @@ def map(  # noqa: A001 - the verb's name
         workload=asked.workload,
         micro_batches=question.count(cluster),
         cost=mapping_cost(mapping.plan, cluster, sold, known, prices),
+        sure=None if mapping.plan is None else mapping_range(mapping.plan, cluster, element),
     )
 
 

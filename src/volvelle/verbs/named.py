@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.stacks import is_calibration_file
+from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster
@@ -42,10 +42,10 @@ def cluster_of(
         cluster: Cluster = catalogue.cluster(given, stack=stack)
     else:
         cluster = catalogue.calibrated(given, stack=stack) if stack else given
-    if is_calibration_file(stack):
-        from volvelle.verbs.own_runs.applied import as_calibrated  # noqa: PLC0415 - keeps start-up short
+    if is_yaml_name(stack):
+        from volvelle.applications.own_machine import as_calibrated  # noqa: PLC0415 - keeps start-up short
 
-        cluster = as_calibrated(cluster, Path(stack), catalogue)
+        cluster = as_calibrated(cluster, Path(stack))
     if changes:
         from volvelle.verbs.other_machine import changed  # noqa: PLC0415 - keeps start-up short
 

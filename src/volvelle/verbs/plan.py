@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.training.evidence import RangeBasis, range_basis
 from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs
@@ -29,6 +30,7 @@ from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.likely_best import MOST, Rank, contest
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.settling import Settling, settling
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
@@ -72,6 +74,8 @@ class Plan(Presentable):
     """What is known to be wrong or untried about the first layout."""
     sharing: int | None = None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
+    settling: Settling | None = None
+    """What would tell which of the two likeliest is faster; None: one is likely enough to be the fastest."""
     run: TrainingRun | None = None
     """Of all tokens by the first layout, where they were given."""
     dead_end: DeadEnd | None = None
@@ -103,6 +107,11 @@ class Plan(Presentable):
     def trained(self) -> Trained:
         """What of the model is trained."""
         return trained(self.step)
+
+    @property
+    def basis(self) -> RangeBasis:
+        """What ranges rest on."""
+        return range_basis(self.cluster, self.step.element)
 
     @property
     def best(self) -> TrainingEstimate | None:
@@ -223,6 +232,7 @@ def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float
         layouts=tuple(layout for layout in told.layouts if layout.mapping in first)[:top],
         kinds=tuple(chances.get(kind.mapping, kind) for kind in (kinds if rank == "centre" else ranked)),
         sharing=told.sharing,
+        settling=settling(told.layouts),
         nearest=None if ranking.nearest is None else made.plain(ranking.nearest),
         explained=(timed, *(estimator.estimate(step, cluster, other.mapping) for other in kinds[1:2])),
         sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),

@@ -13,6 +13,7 @@ from volvelle.catalogue.residuals import layout_spreads
 from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
 from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.layout_errors import difference_spread
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices
@@ -22,12 +23,13 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, UNVALIDATED, sampled
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.laws.model_error import chance_of_order, error_beside_inputs
-from volvelle.mapping.kinds import kind_of
+from volvelle.laws.sensitivity import chance_of_settling
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.spread import model_reach
 from volvelle.verbs.question import Question, question_of
+from volvelle.verbs.settling import LAYOUTS, SURE, spread_of_measured
 
-MODEL, LAYOUTS = "the model", "errors of the two layouts"
+MODEL = "the model"
 _LEVEL = 0.8
 _NOTHING = 5e-4
 """Share of the variance below which an input is not listed."""
@@ -47,6 +49,8 @@ class DoubtShare:
     minutes: float | None
     half_width_after: float
     """Half of the logarithm of high over low, of four fifths, expected then."""
+    settles: float | None
+    """Chance that one then knows which of two layouts is faster with a chance above nine tenths; None: there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,21 +79,23 @@ class WhyUnsure:
 def why_unsure(
     model: Any,
     *,
-    against: str = "",
+    against: str | ParallelMapping = "",
     samples: Annotated[int, SAMPLES] = 4096,
     seed: Annotated[int, SEED] = 0,
     **question: Any,
 ) -> WhyUnsure:
     """Shares of the doubt of a step's time, asked as `estimate` is, by input; the model's own error is one of them.
 
-    With `against`, another layout in a few words (``"tp8 pp4 zero1"``), the doubt is that of the difference of both.
-    `samples` is a power of two where Sobol points are installed.
+    With `against`, another layout or a few words for it (``"tp8 pp4 zero1"``), the doubt is that of the difference
+    of both. `samples` is a power of two where Sobol points are installed.
     """
     asked = question_of(model, **question)
     other = None
     if against:
-        plain = {name: value for name, value in question.items() if name not in ParallelMapping.__dataclass_fields__}
-        other = question_of(model, **plain, **read_layout_words(against))
+        layouts = {*ParallelMapping.__dataclass_fields__, "mapping"}
+        plain = {name: value for name, value in question.items() if name not in layouts}
+        words = {"mapping": against} if isinstance(against, ParallelMapping) else read_layout_words(against)
+        other = question_of(model, **plain, **words)
     estimator = ClosedForm()
     times = [estimator.estimate(one.step, one.cluster, one.mapping) for one in (asked, other) if one is not None]
     for found in times:
@@ -102,13 +108,14 @@ def why_unsure(
     indices, variance = sobol_indices(_answer(asked, other, estimator), (*inputs, *loads), sampler)
     own, name, rests = _own_error(asked, times, sqrt(variance), mixture=mixture, other=other)
     whole = variance + own**2
-    shares = [_share(name, own**2 / whole, own**2 / whole, whole, kept=_kept(asked, other))]
+    ratio = times[1].time / times[0].time if other is not None else None
+    first = own**2 / whole
+    shares = [_share(name, first, first, whole, ratio, kept=_kept(asked, other, whole))]
     shares += [
-        _share(one, found.alone * variance / whole, found.total * variance / whole, whole)
+        _share(one, found.alone * variance / whole, found.total * variance / whole, whole, ratio)
         for one, found in indices.items()
     ]
     listed = [one for one in sorted(shares, key=lambda one: -one.total) if one.total > _NOTHING]
-    ratio = times[1].time / times[0].time if other is not None else None
     lead = None if ratio is None else float(chance_of_order(log(ratio), spread=max(sqrt(whole), 1e-12)))
     return WhyUnsure(
         model=asked.model,
@@ -163,9 +170,8 @@ def _own_error(
 ) -> tuple[float, str, str]:
     """One standard deviation of the model's error beside that of inputs, what it is called, and what it rests on."""
     if other is not None:
-        of_kind, own = layout_spreads()
-        kinds = kind_of(asked.mapping) != kind_of(other.mapping)
-        return sqrt(2.0 * (own**2 + of_kind**2 * kinds)), LAYOUTS, "measured pairs of layouts of one model and machine"
+        spread = difference_spread(asked.mapping, other.mapping, layout_spreads())
+        return spread, LAYOUTS, "measured pairs of layouts of one model and machine"
     error = fitted_constants(asked.cluster, asked.step.element).step_error
     if error is None:
         return log(UNVALIDATED), MODEL, "nothing: no calibration run is on chips of this family"
@@ -174,22 +180,28 @@ def _own_error(
     return float(error_beside_inputs(log(error), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
 
 
-def _kept(asked: Question, other: Question | None) -> float:
-    """Share of its own variance that the model's error keeps for other runs after one run of one's own.
+def _kept(asked: Question, other: Question | None, whole: float) -> float:
+    """Share of the whole variance of a difference that measuring it leaves; of one time, of the model's own variance.
 
-    Of one run of a new group, the mean of the group is known as well as errors within it let it be.
+    Runs of both layouts measure their difference itself, as well as runs repeat. Of one run of a new group, the mean of
+    the group is known as well as errors within it let it be.
     """
     if other is not None:
-        return 0.0
+        return spread_of_measured(sqrt(whole)) ** 2 / whole
     regime = model_error("training", asked.cluster.chip.family)
     between, within = regime.between**2, regime.within**2
     known = between / (between + within) if between + within else 0.0
     return (within + between * (1.0 - known)) / (between + within) if between + within else 1.0
 
 
-def _share(name: str, alone: float, total: float, whole: float, *, kept: float = 0.0) -> DoubtShare:
+def _share(
+    name: str, alone: float, total: float, whole: float, ratio: float | None, *, kept: float = 0.0
+) -> DoubtShare:
     run: BenchmarkToRun | None = benchmark_for(name)
-    left = whole * max(0.0, 1.0 - max(alone, 0.0) * (1.0 - kept))
+    left = whole * (kept if name == LAYOUTS else max(0.0, 1.0 - max(alone, 0.0) * (1.0 - kept)))
+    settled = None
+    if ratio is not None:
+        settled = float(chance_of_settling(log(ratio), spread=sqrt(whole), left=sqrt(left), sure=SURE))
     return DoubtShare(
         input=name,
         first_order=alone,
@@ -197,4 +209,5 @@ def _share(name: str, alone: float, total: float, whole: float, *, kept: float =
         benchmark=None if run is None else run.benchmark,
         minutes=None if run is None else run.minutes,
         half_width_after=model_reach(_LEVEL) * sqrt(left),
+        settles=settled,
     )

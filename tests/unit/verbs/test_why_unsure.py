@@ -1,10 +1,25 @@
 """What brings the doubt of a step, and what measuring it would leave."""
 
+from dataclasses import dataclass
+from math import log, sqrt
+from statistics import NormalDist
+
+import numpy as np
 import pytest
 
+import volvelle
+from volvelle import ClosedForm
 from volvelle.catalogue.benchmarks_to_run import benchmark_for
+from volvelle.catalogue.model_errors import model_error
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import CONSTANTS, ERRORS
+from volvelle.estimators.sampler import Column, Stratified
+from volvelle.estimators.uncertainty import sampled
+from volvelle.laws.sensitivity import spread_after
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.spread import model_reach
+from volvelle.verbs.likely_best import sampled_times
+from volvelle.verbs.question import question_of
 from volvelle.verbs.why_unsure import MODEL, WhyUnsure, why_unsure
 
 
@@ -49,3 +64,87 @@ def test_every_constant_that_is_fitted_has_a_benchmark_that_tells_it() -> None:
     unmeasured = {"sustained_clock", "memory_margin", *ERRORS}
     missing = [name for name in CONSTANTS if benchmark_for(f"chip: {name.replace('_', ' ')} (bf16)") is None]
     assert set(missing) == unmeasured
+
+
+@dataclass(frozen=True)
+class _OneKnown:
+    """Samples in which one input is what a benchmark said."""
+
+    sampler: Stratified
+    name: str
+    value: float
+
+    @property
+    def samples(self) -> int:
+        return self.sampler.samples
+
+    def column(self, name: str) -> Column:
+        found = self.sampler.column(name)
+        return np.full_like(found, self.value) if name == self.name else found
+
+
+def test_the_benchmark_named_for_an_input_narrows_the_range_as_promised(found: WhyUnsure) -> None:
+    """On machines whose matrix efficiency was measured, the rest of the doubt is what was promised."""
+    asked = question_of("llama3-405b", on="dgx-h100/2048", batch=2048, tensor=8, pipeline=16, zero=1)
+    share = next(one for one in found.shares if one.input == "h100-sxm: matrix efficiency")
+    model = next(one for one in found.shares if one.input == MODEL)
+    table = MappingTable.of([asked.mapping])
+
+    def variance(value: float) -> float:
+        variants, _ = sampled(asked.cluster, sampler=_OneKnown(Stratified(64, seed=3), share.input, value))
+        return float(np.var(np.log(ClosedForm().table(asked.step, variants, table).time)))
+
+    measured = np.mean([variance((place + 0.5) / 16) for place in range(16)])
+    whole = (found.half_width / model_reach(0.8)) ** 2
+    left = (share.half_width_after / model_reach(0.8)) ** 2
+    assert left == pytest.approx(float(measured) + model.total * whole, rel=0.02)
+    assert share.benchmark is not None
+
+
+def test_one_own_run_leaves_what_was_promised_on_a_thousand_drawn_machines(found: WhyUnsure) -> None:
+    """Machines are off together and runs each by themselves; one run of a machine then corrects another."""
+    model = next(one for one in found.shares if one.input == MODEL)
+    told = model_error("training", "hopper")
+    rng = np.random.default_rng(5)
+    machine = told.between * rng.standard_normal(1000)
+    first, other = (machine + told.within * rng.standard_normal(1000) for _ in range(2))
+    weight = told.between**2 / (told.between**2 + told.within**2)
+    kept = float(np.var(other - weight * first) / np.var(other))
+    whole = (found.half_width / model_reach(0.8)) ** 2
+    left = (model.half_width_after / model_reach(0.8)) ** 2
+    assert left / whole == pytest.approx(1.0 - model.total * (1.0 - kept), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("model", "on", "batch"), [("llama3-405b", "dgx-h100/2048", 2048), ("llama3-8b", "dgx-h100/64", 128)]
+)
+def test_runs_of_the_two_likeliest_settle_it_as_often_as_promised_on_a_thousand_drawn_machines(
+    model: str, on: str, batch: int
+) -> None:
+    plan = volvelle.plan(model, on=on, batch=batch, top=64)
+    told = plan.settling
+    assert told is not None
+    pair = [next(one for one in (*plan.layouts, *plan.kinds) if one.mapping == m) for m in told.layouts]
+    assert max(one.p_best or 0.0 for one in pair) < 0.6
+    times, _ = sampled_times(plan.step, plan.cluster, pair, ClosedForm(), Stratified(1000, seed=11))
+    truth = np.log(times[1] / times[0])
+
+    asked = why_unsure(model, on=on, batch=batch, mapping=told.layouts[0], against=told.layouts[1], samples=256)
+    first = asked.shares[0]
+    run = benchmark_for(first.input)
+    assert run is not None
+    assert asked.ratio is not None
+    assert first.benchmark == told.benchmark == run.benchmark
+    spread, lead = asked.half_width / model_reach(0.8), log(asked.ratio)
+    scatter = sqrt(2.0) * run.scatter
+    measured = truth + scatter * np.random.default_rng(2).standard_normal(1000)
+    left = float(spread_after(spread, scatter=scatter))
+    believed = left**2 * (lead / spread**2 + measured / scatter**2)
+    settled = np.abs(believed) / left > NormalDist().inv_cdf(0.9)
+
+    assert first.half_width_after == pytest.approx(model_reach(0.8) * left)
+    assert float(settled.mean()) >= 0.7
+    assert first.settles == pytest.approx(float(settled.mean()), abs=0.04)
+    assert told.settles == pytest.approx(first.settles, abs=0.02)
+    assert float(np.mean((believed > 0) == (truth > 0), where=settled)) > 0.9
+    assert float(np.std(truth - believed)) == pytest.approx(left, rel=0.1)

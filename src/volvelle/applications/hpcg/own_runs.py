@@ -2,36 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
-from math import exp, log
+from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.applications.hpcg.estimator import HpcgFactors, HpcgModel
 from volvelle.applications.hpcg.plan import hpcg_layout
+from volvelle.applications.own_factor import own_factor, two_spreads
 from volvelle.catalogue.left_out import left_out_of
 from volvelle.errors import DescriptionError
 from volvelle.interchange.logs.logged import Log
-from volvelle.laws.model_error import two_levels
-from volvelle.laws.shrinkage import shrunk_shift, student_reach
-from volvelle.quantities import percent
 from volvelle.spread import Evidence, LogNormal
 from volvelle.system.cluster import Cluster
-
-_LEVEL = 0.8
-_FREEDOM = 4.0
-"""Rows as well as which the scatter within a machine is known."""
-_FAR = 3.5
-"""Standard deviations between own runs at which they disagree."""
-
-
-@cache
-def _spreads() -> tuple[float, float]:
-    """Between machines and within one, by runs on accelerators whose machine the fit did not see."""
-    rows = [row for row in left_out_of("hpcg") if row.regime == "accelerator"]
-    _, between, within = two_levels(np.array([row.residual for row in rows]), [row.source for row in rows], centre=0.0)
-    return between, within
 
 
 def own_factors(
@@ -57,14 +39,12 @@ def own_factors(
         cluster = machine(count)
         predicted = HpcgModel(factors=factors).rate(cluster, hpcg_layout(cluster, factors))
         errors.append(log(run.flop_rate / float(np.max(predicted))))
-    scatter, within = np.array(errors), _spreads()[1]
+    between, within = two_spreads([row for row in left_out_of("hpcg") if row.regime == "accelerator"])
     spread = factors.solver.spread
-    between = max(_spreads()[0], log(spread.factor) if isinstance(spread, LogNormal) else 0.0)
-    found = shrunk_shift(scatter, centre=0.0, between=between, within=within, freedom=_FREEDOM)
-    # A log-normal factor whose range at the level asked for is Student's.
-    scale = found.scale * student_reach(found.freedom, level=_LEVEL) / student_reach(1e6, level=_LEVEL)
-    value = factors.solver.value * exp(found.shift)
+    between = max(between, log(spread.factor) if isinstance(spread, LogNormal) else 0.0)
     said = f"{len(runs)} own run{'' if len(runs) == 1 else 's'} of {log_file.file}"
+    found = own_factor(np.array(errors), said, between=between, within=within)
+    value = factors.solver.value * found.value
     return replace(
         factors,
         intensity=replace(factors.intensity, spread=None),
@@ -74,22 +54,8 @@ def own_factors(
             value=value,
             evidence=Evidence.MEASURED,
             source=said,
-            spread=LogNormal(value, exp(scale)),
+            spread=LogNormal(value, found.error),
             note="",
         ),
-        own=_note(said, scatter, found.shift, within, between),
+        own=found.note,
     )
-
-
-def _note(said: str, errors: NDArray[np.float64], shift: float, within: float, between: float) -> str:
-    off, taken = (f"{100.0 * (exp(error) - 1.0):+.1f} %" for error in (float(errors.mean()), shift))
-    words = f"{said}: {off} from what other machines say, of which {taken} is taken over"
-    deviation = float(np.max(np.abs(errors - errors.mean()))) / within
-    if deviation > _FAR:
-        words += (
-            f"; they disagree by {deviation:.0f} standard deviations of runs on one machine ({percent(within, 0)}): "
-            "two machines, two builds, or too small a grid?"
-        )
-    if abs(float(errors.mean())) > 2.0 * between:
-        words += "; that is further than machines lie apart: is it the machine that is named, all of its devices?"
-    return words

@@ -13,6 +13,7 @@ from volvelle.applications.hpl.constants import listed_shares, nearest_constants
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
 from volvelle.applications.hpl.noise import noise_curves, noise_finding
+from volvelle.applications.hpl.own_runs import constants_by_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
 from volvelle.applications.hpl.planned import CORE, HplPlanned, closed_form_notes, methods, noisy
@@ -77,6 +78,11 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             choices=METHODS,
             default="panels",
             help="Panel by panel, or a closed form: in layers (MCL-HPL), or the original of one link.",
+        ),
+        Option(
+            flag="--runs",
+            metavar="LOG",
+            help="Reports of runs of your own on such accelerators, or what calibrate from --save made of them.",
         ),
         Option(flag="--n", kind=int, domain=ORDER, help="Rows of the matrix. [default: the most that fit]"),
         Option(flag="--p", kind=int, domain=ACCELERATORS, help="Rows of the grid of processes. [default: tried]"),
@@ -222,6 +228,10 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             **({} if method == "panels" else closed),
         )
         constants = nearest_constants(catalogue.chip_file(system.chip.name).family)
+        if options.get("runs"):
+            if method != "panels":
+                raise DescriptionError(f"--runs tell what panels take, which --method {method} does not follow")
+            constants = constants_by_runs(constants, system, catalogue, Path(options["runs"]))
         return Question(
             candidates=runs,
             system=machine,
@@ -293,7 +303,9 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         )
 
     def notes(self, planned: HplPlanned) -> Iterable[str]:
-        """What of memory was not considered, or was and did not pay."""
+        """What own runs say, and what of memory was not considered, or was and did not pay."""
+        if planned.asked.calibration.own:
+            yield planned.asked.calibration.own
         host = planned.asked.facts["host_memory"]
         assert isinstance(host, float), "bytes"
         if planned.asked.facts["method"] != "panels":

@@ -61,6 +61,10 @@ class HplConstants:
     """How far runs were off in calibration, one standard deviation as a factor."""
     fitted: bool
     """Whether calibration runs were on this family."""
+    own_rate: float = 1.0
+    """Rate of own runs over what is predicted without them."""
+    own: str = ""
+    """What own runs say; nothing: there are none."""
 
 
 MOST_PANELS = 10**7
@@ -145,6 +149,7 @@ class PanelByPanel(AbstractHplModel):
         time = sum(part.time for part in parts if part.exposed)
         reach = self.constants.error ** model_reach(self.level)
         told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
+        told = "the model, by own runs" if self.constants.own else told
         time_range = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
         spilled = spilled_share(hpl_memory(float(problem.order)), kept=cluster.chip.memory.capacity * grid.processes)
         return self.answer(
@@ -241,7 +246,10 @@ class PanelByPanel(AbstractHplModel):
             ("row swap", "communication", swap - swap_hidden, swap_hidden, link, "row_swap_time"),
             ("staging", "communication", kept * staging, (1 - kept) * staging, "host", "panel_staging_time"),
         )
-        return steps, tuple(PanelLine(*line) for line in lines)
+        return steps, tuple(
+            PanelLine(name, part, shown / own.own_rate, hidden / own.own_rate, resource, law)
+            for name, part, shown, hidden, resource, law in lines
+        )
 
 
 def exposed_of(whole: Mapping[str, Column], grid: ProcessGrid, own: HplConstants) -> Column:

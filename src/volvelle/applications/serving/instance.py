@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from volvelle.applications.serving.kernel_sets import kernel_set
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.engine_files import is_engine_file
 from volvelle.catalogue.engines import ServingEngine, serving_engine
+from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.cache import MemoryPlan, cache_bytes, weight_bytes
 from volvelle.estimators.serving.engine_constants import EngineConstants, KernelSet
@@ -211,7 +211,7 @@ def instance(
     settings: Settings | None = None,
 ) -> Instance:
     """An instance by the names of its chip and its engine, or of the file of its engine, which may have changed."""
-    made = _instance.__wrapped__ if is_engine_file(engine) else _instance
+    made = _instance.__wrapped__ if is_yaml_name(engine) else _instance
     return made(catalogue, served, chip, layout, engine, settings)
 
 

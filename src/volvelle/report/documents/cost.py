@@ -15,6 +15,7 @@ class StepEntry(Document):
     """What one step takes."""
 
     seconds: float = at("time")
+    """At that end of its range, where one was given."""
     joules: float = at("energy")
     usd: float = at("dollars")
 
@@ -73,6 +74,10 @@ class CostDocument(Document):
     typical: BreakdownEntry
     high: BreakdownEntry
     given: list[str]
+    weakest_evidence: str
+    """Grade of the weakest price that it rests on."""
+    step_range_seconds: tuple[float, float] | None = at("step_range")
+    """Ends of the time of a step that low and high are with; None: none were given."""
     baseline_tco_usd: float | None = at("baseline.typical.breakdown.tco", None)
     """Of the machine as it is, where some of its numbers were set."""
     rests_on: Annotated[dict[str, PriceEntry], BeforeValidator(_prices)]

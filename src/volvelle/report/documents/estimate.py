@@ -144,6 +144,8 @@ class EstimateDocument(Document):
     """Pipeline stages that have a slower chip, as they were given."""
     seconds_without_stragglers: float | None
     """The same step with all chips at full speed; None: no stragglers were given."""
+    replay_correlation: float | None = at("estimate.facts.replay_correlation", None)
+    """Of replays of sampled machines with the closed form, which carries them on to all; None: none were asked for."""
     stack: str
     """The software it is about; empty: as the chip's constants say."""
     stack_timed: bool
@@ -157,9 +159,9 @@ class EstimateDocument(Document):
     seconds: float | None = at("speed.time", None)
     """None, as all that follows from it: counts do not divide, so there is no such layout."""
     range: Range | None = at("speed.time_range", None)
-    model_error: ModelErrorEntry | None
+    model_error: ModelErrorEntry | None = at("basis.model_error", None)
     """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
-    weakest_evidence: str
+    weakest_evidence: str = at("basis.weakest_evidence")
     """Grade of the weakest number of the machine that the answer rests on."""
     ranges: dict[str, Range]
     """Of time, memory, headroom, power, energy and dollars, as far as they are known."""

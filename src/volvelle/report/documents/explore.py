@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.estimate import ModelErrorEntry
 from volvelle.studies.answers.best import Best
 from volvelle.studies.answers.break_even import Crossing
 from volvelle.studies.answers.invert import Inversion
@@ -168,6 +170,22 @@ class MeasureRangeEntry(Document):
     level: float
 
 
+class RangeBasisEntry(Document):
+    """What the range of a workload's time rests on."""
+
+    workload: str
+    model_error: ModelErrorEntry | None
+    """Calibration rows behind the model's share; None: nothing was measured on such chips."""
+    weakest_evidence: str
+    """Grade of the weakest number of the machine that it rests on."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_pair(cls, pair: tuple[str, RangeBasis]) -> SimpleNamespace:
+        name, basis = pair
+        return SimpleNamespace(workload=name, model_error=basis.model_error, weakest_evidence=basis.weakest_evidence)
+
+
 class AssumptionEntry(Document):
     """A price that money rests on."""
 
@@ -188,6 +206,8 @@ class AroundBestEntry(Document):
     swings: list[SwingEntry]
     break_even: BreakEvenEntry | None
     ranges: list[MeasureRangeEntry]
+    range_basis: list[RangeBasisEntry] = at("explained.bases")
+    """What the ranges rest on, for every workload that is training."""
     assumptions: list[AssumptionEntry]
 
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from volvelle.estimators.result import MemoryPart, Violation
+from volvelle.estimators.result import MemoryPart, Range, Violation
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import MapContributionEntry
+from volvelle.report.documents.estimate import MapContributionEntry, ModelErrorEntry
 from volvelle.report.documents.layout import LayoutEntry
 from volvelle.search.certificate import SearchCounts
 from volvelle.search.graph.answer import Limit
@@ -94,6 +94,16 @@ class MapDocument(Document):
     counts: SearchCounts = at("mapping.counts")
     violations: list[Violation] = at("mapping.violations")
     seconds: float | None = at("mapping.plan.time", None)
+    range: Range | None = at("sure.ranges.time", None)
+    """Where the time of this mapping lies; a proof is of its centre."""
+    ranges: dict[str, Range] = at("sure.ranges", {})
+    """Of time, memory and headroom, as far as they are known."""
+    model_error: ModelErrorEntry | None = at("sure.basis.model_error", None)
+    """What the model's share of the range rests on; None: nothing was measured of such mappings."""
+    weakest_evidence: str | None = at("sure.basis.weakest_evidence", None)
+    """Grade of the weakest number of the machine that the answer rests on."""
+    fits_probability: float | None = at("sure.fits", None)
+    """That the fullest stage fits the chip, nothing left free."""
     baseline_seconds: float | None = at("baseline.mapping.plan.time", None)
     """On the machine as it is, where some of its numbers were set."""
     utilisation: float | None = at("mapping.plan.utilisation", None)

@@ -5,8 +5,8 @@ from pydantic import create_model
 from volvelle.estimators.result import Range
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import TrainedEntry
-from volvelle.report.documents.layout import layout_fields
+from volvelle.report.documents.estimate import ModelErrorEntry, TrainedEntry
+from volvelle.report.documents.layout import LayoutEntry, layout_fields
 from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
 
@@ -92,6 +92,17 @@ class SizingDocument(Document):
     notes: list[str]
 
 
+class SettlingEntry(Document):
+    """A measurement that tells which of the two likeliest layouts is faster."""
+
+    layouts: list[LayoutEntry]  # type: ignore[valid-type]
+    """The likelier one first."""
+    benchmark: str
+    minutes: float
+    settles: float
+    """Chance that it is then known with a chance above nine tenths which is faster."""
+
+
 class PlanDocument(Document):
     """Layouts of a model on a machine, fastest first. Times in seconds, memory in bytes."""
 
@@ -110,8 +121,14 @@ class PlanDocument(Document):
     best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
+    model_error: ModelErrorEntry | None = at("basis.model_error", None)
+    """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
+    weakest_evidence: str = at("basis.weakest_evidence")
+    """Grade of the weakest number of the machine that the answer rests on."""
     sharing: int | None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
+    settling: SettlingEntry | None
+    """What would tell which of the two likeliest is faster; None: one is likely enough to be the fastest."""
     run: RunEntry | None
     """Of all tokens by the first layout, where they were given."""
     difference: DifferenceEntry | None

@@ -16,6 +16,8 @@ class DoubtEntry(Document):
     minutes: float | None
     half_width_after: float
     """Half of the logarithm of high over low, of four fifths, expected then."""
+    settles: float | None
+    """Chance that it is then known with a chance above nine tenths which of two layouts is faster."""
 
 
 class WhyUnsureDocument(Document):

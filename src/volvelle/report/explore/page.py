@@ -233,7 +233,7 @@ def _how_sure(answers: Answers) -> Section:
     if answers.local is None or not answers.local.ranges:
         return Section(title="", anchor="doubt", parts=())
     tables = Tables(answers)
-    varied = More(title="What was varied", parts=(Bullets(tables.varied_lines()),))
+    varied = More(title="What was varied", parts=(Bullets([*tables.varied_lines(), *tables.basis_lines()]),))
     return Section(title=tables.ranges().title, anchor="doubt", parts=(Grid.of(tables.ranges()), varied))
 
 

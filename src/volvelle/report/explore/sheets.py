@@ -19,6 +19,7 @@ from volvelle.report.explore.words import (
     work_words,
 )
 from volvelle.report.price_words import price_cells
+from volvelle.report.range_words import range_words
 from volvelle.report.sheet import Sheet
 from volvelle.studies.answers.answers import Answers, Local
 from volvelle.studies.answers.best import WHY, Unmet
@@ -244,6 +245,13 @@ class Tables:
             by.setdefault(figure.varied, []).append(measure_name(figure.name))
         lines = [f"{', '.join(names)}: {_varied(varied)}" for varied, names in by.items()]
         return [*lines, *(f"{measure_name(found.name)}: {found.note}" for found in self.local.ranges if found.note)]
+
+    def basis_lines(self) -> list[str]:
+        """What ranges rest on, once for all workloads that have it in common."""
+        by: dict[str, list[str]] = {}
+        for name, basis in self.local.explained.bases:
+            by.setdefault(range_words(basis, "numbers of the machine"), []).append(name)
+        return [words if len(by) == 1 else f"{', '.join(names)}: {words}" for words, names in by.items()]
 
     def prices(self) -> Sheet:
         """Every price that money rests on."""

@@ -113,6 +113,7 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
         console.print(_sheet_table(ranges))
         for line in (
             ranges.note,
+            *tables.basis_lines(),
             *(f"{measure_name(figure.name)}: {figure.note}" for figure in answers.local.ranges if figure.note),
         ):
             console.print(Text(line, style="dim"))

@@ -38,6 +38,11 @@ def print_own_runs(found: Calibrated) -> None:
         show_table(title, ("constant",), ("catalogue", "own"), said)
     if found.products is not None:
         console.print(f"own products sustain {percent(found.products)} of what the catalogue says")
+    if found.linpack is not None:
+        console.print(
+            f"Linpack runs at {percent(found.linpack.value)} of what is predicted without own runs, ± "
+            f"{percent(found.linpack.error - 1.0)} (one standard deviation); volvelle plan hpl --runs takes it"
+        )
     if found.power is not None:
         console.print(f"a busy chip draws {show(found.power, WATTS)}")
     if found.memory is not None:
@@ -62,7 +67,8 @@ def print_own_runs(found: Calibrated) -> None:
     for words in found.notes:
         console.print(f"note: {words}")
     if found.saved is not None:
-        console.print(f"saved: {found.saved}; volvelle estimate … --calibrated {found.saved}")
+        verb = "plan hpl … --runs" if found.fit is None and not found.links else "estimate … --calibrated"
+        console.print(f"saved: {found.saved}; volvelle {verb} {found.saved}")
 
 
 def _shown(name: str, value: float) -> str:

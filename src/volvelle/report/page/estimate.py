@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from volvelle.applications.training.evidence import Input
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, TOKEN_COUNT, WATTS, Quantity, show, whole_text
 from volvelle.report.compare_text import difference_lines
-from volvelle.report.estimate_text import fits_text, layout_text, money_words, range_words
+from volvelle.report.estimate_text import fits_text, layout_text, money_words
 from volvelle.report.layout_command import layout_facts
 from volvelle.report.page.breakdown import (
     cite,
@@ -28,9 +29,10 @@ from volvelle.report.page.parts import (
     Warned,
     Words,
 )
+from volvelle.report.range_words import range_words
 from volvelle.report.run_text import run_figures
 from volvelle.report.schedule_picture import schedule_picture
-from volvelle.verbs.estimate import Answer, Input
+from volvelle.verbs.estimate import Answer
 from volvelle.verbs.estimators import EVENT
 
 _KINDS: Mapping[str, Quantity] = {
@@ -180,7 +182,7 @@ def _how_sure(answer: Answer) -> Section:
         columns=("of a step", "low", "high"),
         rows=rows,
         numbers=frozenset({"low", "high"}),
-        note=f"{100 * level:.0f} % of sampled inputs end inside. {range_words(answer)}",
+        note=f"{100 * level:.0f} % of sampled inputs end inside. {range_words(answer.basis)}",
     )
     return Section(title="How sure", anchor="ranges", parts=(grid,))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.training.evidence import RangeBasis, range_basis
 from volvelle.errors import MappingError, OutsideDomainError
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.result import Estimate
@@ -52,6 +53,8 @@ class Explained:
     """Of every workload; None: it is no training, or none divides batch and chips."""
     estimates: tuple[Estimate[Any, Any] | None, ...]
     """Of every workload that has a layout: where its time and memory go, and how sure that is."""
+    bases: tuple[tuple[str, RangeBasis], ...]
+    """Every workload that is training, and what its range rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +167,11 @@ class Evaluator:
             outcome=self._outcome(case, cluster, worked),
             layouts=tuple(layouts),
             estimates=tuple(estimates),
+            bases=tuple(
+                (form.name or form.train or "", range_basis(cluster, step.element))
+                for form, step in zip(case.forms, case.steps, strict=True)
+                if step is not None and form.map is None
+            ),
         )
 
     def _place(self, number: int) -> tuple[_Case, dict[str, Number]]:

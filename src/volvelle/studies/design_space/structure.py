@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
+from pathlib import Path
 
+from volvelle.applications.own_machine import as_calibrated
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.domains import ACCELERATORS, DEGREE, LIMIT, SEQUENCES, WIDTH, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.interchange.workload_form import MAPPED, WorkloadForm
@@ -75,6 +78,8 @@ def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, 
     cluster = catalogue.cluster(f"{template}/{count}" if count else template, stack=stack)
     if "chip" in values:
         cluster = catalogue.with_chip(cluster, str(values["chip"]), stack=stack)
+    if is_yaml_name(stack):
+        cluster = as_calibrated(cluster, Path(stack))
     if _MEMORY in values:
         memories = catalogue.chip(str(values[_MEMORY])).memories
         cluster = replace(cluster, chip=replace(cluster.chip, memories=memories))

@@ -10,22 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.own_link import OwnLink, fit_own_link, own_rows
+from volvelle.applications.own_factor import OwnFactor
 from volvelle.applications.training.own_runs import CONSTANTS, OwnFit, fit_own
 from volvelle.applications.training.stack_fit import errors_and_slopes, shipped_logs
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.own_calibrations import OwnCalibration, UsedLog, this_version, write_calibration
+from volvelle.catalogue.own_calibrations import KeptLinpack, OwnCalibration, UsedLog, this_version, write_calibration
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
-from volvelle.estimators.calibration import fitted_constants
-from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.interchange.logs.logged import Log, LoggedGemm
+from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
-from volvelle.interchange.logs.run_settings import reserved_memory
-from volvelle.laws.shrinkage import shrunk_shift
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Model, catalogue_of
+from volvelle.verbs.own_runs.figures import own_linpack, own_memory, own_power, own_products
 from volvelle.verbs.own_runs.questions import OwnRun, own_run, same_machine
 from volvelle.workload.elements import element_bytes
 
@@ -34,8 +32,6 @@ _FAR = 3.5
 """Standard deviations from what the other runs say at which a run disagrees with them."""
 _ROUNDS = 2
 """Gauss–Newton steps after the first."""
-_LARGE = 1e10
-"""FLOP from which on a product tells what the chip sustains."""
 _NARROW = 2
 _OTHER_LINK = 1.5
 """A factor by which links of a kind do not differ."""
@@ -58,6 +54,8 @@ class Calibrated:
     links: tuple[OwnLink, ...] = ()
     products: float | None = None
     """What own products sustain over what the catalogue says."""
+    linpack: OwnFactor | None = None
+    """What own runs of High-Performance Linpack say."""
     power: float | None = None
     memory: float | None = None
     alike: float | None = None
@@ -114,6 +112,14 @@ class Calibrated:
             links={one.link: {name: float(f"{value:.6g}") for name, value in one.after.items()} for one in self.links},
             power=None if self.power is None else float(f"{self.power:.4g}"),
             memory=None if self.memory is None else float(f"{self.memory:.4g}"),
+            linpack=None
+            if self.linpack is None
+            else KeptLinpack(
+                rate=float(f"{self.linpack.value:.6g}"),
+                error=float(f"{self.linpack.error:.4g}"),
+                runs=self.linpack.runs,
+                note=self.linpack.note,
+            ),
             report={name: float(f"{value:.4g}") for name, value in report.items()},
             logs=[UsedLog(file=log.file, tool=log.tool, sha256=log.digest) for log in self.logs],
         )
@@ -160,13 +166,14 @@ def calibrate_from(
         errors=errors,
         fit=None,
         links=tuple(_links(read, on, known)),
-        products=_products([row for log in read for row in log.gemms], cluster, element),
-        power=_power(runs),
-        memory=_memory(runs),
+        products=own_products([row for log in read for row in log.gemms], cluster, element),
+        linpack=own_linpack(read, on, known),
+        power=own_power(runs),
+        memory=own_memory(runs),
     )
     if runs or found.products is not None:
         found = _fitted(found)
-    if found.fit is None and not found.links:
+    if found.fit is None and not found.links and found.linpack is None:
         why = "; ".join(f"{place}: {reason}" for place, reason in unasked) or _refusals(read)
         raise DescriptionError(f"nothing can be learned from {', '.join(log.file for log in read)}: {why}")
     if save is None:
@@ -176,8 +183,8 @@ def calibrate_from(
 
 
 def _refusals(logs: Sequence[Log]) -> str:
-    if any(log.linpack for log in logs):
-        return "runs of HPL are read, but constants of HPL are fitted to tables: volvelle calibrate hpl --data FILE.csv"
+    if any(log.gradients for log in logs):
+        return "runs of HPCG are taken where it is planned: volvelle plan hpcg --on SYSTEM --runs FILE"
     lines = [f"{log.file}, line {one.line}: {one.why}" for log in logs for one in log.refused]
     return "; ".join(lines[:3]) or "no line of a steady step or of a sweep"
 
@@ -291,44 +298,6 @@ def _check_device(log: Log, device: str, template: str, catalogue: Catalogue) ->
         raise DescriptionError(f"{log.file} ran on {device}, and {template} has {chip}; give its machine with --on")
 
 
-def _products(rows: Sequence[LoggedGemm], cluster: Cluster, element: str | None) -> float | None:
-    """What large products sustain over what the catalogue says of the chip; None: there are none."""
-    ratios = []
-    for row in rows:
-        kind = row.element or element
-        work = 2.0 * row.m * row.n * row.k * row.batch
-        if kind is None:
-            raise DescriptionError(f"line {row.line} of the products does not say the element type; give --element")
-        if work < _LARGE:
-            continue
-        constants = fitted_constants(cluster, kind, software=False)
-        share = float(constants.matrix_efficiency) * row.k / (row.k + float(constants.gemm_k_half))
-        ratios.append(np.log(work / row.seconds / (share * float(np.max(cluster.chip.matrix_rate(kind))))))
-    if not ratios:
-        return None
-    shift = shrunk_shift(np.array(ratios), centre=0.0, between=0.12, within=0.08, freedom=4.0)
-    return exp(shift.shift)
-
-
-def _power(runs: Sequence[OwnRun]) -> float | None:
-    watts = sorted(one.logged.power for one in runs if one.logged.power)
-    return watts[len(watts) // 2] if watts else None
-
-
-def _memory(runs: Sequence[OwnRun]) -> float | None:
-    """What chips reserved over what is predicted, the middle of the runs that say it, drawn to one."""
-    ratios = []
-    for one in runs:
-        reserved = reserved_memory(one.logged)
-        if reserved is not None:
-            asked = one.run.question
-            predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision).memory_bytes
-            ratios.append(np.log(reserved / float(predicted)))
-    if not ratios:
-        return None
-    return exp(shrunk_shift(np.array(ratios), centre=0.0, between=0.15, within=0.08, freedom=4.0).shift)
-
-
 def _notes(found: Calibrated) -> list[str]:
     notes = []
     fit = found.fit
@@ -346,6 +315,8 @@ def _notes(found: Calibrated) -> list[str]:
             f"{chips[0]} to {chips[-1]} chips"
         )
         notes.append("as before: other element types, other software, other families of chips")
+    if found.linpack is not None:
+        notes.append(found.linpack.note)
     for link in found.links:
         ratio = link.after["efficiency"] / link.before["efficiency"]
         if not 1.0 / _OTHER_LINK < ratio < _OTHER_LINK:

@@ -15,6 +15,8 @@ from volvelle.applications.collectives.series import series_of
 from volvelle.catalogue.own_calibrations import read_calibration
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.interchange.logs.readers import log_of
+from volvelle.studies.design_space.design_study import read_study
+from volvelle.studies.design_space.structure import machine
 from volvelle.verbs.own_runs.calibrate import calibrate_from
 
 
@@ -93,8 +95,8 @@ def test_one_sweep_moves_the_link_to_the_fit_of_the_same_rows(group: str, tmp_pa
     alone = fitted_stage(stage, series, {"nvlink3": catalogue.link("nvlink3")})
     assert link.after["efficiency"] == pytest.approx(alone[0], rel=0.02)
     assert link.error_after <= link.error_before
-    machine = asked(on="dgx-a100/8", stack=str(tmp_path / "links.yaml")).cluster
-    assert machine.dimensions[0].link.efficiency == pytest.approx(link.after["efficiency"], rel=1e-5)
+    calibrated = asked(on="dgx-a100/8", stack=str(tmp_path / "links.yaml")).cluster
+    assert calibrated.dimensions[0].link.efficiency == pytest.approx(link.after["efficiency"], rel=1e-5)
     whole = {"operation": "all-reduce", "size": "1GB", "on": "dgx-a100/8"}
     own, shipped = volvelle.collective(**whole, calibrated=tmp_path / "links.yaml"), volvelle.collective(**whole)
     assert own.time != shipped.time
@@ -112,3 +114,35 @@ def test_a_saved_calibration_is_the_same_again(tmp_path: Path) -> None:
     learned(tmp_path, 1.1, 1.15)
     assert (tmp_path / "mine.yaml").read_text("utf-8") == first
     assert megatron_log(1.0) == megatron_log(1.0)
+
+
+def test_a_study_has_links_and_power_as_own_logs_have_them(tmp_path: Path) -> None:
+    learned(tmp_path, 1.1, 1.1, watts=500.0)
+    text = as_text("all_reduce", 8, [(2**size, 2.0**size / 60e3) for size in range(20, 31)])
+    calibrate_from(written(tmp_path, text), on="dgx-h100/8", save=tmp_path / "links.yaml")
+    form = {
+        "name": "one",
+        "system": "dgx-h100/8",
+        "workloads": [{"train": "gpt2", "batch": 64}],
+        "axes": {"accelerators": [8, 16]},
+    }
+    plain = read_study(form).base
+    files = (str(tmp_path / name) for name in ("mine.yaml", "links.yaml"))
+    powered, linked = (read_study({**form, "stack": file}).base for file in files)
+
+    said = read_calibration(tmp_path / "mine.yaml").power
+    assert said == pytest.approx(500.0, rel=0.01)
+    assert powered.chip.power == with_file(tmp_path).cluster.chip.power != plain.chip.power
+    (own,) = read_calibration(tmp_path / "links.yaml").links.items()
+    inner = linked.dimensions[0].link
+    assert (inner.name, inner.efficiency) == (own[0], own[1]["efficiency"])
+    assert inner.efficiency != plain.dimensions[0].link.efficiency
+    assert linked.dimensions[1].link.efficiency == plain.dimensions[1].link.efficiency
+
+
+def test_an_axis_of_links_is_of_the_catalogue_s_whatever_own_logs_say(tmp_path: Path) -> None:
+    text = as_text("all_reduce", 8, [(2**size, 2.0**size / 60e3) for size in range(20, 31)])
+    calibrate_from(written(tmp_path, text), on="dgx-h100/8", save=tmp_path / "links.yaml")
+    catalogue = Catalogue()
+    found = machine(catalogue, "dgx-h100/8", {"scale_up.link": "nvlink5"}, stack=str(tmp_path / "links.yaml"))
+    assert found.dimensions[0].link.efficiency == catalogue.link("nvlink5").efficiency

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_calibrations import calibration_notes, read_calibration, this_version
 from volvelle.economics.step_cost import CostAssumptions
 from volvelle.estimators.calibration import fitted_constants, with_constants
@@ -15,7 +14,7 @@ from volvelle.system.link import Link
 _MOST_MARGIN = 0.9
 
 
-def as_calibrated(cluster: Cluster, path: Path, catalogue: Catalogue) -> Cluster:
+def as_calibrated(cluster: Cluster, path: Path) -> Cluster:
     """The machine with what the file says beside constants, and with what is to be said of it."""
     file = read_calibration(path)
     dimensions = tuple(

@@ -1,0 +1,121 @@
+"""What the range of a step rests on: numbers of the machine, the weakest of them, runs behind the model's error.
+
+One place for all verbs whose answers hold the time of a step.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
+from volvelle.estimators.calibration import calibrations_of, fitted_constants
+from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
+from volvelle.quantities import format as written
+from volvelle.spread import Evidence, Figure
+from volvelle.system.cluster import Cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A number the answer rests on."""
+
+    name: str
+    figure: Figure
+    kind: Quantity | None
+    """None: a plain number."""
+
+    @property
+    def value(self) -> str:
+        """With its unit."""
+        return self._written(self.figure.value)
+
+    @property
+    def low(self) -> str | None:
+        """The lower end of four fifths of its spread; None: it has none."""
+        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[0])
+
+    @property
+    def high(self) -> str | None:
+        """The upper end."""
+        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[1])
+
+    def _written(self, value: float) -> str:
+        """Without the last digits that arithmetic left."""
+        return f"{value:.10g}" if self.kind is None else written(float(f"{value:.10g}"), self.kind)
+
+    def shown(self, value: float) -> str:
+        """A value of it, for people."""
+        return f"{value:.4g}" if self.kind is None else show(value, self.kind)
+
+
+def training_inputs(cluster: Cluster, element: str) -> tuple[Input, ...]:
+    """The machine's numbers that a step rests on, with their provenance."""
+    chip, fitted = cluster.chip, fitted_constants(cluster, element).figures
+    element = next((name for name in (element, "bf16", "fp16") if name in chip.matrix_rates), element)
+    wanted: list[tuple[str, Figure | None, Quantity | None]] = [
+        (f"chip: dense {element} rate", chip.figures.get(f"matrix_rates.{element}"), FLOP_PER_SECOND),
+        ("chip: sustained share of that", fitted.get("matrix_efficiency"), FRACTION),
+        ("chip: what power leaves of it at length", fitted.get("sustained_clock"), FRACTION),
+        ("chip: fused attention, of that", fitted.get("attention_efficiency"), FRACTION),
+        ("chip: SM share taken by communication", fitted.get("communication_sm_share"), FRACTION),
+        ("chip: tensor exchanges that nothing hides", fitted.get("tensor_exposure"), FRACTION),
+        ("chip: kernel launch", fitted.get("kernel_launch_time"), SECONDS),
+        ("chip: host, a kernel", fitted.get("host_dispatch_time"), SECONDS),
+        ("chip: memory rate", chip.figures.get("memories.0.rate"), BYTES_PER_SECOND),
+        ("chip: sustained share of that", fitted.get("memory_efficiency"), FRACTION),
+        ("chip: memory", chip.figures.get("memories.0.capacity"), BYTES),
+        ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
+        ("chip: inner steps a tile's start is worth", fitted.get("gemm_k_half"), None),
+        ("chip: keys a query tile's start is worth", fitted.get("attention_kv_half"), None),
+        ("model: error of a step, as a factor", fitted.get("step_error"), None),
+        ("model: error of memory, as a factor", fitted.get("memory_error"), None),
+    ]
+    for dimension in cluster.dimensions:
+        if dimension.size > 1:
+            figures = dimension.link.figures
+            wanted += [
+                (f"{dimension.name}: link rate", figures.get("rate"), BYTES_PER_SECOND),
+                (f"{dimension.name}: sustained share", figures.get("efficiency"), FRACTION),
+                (f"{dimension.name}: one step", figures.get("latency"), SECONDS),
+                (f"{dimension.name}: launch", figures.get("setup"), SECONDS),
+                (f"{dimension.name}: filling", figures.get("fill"), SECONDS),
+                (f"{dimension.name}: contention", figures.get("contention"), FRACTION),
+            ]
+    found = [Input(name=name, figure=figure, kind=kind) for name, figure, kind in wanted if figure is not None]
+    return (*found, *_factors(cluster, element))
+
+
+def _factors(cluster: Cluster, element: str) -> Iterator[Input]:
+    """What the software makes of the chip's constants."""
+    software = calibrations_of(cluster).software or Stack(name="")
+    for name in FACTORED if software.name else ():
+        factor = float(software.factor(name, cluster.chip.family, element))
+        figure = Figure(value=factor, evidence=Evidence.DERIVED, source="volvelle-training-fit")
+        yield Input(name=f"{software.name}: {name.replace('_', ' ')}, times", figure=figure, kind=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeBasis:
+    """What a range rests on."""
+
+    weakest_evidence: str
+    """Grade of the weakest number of the machine that the answer rests on."""
+    calibrated: bool
+    """Whether runs on such chips taught how far the model is off."""
+    model_error: ModelErrorRegime | None
+    """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
+
+
+def range_basis(cluster: Cluster, element: str) -> RangeBasis:
+    """What the range of a step on a machine rests on."""
+    return RangeBasis(
+        weakest_evidence=Figure.weakest(*(used.figure for used in training_inputs(cluster, element))).word,
+        calibrated=fitted_constants(cluster, element).step_error is not None,
+        model_error=training_error(cluster, element),
+    )
+
+
+def training_error(cluster: Cluster, element: str) -> ModelErrorRegime | None:
+    """How far calibration rows were off that their fit did not see; None: nothing was measured on such chips."""
+    known = fitted_constants(cluster, element).step_error is not None
+    return model_error("training", cluster.chip.family) if known and calibrations_of(cluster).software else None

@@ -1,0 +1,65 @@
+"""Where the time and the memory of a mapping lie when the machine's numbers and the model itself are in doubt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from volvelle.applications.training.evidence import RangeBasis, range_basis
+from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.result import Contribution, Range
+from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import MODEL, UNVALIDATED, UnderUncertainty, model_error_column, range_of, sampled
+from volvelle.quantities import Number
+from volvelle.search.graph.answer import Axis, MappedPlan
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+_SAMPLES, _LEVEL = 512, 0.8
+_GROUPS: Mapping[str, Axis] = {"gradient exchange": "data", "pipeline hand-over": "pipeline"}
+"""Part of the time → the group that exchanges; else that of tensors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingRange:
+    """How sure the figures of a mapping are."""
+
+    basis: RangeBasis
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """Of the time, and where kernels run one by one of memory and of memory left."""
+    fits: float | None = None
+    """That the fullest stage fits the chip, nothing left free; None: nothing is known of it."""
+
+
+def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRange:
+    """Ranges of a mapping that is held fixed.
+
+    Kernels one by one are what `estimate` times, so their ranges are as there. Of fused kernels no measured run tells
+    how far the model is off; every part of their time goes by the rate that binds it, and what binds stays the same.
+    """
+    basis = range_basis(cluster, element)
+    if isinstance(plan.workload, TrainingStep) and plan.mapping is not None:
+        found = UnderUncertainty(estimator=ClosedForm()).estimate(plan.workload, cluster, plan.mapping)
+        return MappingRange(basis=basis, ranges=found.ranges, fits=found.fits)
+    sampler = Stratified(_SAMPLES)
+    variants, varied = sampled(cluster, sampler=sampler)
+    before, after = (SustainedRates.of(machine, element, software=False) for machine in (cluster, variants))
+    shown = [one for one in plan.contributions if one.exposed and one.resource != "pipeline"]
+    busy = sum(one.time for one in shown)
+    slower = sum(one.time * _rate(one, plan, before) / np.asarray(_rate(one, plan, after)) for one in shown)
+    # Stages that wait do so for others, which are slower by as much.
+    column = plan.time * (slower / busy if busy else 1.0) * model_error_column(UNVALIDATED, sampler)
+    time = range_of(column, level=_LEVEL, varied=(*varied, MODEL)).holding(plan.time)
+    return MappingRange(basis=replace(basis, calibrated=False, model_error=None), ranges={"time": time})
+
+
+def _rate(part: Contribution, plan: MappedPlan, machine: SustainedRates) -> Number:
+    """What a part of the time goes by: matrix units, memory, or the outermost network that its group spans."""
+    if part.resource == "compute":
+        return machine.matrix_rate
+    if part.resource == "memory":
+        return machine.memory_rate
+    spans = plan.degrees.group(_GROUPS.get(part.part, "tensor")).spans or plan.degrees.group("data").spans
+    names = [name for name, _ in spans]
+    return next((level.rate for level in reversed(machine.levels) if level.name in names), machine.memory_rate)

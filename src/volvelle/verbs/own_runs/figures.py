@@ -1,0 +1,91 @@
+"""Single figures of a machine that logs of one's own tell: of Linpack, of products, of power, of memory."""
+
+from collections.abc import Sequence
+from math import exp
+
+import numpy as np
+
+from volvelle.applications.hpl.constants import nearest_constants
+from volvelle.applications.hpl.own_runs import own_linpack as linpack_factor
+from volvelle.applications.kernels.own_products import sustained_ratio
+from volvelle.applications.own_factor import FREEDOM, OwnFactor
+from volvelle.catalogue import Catalogue
+from volvelle.catalogue.own_spread import own_runs_spread
+from volvelle.errors import DescriptionError
+from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.step_inputs import memory_column
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.interchange.logs.logged import Log, LoggedGemm
+from volvelle.interchange.logs.run_settings import reserved_memory
+from volvelle.laws.shrinkage import shrunk_shift
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.own_runs.questions import OwnRun
+from volvelle.workload.elements import element_bytes
+
+_NARROW = 2
+_SAMPLES = 256
+_LEAST = 0.01
+"""One standard deviation that runs of a machine differ by at least."""
+
+
+def own_linpack(logs: Sequence[Log], on: str, catalogue: Catalogue) -> OwnFactor | None:
+    """What runs of Linpack say of the machine; None: there are none."""
+    given = [log for log in logs if log.linpack]
+    if not given:
+        return None
+    template, slash, count = on.partition("/")
+    for log in given:
+        for run in log.linpack:
+            if slash and run.p * run.q > int(count):
+                raise DescriptionError(
+                    f"{log.file}, line {run.line}: {run.p} × {run.q} processes ran, and --on has {count} chips"
+                )
+    constants = nearest_constants(catalogue.cluster(template).chip.family)
+    return linpack_factor(constants, given, machine=lambda chips: catalogue.cluster(f"{template}/{chips}"))
+
+
+def own_products(rows: Sequence[LoggedGemm], cluster: Cluster, element: str | None) -> float | None:
+    """What large products sustain over what the catalogue says of the chip; None: there are none."""
+    ratios, narrow = [], False
+    for row in rows:
+        kind = row.element or element
+        if kind is None:
+            raise DescriptionError(f"line {row.line} of the products does not say the element type; give --element")
+        sizes = {"m": row.m, "n": row.n, "k": row.k, "batch": row.batch}
+        ratio = sustained_ratio(cluster, kind, seconds=row.seconds, **sizes)
+        if ratio is not None:
+            ratios.append(ratio)
+            narrow = element_bytes(kind) < _NARROW
+    if not ratios:
+        return None
+    known = own_runs_spread().narrow_products if narrow else own_runs_spread().products
+    shift = shrunk_shift(np.array(ratios), centre=0.0, between=known.between, within=known.within, freedom=FREEDOM)
+    return exp(shift.shift)
+
+
+def own_power(runs: Sequence[OwnRun]) -> float | None:
+    """Watts of a busy chip, the middle of the runs that say it; None: none does."""
+    watts = sorted(one.logged.power for one in runs if one.logged.power)
+    return watts[len(watts) // 2] if watts else None
+
+
+def own_memory(runs: Sequence[OwnRun]) -> float | None:
+    """What chips reserved over what is predicted, the middle of the runs that say it, drawn to one."""
+    ratios, within, between = [], [], 0.0
+    for one in runs:
+        reserved = reserved_memory(one.logged)
+        if reserved is not None:
+            asked = one.run.question
+            predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision)
+            ratios.append(np.log(reserved / predicted.memory_bytes))
+            # Machines differ as the model of memory is off, runs of one as what a framework keeps and loses varies.
+            beside = sum(part.bytes for part in predicted.memory if part.law == "fragmented_bytes")
+            whole, sampler = predicted.memory_bytes, Stratified(_SAMPLES)
+            varied, _ = memory_column(whole, whole - beside, asked.work, sampler, np.ones(_SAMPLES))
+            within.append(float(np.std(np.log(varied))))
+            between = np.log(fitted_constants(asked.system, asked.work.element).memory_error or 1.0)
+    if not ratios:
+        return None
+    spreads = {"between": float(between), "within": max(float(np.mean(within)), _LEAST)}
+    return exp(shrunk_shift(np.array(ratios), centre=0.0, freedom=FREEDOM, **spreads).shift)
