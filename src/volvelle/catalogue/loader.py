@@ -26,6 +26,7 @@ from volvelle.catalogue.schema import (
     Reference,
 )
 from volvelle.catalogue.shelves import Shelf
+from volvelle.catalogue.training_errors import training_errors
 from volvelle.catalogue.stacks import default_stack, is_calibration_file, software_stack
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
@@ -199,7 +200,12 @@ class Catalogue:
             software: Stack | None = own_stack(stack, chip=chip, family=family)
         else:
             software = software_stack(stack) if stack else default_stack(family)
-        return Calibrations(entries=tuple(entries), stack=software.name if software else "", software=software)
+        return Calibrations(
+            entries=tuple(entries),
+            stack=software.name if software else "",
+            software=software,
+            errors=training_errors(),
+        )
 
     def calibrated(self, cluster: Cluster, *, stack: str = "") -> Cluster:
         """A machine described elsewhere, with what the catalogue knows of its chip and of the software on it."""

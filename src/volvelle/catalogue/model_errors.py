@@ -1,12 +1,16 @@
 """How far models are off on what they were not fitted to, by regime: one place for all applications.
 
 Publications count once whatever their rows, as rows of one go wrong together. A regime with fewer than 30 rows or 4
-publications hands over to its parent. Centres are not shifted by the bias that is found, nor are the two sides told
-apart: of eight publications of training with 20 rows and more, each judged by all others, four fifths cover 65 to 95 %
-in eight by symmetric reaches around zero, in five with sides apart, in five around the bias.
+publications hands over to its parent. Training is told apart by what a publication leaves when it is left out: one that
+is alone with its software on its chips says what other software costs, the rest how far off known software is, and
+mixtures of experts are a regime of their own. Chosen on publications left out in turn, each judged by all others: the
+interval score of four fifths (width, and ten times what rows lie outside) is 0.58 so, with 83 % of rows inside, 0.63
+and 81 % by families of chips alone. Centres are not shifted by the bias that is found, nor are the two sides told apart:
+both make that score worse, of training 0.61 and 0.64, of HPL 0.53 and 0.54 for 0.53, of collectives 0.88 and 0.90 for
+0.85; recommendation models would gain, by five publications.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, sqrt
 
@@ -59,9 +63,14 @@ def model_error(application: str, regime: str = "", axes: tuple[str, ...] = (), 
     squares = found.reach**2
     for axis in axes:
         beyond = _narrowest(application, regime, without, axis)
-        squares += max(0.0, beyond.reach**2 - found.reach**2)
-    values = {name: getattr(found, name) for name in found.__slots__}
-    return ModelErrorRegime(**{**values, "axes": axes, "reach": sqrt(squares)})
+        # Held against rows of the same regime that leave nothing, so that a regime's own error does not count twice.
+        squares += max(0.0, beyond.reach**2 - _narrowest(application, beyond.regime, without).reach ** 2)
+    return replace(found, axes=axes, reach=sqrt(squares))
+
+
+def axis_error(application: str, axis: str) -> ModelErrorRegime:
+    """How far rows are off that a way was left out with."""
+    return replace(_narrowest(application, "", "", axis), axes=(axis,))
 
 
 def left_axes(application: str) -> frozenset[str]:

@@ -16,11 +16,11 @@ from volvelle.domains import HAZARD, MASS, NO_SHARE, POWER, RECOVERY, NumberDoma
 from volvelle.errors import DescriptionError
 from volvelle.input_limits import read_text
 from volvelle.quantities import EVENTS_PER_SECOND, show
-from volvelle.spread import Figure, Interval, LogNormal
+from volvelle.spread import Figure, Interval, LogNormal, standard_normal
 
 NODE = 8
 """Accelerators of the nodes that rates of the prior are of."""
-_CENTRAL = 1.2815515655446004
+_CENTRAL = float(standard_normal(0.9))
 """Standard deviations on either side that hold 80 %."""
 _FAR = 3.0
 """Standard deviations from what others measured at which somebody's own rate is asked about."""

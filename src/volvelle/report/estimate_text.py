@@ -288,10 +288,12 @@ def range_words(answer: Answer) -> str:
     told = answer.model_error
     if told is None:
         return "The range covers the inputs above and how far calibration runs on this family of chips were off."
-    whose = f"on {told.regime} chips" if told.regime else "on other chips, as too few are on these,"
+    whose = "of mixtures of experts " if told.regime else ""
+    beyond = f" No run is like it in {' and '.join(told.axes)}, which widens the range." if told.axes else ""
     return (
         f"The range covers the inputs above (the weakest is {answer.weakest_evidence}) and how far {told.rows:,} "
-        f"calibration runs of {told.sources} publications {whose} were off with their publication left out of the fit."
+        f"calibration runs {whose}of {told.sources} publications were off with their publication left out of the fit."
+        f"{beyond}"
     )
 
 

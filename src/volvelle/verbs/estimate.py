@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import log
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
+from volvelle.catalogue.left_out import training_regime
+from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
@@ -17,9 +19,16 @@ from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.estimators.calibration import Calibrations, FittedConstants, calibrations_of, fitted_constants
+from volvelle.estimators.calibration import (
+    Calibrations,
+    FittedConstants,
+    calibrations_of,
+    fitted_constants,
+    step_error,
+)
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
@@ -29,7 +38,7 @@ from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
-from volvelle.spread import Evidence, Figure
+from volvelle.spread import Evidence, Figure, model_reach
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
@@ -115,8 +124,16 @@ class Answer(Presentable):
     @property
     def model_error(self) -> ModelErrorRegime | None:
         """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
-        known = self.fitted.step_error is not None and calibrations_of(self.cluster).software is not None
-        return model_error("training", self.cluster.chip.family) if known else None
+        known = self.step_error
+        if known.factor is None or known.of is None or CHIP in known.left:
+            return None
+        regime = model_error("training", training_regime(mixture=EXPERT_DIM in self.step.model.sizes))
+        return replace(regime, axes=tuple(known.left), reach=log(known.factor) * model_reach(LEVEL))
+
+    @property
+    def step_error(self) -> StepError:
+        """How far the step may be off, and in which ways it leaves what calibration runs tell of."""
+        return step_error(self.cluster, self.step, self.estimate.mapping)
 
     @property
     def weakest_evidence(self) -> str:

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from volvelle.catalogue.benchmarks_to_run import BenchmarkToRun, benchmark_for
+from volvelle.catalogue.left_out import training_regime
 from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.residuals import layout_spreads
 from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
-from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.calibration import step_error
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices
@@ -22,6 +23,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, UNVALIDATED, sampled
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.laws.model_error import chance_of_order, error_beside_inputs
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.kinds import kind_of
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.spread import model_reach
@@ -97,7 +99,7 @@ def why_unsure(
             raise MappingError(f"the layout {found.mapping} cannot exist: {found.violations[0].problem}")
     sampler = _sampler(samples, seed)
     _, inputs = sampled(asked.cluster, samples=2, seed=seed)
-    mixture = "slots" in asked.step.model.sizes
+    mixture = EXPERT_DIM in asked.step.model.sizes
     _, loads = load_column(lambda step: 1.0, asked.step, Stratified(2), central=1.0)
     indices, variance = sobol_indices(_answer(asked, other, estimator), (*inputs, *loads), sampler)
     own, name, rests = _own_error(asked, times, sqrt(variance), mixture=mixture, other=other)
@@ -166,12 +168,12 @@ def _own_error(
         of_kind, own = layout_spreads()
         kinds = kind_of(asked.mapping) != kind_of(other.mapping)
         return sqrt(2.0 * (own**2 + of_kind**2 * kinds)), LAYOUTS, "measured pairs of layouts of one model and machine"
-    error = fitted_constants(asked.cluster, asked.step.element).step_error
-    if error is None:
-        return log(UNVALIDATED), MODEL, "nothing: no calibration run is on chips of this family"
-    regime = model_error("training", asked.cluster.chip.family)
+    error = step_error(asked.cluster, asked.step, asked.mapping)
+    if error.factor is None:
+        return log(error.or_else(UNVALIDATED)), MODEL, "nothing: no calibration run is on chips of this family"
+    regime = model_error("training", training_regime(mixture=mixture))
     rests = f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
-    return float(error_beside_inputs(log(error), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
+    return float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
 
 
 def _kept(asked: Question, other: Question | None) -> float:
@@ -181,7 +183,7 @@ def _kept(asked: Question, other: Question | None) -> float:
     """
     if other is not None:
         return 0.0
-    regime = model_error("training", asked.cluster.chip.family)
+    regime = model_error("training", training_regime(mixture=EXPERT_DIM in asked.step.model.sizes))
     between, within = regime.between**2, regime.within**2
     known = between / (between + within) if between + within else 0.0
     return (within + between * (1.0 - known)) / (between + within) if between + within else 1.0

@@ -114,6 +114,8 @@ class ModelErrorEntry(Document):
 
     regime: str
     """Whose rows these are; empty: all."""
+    axes: list[str]
+    """Ways in which the question leaves what calibration runs tell of; each widens the range."""
     rows: int
     sources: int
     """Publications."""
