@@ -26,8 +26,8 @@ from volvelle.catalogue.schema import (
     Reference,
 )
 from volvelle.catalogue.shelves import Shelf
-from volvelle.catalogue.training_errors import training_errors
 from volvelle.catalogue.stacks import default_stack, is_calibration_file, software_stack
+from volvelle.catalogue.training_errors import training_errors
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated

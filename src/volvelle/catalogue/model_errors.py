@@ -5,9 +5,9 @@ publications hands over to its parent. Training is told apart by what a publicat
 is alone with its software on its chips says what other software costs, the rest how far off known software is, and
 mixtures of experts are a regime of their own. Chosen on publications left out in turn, each judged by all others: the
 interval score of four fifths (width, and ten times what rows lie outside) is 0.58 so, with 83 % of rows inside, 0.63
-and 81 % by families of chips alone. Centres are not shifted by the bias that is found, nor are the two sides told apart:
-both make that score worse, of training 0.61 and 0.64, of HPL 0.53 and 0.54 for 0.53, of collectives 0.88 and 0.90 for
-0.85; recommendation models would gain, by five publications.
+and 81 % by families of chips alone. Centres are not shifted by the bias that is found, nor are the two sides told
+apart: both make that score worse, of training 0.61 and 0.64, of HPL 0.53 and 0.54 for 0.53, of collectives 0.88 and
+0.90 for 0.85; recommendation models would gain, by five publications.
 """
 
 from dataclasses import dataclass, replace

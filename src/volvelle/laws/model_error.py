@@ -10,6 +10,7 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Number
 from volvelle.spread import standard_normal, student
 
+
 @cites("barber2021jackknife", place="section 1.1, the quantile of left-out residuals")
 def covering_error(errors: NDArray[np.float64], weights: NDArray[np.float64], *, level: float) -> float:
     r"""What a share of new errors keeps to, by the errors of rows that their fit did not see.

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.step_errors import CHIP
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show, whole_text
@@ -280,16 +281,19 @@ def _laws(answer: Answer) -> Table:
 
 def range_words(answer: Answer) -> str:
     """What the range covers."""
-    if answer.fitted.step_error is None:
+    outside = answer.outside_calibration
+    if answer.step_error.factor is None:
+        nor = [way for way in outside if way != CHIP]
+        beside = f" No run is like it in {' and '.join(nor)} either, which widens the range more." if nor else ""
         return (
             "The range covers the inputs above; no run on this family of chips was there to calibrate the model, so it "
-            "is taken to be off by a third itself."
+            f"is taken to be off by a third itself.{beside}"
         )
     told = answer.model_error
+    beyond = f" No run is like it in {' and '.join(outside)}, which widens the range." if outside else ""
     if told is None:
-        return "The range covers the inputs above and how far calibration runs on this family of chips were off."
+        return f"The range covers the inputs above and how far calibration runs were off.{beyond}"
     whose = "of mixtures of experts " if told.regime else ""
-    beyond = f" No run is like it in {' and '.join(told.axes)}, which widens the range." if told.axes else ""
     return (
         f"The range covers the inputs above (the weakest is {answer.weakest_evidence}) and how far {told.rows:,} "
         f"calibration runs {whose}of {told.sources} publications were off with their publication left out of the fit."

@@ -55,6 +55,8 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"({100 * first.time_range.level:.0f} % range); its fullest rank ({first.worst_rank}) "
             f"holds {show(first.memory_bytes, BYTES)} of {show(first.capacity, BYTES)}."
         )
+    if plan.outside_calibration:
+        console.print(f"No run is like it in {' and '.join(plan.outside_calibration)}, which widens that range.")
     if plan.sharing is not None:
         ahead = next(layout for layout in (*plan.layouts, *plan.kinds) if layout.p_best is not None)
         likeliest = max((*plan.layouts, *plan.kinds), key=lambda layout: layout.p_best or 0.0)

@@ -44,6 +44,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.outside import outside_calibration, refuse_outside
 from volvelle.verbs.question import question_of
 from volvelle.verbs.stragglers import Straggler, stragglers_of
 from volvelle.verbs.trained import Trained, trained
@@ -134,6 +135,11 @@ class Answer(Presentable):
     def step_error(self) -> StepError:
         """How far the step may be off, and in which ways it leaves what calibration runs tell of."""
         return step_error(self.cluster, self.step, self.estimate.mapping)
+
+    @property
+    def outside_calibration(self) -> tuple[str, ...]:
+        """Ways in which it leaves what calibration runs tell of."""
+        return tuple(outside_calibration(self.step, self.cluster, self.estimate.mapping))
 
     @property
     def weakest_evidence(self) -> str:
@@ -344,6 +350,7 @@ def estimate(
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
+    anyway: bool = False,
     catalogue: Folder = None,
     **choices: Any,
 ) -> Answer:
@@ -359,7 +366,8 @@ def estimate(
     ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
-    machine as it is beside.
+    machine as it is beside. A question that leaves what calibration runs tell of in two ways at once (chip, software,
+    precision, kind of model, size), with a range wider than a factor of two, is refused unless it is asked `anyway`.
     """
     asked = question_of(
         model,
@@ -389,6 +397,8 @@ def estimate(
         )
     else:
         timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
+    if timed.could_exist:
+        refuse_outside(step, cluster, mapping, timed.time_range, anyway=anyway)
     costs = (
         step_costs(timed, cluster, samples=samples)
         if timed.could_exist

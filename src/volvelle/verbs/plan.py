@@ -29,6 +29,7 @@ from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.likely_best import MOST, Rank, contest
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.outside import outside_calibration, refuse_outside
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
@@ -105,6 +106,11 @@ class Plan(Presentable):
         return trained(self.step)
 
     @property
+    def outside_calibration(self) -> tuple[str, ...]:
+        """Ways in which the first layout leaves what calibration runs tell of."""
+        return () if self.best is None else tuple(outside_calibration(self.step, self.cluster, self.best.mapping))
+
+    @property
     def best(self) -> TrainingEstimate | None:
         """The first layout in full; None: none can run."""
         return self.explained[0] if self.explained else None
@@ -130,6 +136,7 @@ def plan(
     tokens: Annotated[str | float | None, TOKENS] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
     rank: Rank = "centre",
+    anyway: bool = False,
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -147,7 +154,7 @@ def plan(
     times (``"expected"``).
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
-    as it is beside.
+    as it is beside. What `estimate` refuses of the first layout unless it is asked `anyway`, this does too.
     """
     known = catalogue_of(catalogue)
     shape, forward = forward_pass(model, known, sequence)
@@ -201,14 +208,17 @@ def plan(
         named = isinstance(on, str) and framework is None
         machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
-    return _explained(asked, top, estimator, tokens, rank)
+    return _explained(asked, top, estimator, tokens, rank, anyway=anyway)
 
 
-def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None, rank: Rank) -> Plan:
+def _explained(
+    asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None, rank: Rank, *, anyway: bool
+) -> Plan:
     """A plan that has a layout, with what explains it."""
     step, cluster, ranking = asked.step, asked.cluster, asked.ranking
     sure = UnderUncertainty(estimator=estimator)
     timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
+    refuse_outside(step, cluster, ranking.best[0].mapping, timed.time_range, anyway=anyway)
     made = Layouts(asked.shape, step, timed)
     merged, kinds = made.merged(ranking.best, MOST), made.of_kinds(ranking)
     first = {layout.mapping for layout in merged}

@@ -1,4 +1,4 @@
-"""How far off training runs are with their source and all runs on their chips, in their type or of their kind left out."""
+"""How far off training runs are with their source and all runs on their chips, of their type or kind left out."""
 
 from collections.abc import Iterator
 

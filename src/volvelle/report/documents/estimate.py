@@ -114,8 +114,6 @@ class ModelErrorEntry(Document):
 
     regime: str
     """Whose rows these are; empty: all."""
-    axes: list[str]
-    """Ways in which the question leaves what calibration runs tell of; each widens the range."""
     rows: int
     sources: int
     """Publications."""
@@ -161,6 +159,8 @@ class EstimateDocument(Document):
     range: Range | None = at("speed.time_range", None)
     model_error: ModelErrorEntry | None
     """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
+    outside_calibration: list[str]
+    """Ways in which the question leaves what calibration runs tell of; each widens the range."""
     weakest_evidence: str
     """Grade of the weakest number of the machine that the answer rests on."""
     ranges: dict[str, Range]

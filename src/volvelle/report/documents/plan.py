@@ -110,6 +110,8 @@ class PlanDocument(Document):
     best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
+    outside_calibration: list[str]
+    """Ways in which the first layout leaves what calibration runs tell of; each widens the range."""
     sharing: int | None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
     run: RunEntry | None
