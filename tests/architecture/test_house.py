@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_450
+MOST_LINES = 51_560
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -33,8 +33,9 @@ held-out systems, by 30 for what NCCL would choose, by 150 for what a replay nee
 is asked for, by 80 for sizes of what replicas exchange and options of traces, by 100 for laws of what pipelines and
 gradients wait for, by 220 for forms of studies of reliability, what hosts draw, measures of whole runs and requirements
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
-that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, and by 60 for slow
-chips in estimates, what the ends of pipelines hold and gathers around one ring; and down by 840, by 520 as the room of
+that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, by 60 for slow
+chips in estimates, what the ends of pipelines hold and gathers around one ring, and by 110 for what a question leaves,
+where it is refused and Student's distribution of any freedom; and down by 840, by 520 as the room of
 MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 35,
@@ -53,6 +54,11 @@ ADDED = {
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 70,
     "catalogue/model_errors.py": 130,
+    "catalogue/training_errors.py": 45,  # ranges by what a question leaves
+    "estimators/step_errors.py": 115,
+    "verbs/outside.py": 75,
+    "verbs/input_figures.py": 50,
+    "applications/training/fits_findings.py": 65,
     "applications/intervals.py": 185,
     "applications/hpl/left_out.py": 55,
     "applications/fft/left_out.py": 50,

@@ -36,13 +36,13 @@ from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
-from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
-from volvelle.quantities import format as written
+from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity
 from volvelle.spread import Evidence, Figure, model_reach
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
+from volvelle.verbs.input_figures import Input
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
 from volvelle.verbs.outside import outside_calibration, refuse_outside
 from volvelle.verbs.question import question_of
@@ -54,39 +54,6 @@ from volvelle.workload.training import TrainingStep
 
 if TYPE_CHECKING:
     from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
-    """A number the answer rests on."""
-
-    name: str
-    figure: Figure
-    kind: Quantity | None
-    """None: a plain number."""
-
-    @property
-    def value(self) -> str:
-        """With its unit."""
-        return self._written(self.figure.value)
-
-    @property
-    def low(self) -> str | None:
-        """The lower end of four fifths of its spread; None: it has none."""
-        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[0])
-
-    @property
-    def high(self) -> str | None:
-        """The upper end."""
-        return None if self.figure.spread is None else self._written(self.figure.bounds(0.8)[1])
-
-    def _written(self, value: float) -> str:
-        """Without the last digits that arithmetic left."""
-        return f"{value:.10g}" if self.kind is None else written(float(f"{value:.10g}"), self.kind)
-
-    def shown(self, value: float) -> str:
-        """A value of it, for people."""
-        return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -125,8 +92,7 @@ class Answer(Presentable):
     @property
     def model_error(self) -> ModelErrorRegime | None:
         """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
-        known = self.step_error
-        if known.factor is None or known.of is None or CHIP in known.left:
+        if (known := self.step_error).factor is None or known.of is None or CHIP in known.left:
             return None
         regime = model_error("training", training_regime(mixture=EXPERT_DIM in self.step.model.sizes))
         return replace(regime, axes=tuple(known.left), reach=log(known.factor) * model_reach(LEVEL))
@@ -366,8 +332,8 @@ def estimate(
     ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
-    machine as it is beside. A question that leaves what calibration runs tell of in two ways at once (chip, software,
-    precision, kind of model, size), with a range wider than a factor of two, is refused unless it is asked `anyway`.
+    machine as it is beside. What leaves calibration runs in two ways at once, with a range wider than a factor of two,
+    is refused unless it is asked `anyway`.
     """
     asked = question_of(
         model,

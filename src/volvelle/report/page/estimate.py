@@ -30,8 +30,9 @@ from volvelle.report.page.parts import (
 )
 from volvelle.report.run_text import run_figures
 from volvelle.report.schedule_picture import schedule_picture
-from volvelle.verbs.estimate import Answer, Input
+from volvelle.verbs.estimate import Answer
 from volvelle.verbs.estimators import EVENT
+from volvelle.verbs.input_figures import Input
 
 _KINDS: Mapping[str, Quantity] = {
     "time": SECONDS,
