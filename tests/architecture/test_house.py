@@ -52,7 +52,7 @@ ADDED = {
     "estimators/sobol_points.py": 100,
     "estimators/step_inputs.py": 60,
     "catalogue/exact.py": 65,
-    "catalogue/left_out.py": 70,
+    "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 130,
     "catalogue/training_errors.py": 45,  # ranges by what a question leaves
     "estimators/step_errors.py": 115,
