@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 51_800
+MOST_LINES = 51_910
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -35,9 +35,10 @@ gradients wait for, by 220 for forms of studies of reliability, what hosts draw,
 with a probability, by 230 for Student's tails, the inverse normal on columns, two levels of error and inputs of a step
 that are in doubt, by 200 for own calibrations where software is named and wider ranges elsewhere, by 60 for slow
 chips in estimates, what the ends of pipelines hold and gathers around one ring, by 180 for failures, paces and rents
-that studies state, and by 170 for what ranges rest on in every verb, both ends of a step in costs, what settles which
-layout is faster, own runs of Linpack and replays of sampled machines; and down by 840, by 520 as the room of MCL-HPL is
-counted with what was added, and by 780 as that of HPCG is."""
+that studies state, by 170 for what ranges rest on in every verb, both ends of a step in costs, what settles which
+layout is faster, own runs of Linpack and replays of sampled machines, and by 110 for what a question leaves, where it
+is refused and Student's distribution of any freedom; and down by 840, by 520 as the room of MCL-HPL is counted with
+what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 140,
@@ -61,8 +62,12 @@ ADDED = {
     "estimators/sobol_points.py": 100,
     "estimators/step_inputs.py": 60,
     "catalogue/exact.py": 65,
-    "catalogue/left_out.py": 70,
+    "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 130,
+    "catalogue/training_errors.py": 45,  # ranges by what a question leaves
+    "estimators/step_errors.py": 115,
+    "verbs/outside.py": 75,
+    "applications/training/fits_findings.py": 65,
     "applications/intervals.py": 185,
     "applications/hpl/left_out.py": 55,
     "applications/fft/left_out.py": 50,

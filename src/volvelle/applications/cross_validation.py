@@ -6,8 +6,9 @@ from typing import TypeVar
 import numpy as np
 
 from volvelle.laws.model_error import covering_error, few_groups_deviation
+from volvelle.spread import standard_normal
 
-REACH = 1.2816
+REACH = float(standard_normal(0.9))
 """Standard deviations of a normal distribution that hold four fifths."""
 _LEVEL = 0.8
 

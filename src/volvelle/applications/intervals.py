@@ -16,8 +16,8 @@ from volvelle.applications.registry import application
 from volvelle.applications.scores import ScoredRow
 from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.left_out import left_out_of
-from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
+from volvelle.catalogue.left_out import publications_left_out
+from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, left_axes, model_error
 from volvelle.spread import model_reach
 
 LEVELS = (0.5, 0.8, 0.95)
@@ -143,11 +143,13 @@ def interval_report(
 def _publications(words: Iterable[str]) -> Iterable[Coverage]:
     """Publications by the error that all others have."""
     for word in words:
-        rows = [row for row in left_out_of(word) if not row.axis]
+        rows = publications_left_out(word)
         for source in dict.fromkeys(row.source for row in rows):
             own = [row for row in rows if row.source == source]
             if len(own) >= LARGE:
-                reaches = [model_error(word, row.regime, without=source).reach for row in own]
+                reaches = [
+                    model_error(word, row.regime, (row.axis,) if row.axis else (), without=source).reach for row in own
+                ]
                 yield coverage_of(
                     f"{word}: {source}",
                     [
@@ -159,5 +161,6 @@ def _publications(words: Iterable[str]) -> Iterable[Coverage]:
 
 def _regimes(words: Iterable[str]) -> Iterable[ModelErrorRegime]:
     for word in words:
-        names = ["", *dict.fromkeys(row.regime for row in left_out_of(word) if not row.axis)]
+        names = ["", *dict.fromkeys(row.regime for row in publications_left_out(word))]
         yield from dict.fromkeys(model_error(word, name) for name in names)
+        yield from (axis_error(word, axis) for axis in sorted(left_axes(word)))

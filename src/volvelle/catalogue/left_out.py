@@ -6,6 +6,7 @@ Written by ``scripts/left_out_residuals.py`` (``data/measurements/left_out.csv.g
 
 import csv
 import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
@@ -30,6 +31,10 @@ class LeftOut:
     residual: float
 
 
+LEFT_ALONE = frozenset({"software"})
+"""Ways that publications leave by themselves, which are among the rest too."""
+SIZE_DOUBLINGS = 5
+"""By how many doublings of chips runs are larger than any that is left, where the size of a training run is left."""
 LEFT_OUT_COLUMNS = tuple(part.name for part in fields(LeftOut))
 
 
@@ -44,20 +49,40 @@ def left_out_rows() -> tuple[LeftOut, ...]:
     return tuple(found)
 
 
+def alone_with_software(runs: Sequence[tuple[str, str, str]]) -> list[bool]:
+    """Of runs by source, family of chips and stack: whether no other source has the stack on that family."""
+    sources: dict[tuple[str, str], set[str]] = {}
+    for source, *software in runs:
+        sources.setdefault((software[0], software[1]), set()).add(source)
+    return [len(sources[family, stack]) == 1 for _, family, stack in runs]
+
+
 @cache
 def left_out_of(application: str) -> tuple[LeftOut, ...]:
     """Of one application, training too."""
     own = tuple(row for row in left_out_rows() if row.application == application)
+    return own + publications_left_out(application) if application == "training" else own
+
+
+@cache
+def publications_left_out(application: str) -> tuple[LeftOut, ...]:
+    """Rows that nothing but their publication was left out with.
+
+    Those of training name an axis where their publication is alone with its software on their chips.
+    """
     if application != "training":
-        return own
-    return own + tuple(
+        return tuple(row for row in left_out_of(application) if not row.axis)
+    runs = residuals()
+    alone = alone_with_software([(run.source, run.family, run.stack) for run in runs])
+    return tuple(
         LeftOut(
             application=application,
             row_id=run.row_id,
             source=run.source,
             regime=run.family,
             chips=run.chips,
+            axis="software" if other else "",
             residual=run.new_source,
         )
-        for run in residuals()
+        for run, other in zip(runs, alone, strict=True)
     )

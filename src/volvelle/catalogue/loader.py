@@ -28,6 +28,7 @@ from volvelle.catalogue.schema import (
 )
 from volvelle.catalogue.shelves import Shelf
 from volvelle.catalogue.stacks import default_stack, software_stack
+from volvelle.catalogue.training_errors import training_errors
 from volvelle.domains import ACCELERATORS
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
@@ -200,7 +201,12 @@ class Catalogue:
             software: Stack | None = own_stack(stack, chip=chip, family=family)
         else:
             software = software_stack(stack) if stack else default_stack(family)
-        return Calibrations(entries=tuple(entries), stack=software.name if software else "", software=software)
+        return Calibrations(
+            entries=tuple(entries),
+            stack=software.name if software else "",
+            software=software,
+            errors=training_errors(),
+        )
 
     def calibrated(self, cluster: Cluster, *, stack: str = "") -> Cluster:
         """A machine described elsewhere, with what the catalogue knows of its chip and of the software on it."""

@@ -1,18 +1,21 @@
 """How far models are off on what they were not fitted to, by regime: one place for all applications.
 
 Publications count once whatever their rows, as rows of one go wrong together. A regime with fewer than 30 rows or 4
-publications hands over to its parent. Centres are not shifted by the bias that is found, nor are the two sides told
-apart: of eight publications of training with 20 rows and more, each judged by all others, four fifths cover 65 to 95 %
-in eight by symmetric reaches around zero, in five with sides apart, in five around the bias.
+publications hands over to its parent. What leaving a way adds is what the same rows are off beyond what they are with
+only their publication left out; of training, publications that are alone with their software on their chips leave by
+themselves and are held against all. Centres are not shifted by the bias that is found, nor are sides told apart:
+both make the interval score of four fifths worse (width, and ten times what rows lie outside, publications left out in
+turn), of training 0.61 and 0.64 for 0.58, of HPL 0.53 and 0.54 for 0.53, of collectives 0.88 and 0.90 for 0.85;
+recommendation models would gain, by five publications.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, sqrt
 
 import numpy as np
 
-from volvelle.catalogue.left_out import LeftOut, left_out_of
+from volvelle.catalogue.left_out import LEFT_ALONE, LeftOut, left_out_of
 from volvelle.laws.model_error import covering_error, two_levels
 from volvelle.spread import model_reach
 
@@ -58,10 +61,25 @@ def model_error(application: str, regime: str = "", axes: tuple[str, ...] = (), 
         return found
     squares = found.reach**2
     for axis in axes:
-        beyond = _narrowest(application, regime, without, axis)
-        squares += max(0.0, beyond.reach**2 - found.reach**2)
-    values = {name: getattr(found, name) for name in found.__slots__}
-    return ModelErrorRegime(**{**values, "axes": axes, "reach": sqrt(squares)})
+        squares += added_square(application, axis, regime, without)
+    return replace(found, axes=axes, reach=sqrt(squares))
+
+
+def axis_error(application: str, axis: str) -> ModelErrorRegime:
+    """How far rows are off that a way was left out with."""
+    return replace(_narrowest(application, "", "", axis), axes=(axis,))
+
+
+def added_square(application: str, axis: str, regime: str = "", without: str = "") -> float:
+    """What leaving a way adds to the square of a reach."""
+    beyond = _narrowest(application, regime, without, axis)
+    like: ModelErrorRegime | None = None
+    if axis not in LEFT_ALONE:
+        rows = _rows(application, without)
+        same = {row.row_id for row in rows if row.axis == axis and _within(row, beyond.regime)}
+        like = _of([row for row in rows if _inside(row) and row.row_id in same], application, beyond.regime)
+    like = like or _narrowest(application, beyond.regime, without)
+    return float(max(0.0, beyond.reach**2 - like.reach**2))
 
 
 def left_axes(application: str) -> frozenset[str]:
@@ -73,11 +91,20 @@ def _rows(application: str, without: str) -> list[LeftOut]:
     return [row for row in left_out_of(application) if row.source != without]
 
 
+def _inside(row: LeftOut) -> bool:
+    """Whether nothing but its publication was left out with a row."""
+    return not row.axis or row.axis in LEFT_ALONE
+
+
+def _within(row: LeftOut, regime: str) -> bool:
+    return not regime or f"{row.regime}/".startswith(f"{regime}/")
+
+
 def _narrowest(application: str, regime: str, without: str, axis: str = "") -> ModelErrorRegime:
-    rows = [row for row in _rows(application, without) if row.axis == axis]
+    rows = [row for row in _rows(application, without) if (row.axis == axis if axis else _inside(row))]
     name = regime
     while name:
-        found = _of([row for row in rows if f"{row.regime}/".startswith(f"{name}/")], application, name)
+        found = _of([row for row in rows if _within(row, name)], application, name)
         if found is not None and found.rows >= ENOUGH_ROWS and found.sources >= ENOUGH_SOURCES:
             return found
         name = name.rpartition("/")[0]

@@ -19,11 +19,11 @@ from volvelle.domains import ERROR_FACTOR, HAZARD, MASS, NO_SHARE, POWER, RECOVE
 from volvelle.errors import DescriptionError
 from volvelle.input_limits import read_text
 from volvelle.quantities import EVENTS_PER_SECOND, Number, show
-from volvelle.spread import Figure, Interval, LogNormal, log_normal
+from volvelle.spread import Figure, Interval, LogNormal, log_normal, standard_normal
 
 NODE = 8
 """Accelerators of the nodes that rates of the prior are of."""
-_CENTRAL = 1.2815515655446004
+_CENTRAL = float(standard_normal(0.9))
 """Standard deviations on either side that hold 80 %."""
 _FAR = 3.0
 """Standard deviations from what others measured at which somebody's own rate is asked about."""

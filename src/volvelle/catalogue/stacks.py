@@ -7,7 +7,6 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
-from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.errors import UnknownNameError, plainly
 from volvelle.estimators.stack import Stack
@@ -46,14 +45,10 @@ def software_stack(given: str) -> Stack:
     if name is None:
         raise UnknownNameError.among("software stack", given, entries)
     factors: dict[tuple[str, str, str], float] = {}
-    timed: set[str] = set()
     for row in packaged_rows("stacks.csv"):
         if row["stack"] == name:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
-            timed |= {row["family"]} if int(row["runs"]) else set()
-    errors = {family: model_error("training", family).factor for family in sorted(timed)}
-    errors[""] = max([*errors.values(), model_error("training", axes=("chip",)).factor])
-    return Stack(name=name, title=entries[name].title, parent=entries[name].parent, factors=factors, errors=errors)
+    return Stack(name=name, title=entries[name].title, parent=entries[name].parent, factors=factors)
 
 
 @cache

@@ -7,7 +7,14 @@ import click
 
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.options.layout import layout_options, unlisted
-from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option, run_options
+from volvelle.cli.options.shared import (
+    anyway_option,
+    batch_options,
+    expert_load_option,
+    machine_options,
+    margin_option,
+    run_options,
+)
 from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within
@@ -39,6 +46,7 @@ class _Stragglers(click.Option):
 @run_options
 @margin_option
 @machine_options
+@anyway_option
 @click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--detail", is_flag=True, help="Every operation on a line of its own, and layer by layer in every phase.")
 @click.option(

@@ -7,7 +7,14 @@ import click
 
 from volvelle.cli.html_page import asked_of_estimate, html_option, write_page
 from volvelle.cli.options.layout import considered_options
-from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option, run_options
+from volvelle.cli.options.shared import (
+    anyway_option,
+    batch_options,
+    expert_load_option,
+    machine_options,
+    margin_option,
+    run_options,
+)
 from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.plan_application import VerbOnModelOrApplication
 from volvelle.cli.waiting import counting
@@ -55,6 +62,7 @@ from volvelle.verbs.plan import plan as verb
 )
 @margin_option
 @machine_options
+@anyway_option
 @BRIEF
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -133,7 +141,7 @@ def _how_many(
         raise MappingError("launch flags are of one machine: ask how many first, then for the flags with its count")
     if question["tokens"] is None:
         raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
-    del question["top"], question["rank"]
+    del question["top"], question["rank"], question["anyway"]
     found = how_many(model, **question)
     if html is not None:
         from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415

@@ -28,11 +28,15 @@ from volvelle.domains import (
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
+from volvelle.estimators.step_errors import StepError, StepErrors
+from volvelle.mapping.axis_shardings import EXPERT_DIM
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import only_what_is_set
 from volvelle.quantities import Count, Fraction, Number, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -162,6 +166,8 @@ class Calibrations:
     """Software that is meant; empty: any."""
     software: Stack | None = None
     """How far it lets chips get; None: as the entries say."""
+    errors: StepErrors | None = None
+    """How far whole steps are off with it; None: as the entries say."""
     lone: bool = False
     """Products do not run back to back for long: of what is no training step."""
     chosen: Mapping[str, Number] = field(default_factory=dict)
@@ -184,11 +190,26 @@ class Calibrations:
             values["matrix_efficiency"] = values.get("matrix_efficiency", 1.0) * values["sustained_clock"]
         if self.software is not None:
             values = self.software.applied(values, _IDEAL, chip.family, element)
+        if self.errors is not None and not self.lone and not self._own(chip, element):
+            left = self.errors.left(chip.family, element, self.stack)
+            values["step_error"] = self.errors.on(left, chip.family, stated=values.get("step_error"))
         set_here = {
             name: float(value) for name, value in self.chosen.items() if name in figures and np.ndim(value) == 0
         }
         figures |= {name: figures[name].set_to(value) for name, value in set_here.items()}
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
+
+    def step_error(self, chip: Chip, element: str, *, mixture: bool, chips: int) -> StepError:
+        """How far a whole step may be off, by its kind of model and its size too."""
+        if self.errors is None or self._own(chip, element) or "step_error" in self.chosen:
+            return StepError(factor=self.constants(chip, element).step_error)
+        left = self.errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
+        stated = replace(self, errors=None).constants(chip, element).step_error
+        return StepError(factor=self.errors.on(left, chip.family, stated=stated), left=left, of=self.errors)
+
+    def _own(self, chip: Chip, element: str) -> bool:
+        """Whether runs of one's own say how far steps are off."""
+        return self.software is not None and (chip.family, element) in self.software.own_errors
 
     def used(self, chip: Chip, element: str) -> tuple[Calibration, ...]:
         """Entries that fit a question, nearest first."""
@@ -242,6 +263,13 @@ def fitted_constants(
     calibration = calibrations_of(cluster) if calibration is None else calibration
     return (calibration if software else replace(calibration, software=None, lone=True)).constants(
         cluster.chip, element
+    )
+
+
+def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) -> StepError:
+    """How far a whole step on a machine may be off, and in which ways it leaves what runs tell of."""
+    return calibrations_of(cluster).step_error(
+        cluster.chip, step.element, mixture=EXPERT_DIM in step.model.sizes, chips=mapping.chips
     )
 
 

@@ -39,12 +39,9 @@ class Stack:
     """What it is like, where it was not measured."""
     factors: Mapping[tuple[str, str, str], Number] = field(default_factory=dict)
     """(family of chips, element type, constant) → factor; an empty family or type stands for any."""
-    errors: Mapping[str, float] = field(default_factory=dict)
-    """Family → how far whole steps were off, one standard deviation as a factor; an empty one: where it was timed
-    seldom or never."""
-
     own_errors: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """(Family, element type) → the same after runs of one's own."""
+    """(Family, element type) → how far whole steps are off after runs of one's own, one standard deviation as a
+    factor."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
@@ -64,10 +61,6 @@ class Stack:
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
-        elif family in self.errors:
-            found["step_error"] = self.errors[family]
-        elif values.get("step_error") is not None:  # as unsure as anywhere else, and as the chip's own runs
-            found["step_error"] = max([*self.errors.values(), values["step_error"]])
         return found
 
 

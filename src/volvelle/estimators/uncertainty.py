@@ -16,10 +16,12 @@ from volvelle.estimators.calibration import (
     Calibration,
     calibrated,
     fitted_constants,
+    step_error,
 )
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
+from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.step_inputs import load_column, memory_column
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
@@ -301,8 +303,9 @@ def _draws(name: str) -> bool:
 class UnderUncertainty(TrainingEstimator):
     """The estimator's own answer, with the ranges its figures take when inputs and the model itself are in doubt.
 
-    Inputs vary within their spreads; on top, the whole step varies by as much as calibration runs on the chip's family
-    were off (`FittedConstants.step_error`), or by `unvalidated` where no run was.
+    Inputs vary within their spreads; on top, the whole step varies by as much as calibration runs were off that their
+    fit did not see, and more where it leaves what they tell of (`step_error`); by `unvalidated` on a family of chips
+    that no run was on.
     """
 
     estimator: TableEstimator
@@ -334,7 +337,7 @@ class UnderUncertainty(TrainingEstimator):
         variants, varied = sampled(system, sampler=sampler)
         table = estimator.table(workload, variants, MappingTable.of([mapping]))
         fitted = fitted_constants(system, workload.element)
-        known = fitted.step_error
+        known = step_error(system, workload, mapping)
         load, loads = load_column(
             lambda step: float(estimator.table(step, system, MappingTable.of([mapping])).time[0]),
             workload,
@@ -351,7 +354,9 @@ class UnderUncertainty(TrainingEstimator):
             level=self.level,
             inputs=(*varied, *loads),
             held=held,
-            model="the model, by calibration runs" if known else "the model, not calibrated on this family",
+            model="the model, by calibration runs"
+            if known.factor is not None
+            else "the model, not calibrated on this family",
         )
         own = {
             "time": central.time,
@@ -361,12 +366,12 @@ class UnderUncertainty(TrainingEstimator):
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
         return replace(central, ranges=ranges, fits=float(np.mean(samples.headroom >= 0.0))), samples
 
-    def _times(self, central: float, inputs: Column, known: float | None, *, mixture: bool, sampler: Sampler) -> Column:
+    def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""
-        if known is None:
-            return np.asarray(inputs * model_error_column(self.unvalidated, sampler))
+        if known.factor is None:
+            return np.asarray(inputs * model_error_column(known.or_else(self.unvalidated), sampler))
         logs = np.log(inputs)
-        beside = error_beside_inputs(log(known), float(np.std(logs)), known=HELD_BY_RESIDUALS[mixture])
+        beside = error_beside_inputs(log(known.factor), float(np.std(logs)), known=HELD_BY_RESIDUALS[mixture])
         shift = log(central) - float(np.median(logs))
         return np.asarray(np.exp(logs + shift) * model_error_column(exp(float(beside)), sampler))
 

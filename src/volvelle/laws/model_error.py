@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 
 from volvelle.laws.citations import cites
 from volvelle.quantities import Number
-
-_STUDENT = (
-    np.array([0.0, 1 / 30, 1 / 20, 1 / 10, 1 / 8, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2, 1.0]),
-    np.array([1.2816, 1.310, 1.325, 1.372, 1.397, 1.440, 1.476, 1.533, 1.638, 1.886, 3.078]),
-)
-"""One over the degrees of freedom, and what four fifths of Student's distribution keep to."""
+from volvelle.spread import standard_normal, student
 
 
 @cites("barber2021jackknife", place="section 1.1, the quantile of left-out residuals")
@@ -41,9 +36,8 @@ def few_groups_deviation(errors: NDArray[np.float64]) -> float:
     t_n is what four fifths of Student's distribution of n degrees of freedom keep to: few groups say little of their
     own spread, and one says least. Assumes normal errors around zero, because left-out groups were not fitted to.
     """
-    count = errors.size
-    reach = float(np.interp(1.0 / count, *_STUDENT))
-    return reach / float(_STUDENT[1][0]) * float(np.sqrt(np.mean(errors**2)))
+    reach = float(student(0.9, errors.size)) / float(standard_normal(0.9))
+    return reach * float(np.sqrt(np.mean(errors**2)))
 
 
 @cites("dersimonian1986meta", place="section 2, the estimate of the variance between studies")

@@ -1,17 +1,17 @@
 """What a few runs of one's own change: estimates drawn from what is known of others towards what they say."""
 
 from dataclasses import dataclass
-from math import atan, lgamma, pi, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.laws.citations import cites
+from volvelle.spread import student
 
 Table = NDArray[np.float64]
 _ROUNDS = 5
 """Times that weights are found again; they hardly change after three."""
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,18 +111,6 @@ def student_reach(freedom: float, *, level: float) -> float:
     $$ p = \frac{2\,\Gamma(\frac{\nu+1}{2})}{\sqrt{\pi}\,\Gamma(\frac{\nu}{2})}
            \int_0^{\arctan(t/\sqrt{\nu})} \cos^{\nu-1}\varphi\; d\varphi $$
 
-    Solved for t by halving. Assumes ν of 1 or more.
+    Solved for t. Assumes ν of 1 or more.
     """
-    constant = 2.0 * np.exp(lgamma((freedom + 1.0) / 2.0) - lgamma(freedom / 2.0)) / sqrt(pi)
-
-    def share(reach: float) -> float:
-        half = atan(reach / sqrt(freedom)) / 2.0
-        return float(constant * half * (_WEIGHTS @ np.cos(half * (_NODES + 1.0)) ** (freedom - 1.0)))
-
-    low, high = 0.0, 1.0
-    while share(high) < level:
-        high *= 2.0
-    for _ in range(60):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if share(middle) < level else (low, middle)
-    return (low + high) / 2.0
+    return float(student((1.0 + level) / 2.0, freedom))

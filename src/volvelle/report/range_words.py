@@ -1,21 +1,25 @@
 """What a range covers and rests on, in a sentence: the same for every verb."""
 
 from volvelle.applications.training.evidence import RangeBasis
+from volvelle.estimators.step_errors import CHIP
 
 
 def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
     """What the range of a step covers; `inputs` says where its numbers are to be seen."""
     weakest = f"{inputs} (the weakest is {basis.weakest_evidence})"
     if not basis.calibrated:
+        nor = [way for way in basis.outside if way != CHIP]
+        beside = f" No run is like it in {' and '.join(nor)} either, which widens the range more." if nor else ""
         return (
             f"The range covers {weakest}; no run on this family of chips was there to calibrate the model, so it "
-            "is taken to be off by a third itself."
+            f"is taken to be off by a third itself.{beside}"
         )
-    told = basis.model_error
+    told, outside = basis.model_error, " and ".join(basis.outside)
+    beyond = f" No run is like it in {outside}, which widens the range." if outside else ""
     if told is None:
-        return f"The range covers {weakest} and how far calibration runs on this family of chips were off."
+        return f"The range covers {weakest} and how far calibration runs were off.{beyond}"
     whose = f"on {told.regime} chips" if told.regime else "on other chips, as too few are on these,"
     return (
-        f"The range covers {weakest} and how far {told.rows:,} "
-        f"calibration runs of {told.sources} publications {whose} were off with their publication left out of the fit."
+        f"The range covers {weakest} and how far {told.rows:,} calibration runs of {told.sources} publications {whose} "
+        f"were off with their publication left out of the fit.{beyond}"
     )

@@ -165,7 +165,7 @@ class _Asked:
         choices, fits = {**self.choices, **layout}, True
         if not choices:
             choices["mapping"], fits = self._laid_out(forward, question)
-        answer = estimate(forward, **question, seed=self.seed, tokens=tokens, **self.recipe, **choices)
+        answer = estimate(forward, **question, anyway=True, seed=self.seed, tokens=tokens, **self.recipe, **choices)
         found = alternative_of(answer, text, what)
         return found if fits else replace(found, layout={}, **_NO_SPEED)
 

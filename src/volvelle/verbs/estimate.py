@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.training.evidence import Input, RangeBasis, range_basis, training_inputs
+from volvelle.applications.training.evidence import Input, RangeBasis, step_basis, training_inputs
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
@@ -31,6 +31,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.question import question_of
 from volvelle.verbs.stragglers import Straggler, stragglers_of
 from volvelle.verbs.trained import Trained, trained
@@ -78,7 +79,7 @@ class Answer(Presentable):
     @property
     def basis(self) -> RangeBasis:
         """What the range rests on."""
-        return range_basis(self.cluster, self.step.element)
+        return step_basis(self.cluster, self.step, self.estimate.mapping)
 
     @property
     def speed(self) -> TrainingEstimate | None:
@@ -244,6 +245,7 @@ def estimate(
     margin: Annotated[str | float | None, MARGIN] = None,
     tokens: Annotated[str | float | None, TOKENS] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
+    anyway: bool = False,
     catalogue: Folder = None,
     **choices: Any,
 ) -> Answer:
@@ -259,7 +261,8 @@ def estimate(
     optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
-    machine as it is beside.
+    machine as it is beside. What leaves calibration runs in two ways at once, with a range wider than a factor of two,
+    is refused unless it is asked `anyway`.
     """
     asked = question_of(
         model,
@@ -296,6 +299,8 @@ def estimate(
         )
     else:
         timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
+    if timed.could_exist:
+        refuse_outside(step, cluster, mapping, timed.time_range, anyway=anyway)
     costs = (
         step_costs(timed, cluster, samples=samples)
         if timed.could_exist

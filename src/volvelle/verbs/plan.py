@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.training.evidence import RangeBasis, range_basis
+from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs
@@ -30,6 +30,7 @@ from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.likely_best import MOST, Rank, contest
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.settling import Settling, settling
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.training_step import split_off_tuning, training_step
@@ -111,7 +112,7 @@ class Plan(Presentable):
     @property
     def basis(self) -> RangeBasis:
         """What ranges rest on."""
-        return range_basis(self.cluster, self.step.element)
+        return step_basis(self.cluster, self.step, None if self.best is None else self.best.mapping)
 
     @property
     def best(self) -> TrainingEstimate | None:
@@ -139,6 +140,7 @@ def plan(
     tokens: Annotated[str | float | None, TOKENS] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
     rank: Rank = "centre",
+    anyway: bool = False,
     catalogue: Folder = None,
     progress: Callable[[int], None] | None = None,
     **considered: Any,
@@ -156,7 +158,7 @@ def plan(
     times (``"expected"``).
 
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
-    as it is beside.
+    as it is beside. What `estimate` refuses of the first layout unless it is asked `anyway`, this does too.
     """
     known = catalogue_of(catalogue)
     shape, forward = forward_pass(model, known, sequence)
@@ -210,14 +212,17 @@ def plan(
         named = isinstance(on, str) and framework is None
         machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
-    return _explained(asked, top, estimator, tokens, rank)
+    return _explained(asked, top, estimator, tokens, rank, anyway=anyway)
 
 
-def _explained(asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None, rank: Rank) -> Plan:
+def _explained(
+    asked: Plan, top: int, estimator: ClosedForm, tokens: str | float | None, rank: Rank, *, anyway: bool
+) -> Plan:
     """A plan that has a layout, with what explains it."""
     step, cluster, ranking = asked.step, asked.cluster, asked.ranking
     sure = UnderUncertainty(estimator=estimator)
     timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
+    refuse_outside(step, cluster, ranking.best[0].mapping, timed.time_range, anyway=anyway)
     made = Layouts(asked.shape, step, timed)
     merged, kinds = made.merged(ranking.best, MOST), made.of_kinds(ranking)
     first = {layout.mapping for layout in merged}

@@ -12,7 +12,7 @@ from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.residuals import layout_spreads
 from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
-from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.calibration import step_error
 from volvelle.estimators.layout_errors import difference_spread
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
@@ -24,6 +24,7 @@ from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, UNVALIDATED, samp
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.laws.model_error import chance_of_order, error_beside_inputs
 from volvelle.laws.sensitivity import chance_of_settling
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.spread import model_reach
 from volvelle.verbs.question import Question, question_of
@@ -103,7 +104,7 @@ def why_unsure(
             raise MappingError(f"the layout {found.mapping} cannot exist: {found.violations[0].problem}")
     sampler = _sampler(samples, seed)
     _, inputs = sampled(asked.cluster, samples=2, seed=seed)
-    mixture = "slots" in asked.step.model.sizes
+    mixture = EXPERT_DIM in asked.step.model.sizes
     _, loads = load_column(lambda step: 1.0, asked.step, Stratified(2), central=1.0)
     indices, variance = sobol_indices(_answer(asked, other, estimator), (*inputs, *loads), sampler)
     own, name, rests = _own_error(asked, times, sqrt(variance), mixture=mixture, other=other)
@@ -172,12 +173,12 @@ def _own_error(
     if other is not None:
         spread = difference_spread(asked.mapping, other.mapping, layout_spreads())
         return spread, LAYOUTS, "measured pairs of layouts of one model and machine"
-    error = fitted_constants(asked.cluster, asked.step.element).step_error
-    if error is None:
-        return log(UNVALIDATED), MODEL, "nothing: no calibration run is on chips of this family"
+    error = step_error(asked.cluster, asked.step, asked.mapping)
+    if error.factor is None:
+        return log(error.or_else(UNVALIDATED)), MODEL, "nothing: no calibration run is on chips of this family"
     regime = model_error("training", asked.cluster.chip.family)
     rests = f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
-    return float(error_beside_inputs(log(error), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
+    return float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
 
 
 def _kept(asked: Question, other: Question | None, whole: float) -> float:

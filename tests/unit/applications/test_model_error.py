@@ -7,6 +7,7 @@ from volvelle import Catalogue
 from volvelle.applications.cross_validation import by_size, by_value, cross_validated, groups_error, rows_error
 from volvelle.applications.model_error import ModelError
 from volvelle.laws.model_error import combined_doubt, covering_error, few_groups_deviation
+from volvelle.spread import standard_normal
 
 DOUBT = ModelError(inside=1.1, chip=1.2, doubling=1.15, link=1.5, chips=("h100-sxm",), counts=(4, 8), links=("nvlink",))
 
@@ -30,7 +31,7 @@ def test_few_groups_are_doubted_by_students_factor() -> None:
     generator = np.random.default_rng(0)
     for groups in (1, 2, 4):
         draws = generator.normal(size=(8000, groups + 1))
-        reach = np.array([1.2816 * few_groups_deviation(row[:-1]) for row in draws])
+        reach = np.array([float(standard_normal(0.9)) * few_groups_deviation(row[:-1]) for row in draws])
         assert np.mean(np.abs(draws[:, -1]) <= reach) == pytest.approx(0.8, abs=0.02)
 
 
@@ -62,7 +63,7 @@ def test_every_group_is_predicted_without_itself() -> None:
 
     found = cross_validated(cases, by_value(cases, lambda case: case[0]), score)
     assert found == [pytest.approx([1.0, 0.8]), pytest.approx([-0.9])]
-    assert rows_error(found) == pytest.approx(np.exp(1.0 / 1.2816))
+    assert rows_error(found) == pytest.approx(np.exp(1.0 / float(standard_normal(0.9))))
     assert rows_error([]) == groups_error([]) == 1.0
 
 

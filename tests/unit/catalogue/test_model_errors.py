@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from volvelle.catalogue.left_out import left_out_of
-from volvelle.catalogue.model_errors import ENOUGH_ROWS, ENOUGH_SOURCES, left_axes, model_error
-from volvelle.laws.model_error import error_beside_inputs, two_levels
+from volvelle.catalogue.left_out import alone_with_software, left_out_of, publications_left_out
+from volvelle.catalogue.model_errors import ENOUGH_ROWS, ENOUGH_SOURCES, axis_error, left_axes, model_error
+from volvelle.laws.model_error import covering_error, error_beside_inputs, two_levels
 from volvelle.spread import LogNormal, LogStudent, model_reach
 
 
@@ -27,11 +27,14 @@ def test_leaving_what_was_fitted_never_makes_surer(word: str) -> None:
 
 
 def test_publications_count_once_whatever_their_rows() -> None:
-    own = [row for row in left_out_of("training") if row.regime == "ampere"]
+    own = publications_left_out("training")
     largest = max({row.source for row in own}, key=lambda name: sum(row.source == name for row in own))
     by_rows = float(np.quantile(np.abs([row.residual for row in own]), 0.8))
     assert sum(row.source == largest for row in own) > len(own) / 2
-    assert model_error("training", "ampere").reach > by_rows
+    assert model_error("training").reach != pytest.approx(by_rows, rel=1e-3)
+    counted = {row.source: 1.0 / sum(other.source == row.source for other in own) for row in own}
+    within = sum(counted[row.source] for row in own if abs(row.residual) <= model_error("training").reach)
+    assert within / len(counted) == pytest.approx(0.8, abs=0.02)
 
 
 def test_two_levels_find_the_spreads_that_errors_were_drawn_with() -> None:
@@ -71,3 +74,24 @@ def test_the_error_of_a_model_is_as_wide_as_a_normal_one_for_four_fifths_and_has
     assert np.quantile(student.at(np.linspace(0.0005, 0.9995, 1000)), 0.9) == pytest.approx(
         student.bounds(0.8)[1], rel=1e-3
     )
+
+
+def test_publications_to_come_are_covered_as_promised() -> None:
+    """Drawn publications of very different sizes: four fifths of rows of a new one lie within what the others tell."""
+    draw = np.random.default_rng(5)
+    inside = []
+    for _ in range(400):
+        sizes = draw.integers(1, 60, 15)
+        errors = np.concatenate([draw.normal(draw.normal(0.0, 0.1), 0.1, size) for size in sizes])
+        weights = np.repeat(len(errors) / len(sizes) / sizes, sizes)
+        reach = covering_error(errors, weights, level=0.8)
+        inside.append(np.mean(np.abs(draw.normal(draw.normal(0.0, 0.1), 0.1, 30)) <= reach))
+    assert float(np.mean(inside)) == pytest.approx(0.8, abs=0.03)
+
+
+def test_training_rows_leave_by_software_only_where_their_publication_is_alone_with_it() -> None:
+    rows = [("one", "hopper", "nemo"), ("two", "hopper", "nemo"), ("two", "hopper", "fsdp"), ("one", "ampere", "nemo")]
+    assert alone_with_software(rows) == [False, False, True, True]
+    axes = set(left_axes("training"))
+    assert axes == {"chip", "software", "precision", "kind of model", "size"}
+    assert all(axis_error("training", axis).axes == (axis,) for axis in axes)

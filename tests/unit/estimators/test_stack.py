@@ -10,7 +10,7 @@ from volvelle.estimators.stack import Stack
 SLOW = Stack(
     name="slow",
     factors={("", "", "matrix_efficiency"): 0.5, ("hopper", "fp8", "matrix_efficiency"): 2.0},
-    errors={"hopper": 1.3},
+    own_errors={("hopper", "bf16"): 1.3},
 )
 
 
@@ -25,7 +25,7 @@ def test_columns_of_samples_are_multiplied_and_cut_alike() -> None:
     assert found == pytest.approx([0.4, 0.98])
 
 
-def test_how_far_steps_were_off_is_the_softwares_own() -> None:
+def test_how_far_steps_were_off_in_runs_of_ones_own_counts() -> None:
     assert SLOW.applied({}, {"matrix_efficiency": 1.0}, "hopper", "bf16")["step_error"] == 1.3
 
 

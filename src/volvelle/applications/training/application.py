@@ -9,6 +9,7 @@ from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
 from volvelle.applications.training.fit import FAMILIES, fit_training
+from volvelle.applications.training.fits_findings import fits_findings
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_findings
 from volvelle.applications.training.left_out import left_out_findings
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
@@ -52,8 +53,9 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
         return fit_training(options["family"], rows, catalogue)
 
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
-        """New rows, new releases, new sources."""
-        return left_out_findings(validation)
+        """New rows, new releases, new sources; and whether runs that ran fit."""
+        yield from left_out_findings(validation)
+        yield from fits_findings(validation)
 
     def label(self, row: TrainingMeasurement, question: TrainingQuestion) -> str:
         """The model and its machine."""

@@ -4,15 +4,20 @@ One place for all verbs whose answers hold the time of a step.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log
 
-from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
+from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
 from volvelle.estimators.calibration import calibrations_of, fitted_constants
 from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.estimators.step_errors import CHIP, StepError
+from volvelle.mapping.axis_shardings import EXPERT_DIM
+from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
-from volvelle.spread import Evidence, Figure
+from volvelle.spread import Evidence, Figure, model_reach
 from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,18 +109,30 @@ class RangeBasis:
     """Whether runs on such chips taught how far the model is off."""
     model_error: ModelErrorRegime | None
     """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
+    outside: tuple[str, ...] = ()
+    """Ways in which the question leaves what calibration runs tell of."""
 
 
-def range_basis(cluster: Cluster, element: str) -> RangeBasis:
-    """What the range of a step on a machine rests on."""
+def step_basis(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> RangeBasis:
+    """What the range of a step on a machine rests on; without a layout, of one on all its chips."""
+    chips = cluster.accelerators if mapping is None else mapping.chips
+    return range_basis(cluster, step.element, mixture=EXPERT_DIM in step.model.sizes, chips=chips)
+
+
+def range_basis(cluster: Cluster, element: str, *, mixture: bool, chips: int) -> RangeBasis:
+    """The same, of a kind of model."""
+    error = calibrations_of(cluster).step_error(cluster.chip, element, mixture=mixture, chips=chips)
     return RangeBasis(
         weakest_evidence=Figure.weakest(*(used.figure for used in training_inputs(cluster, element))).word,
-        calibrated=fitted_constants(cluster, element).step_error is not None,
-        model_error=training_error(cluster, element),
+        calibrated=error.factor is not None,
+        model_error=_model_error(error, cluster.chip.family),
+        outside=tuple(error.left) if error.of is not None else (),
     )
 
 
-def training_error(cluster: Cluster, element: str) -> ModelErrorRegime | None:
+def _model_error(error: StepError, family: str) -> ModelErrorRegime | None:
     """How far calibration rows were off that their fit did not see; None: nothing was measured on such chips."""
-    known = fitted_constants(cluster, element).step_error is not None
-    return model_error("training", cluster.chip.family) if known and calibrations_of(cluster).software else None
+    if error.factor is None or error.of is None or CHIP in error.left:
+        return None
+    regime = model_error("training", family)
+    return replace(regime, axes=tuple(error.left), reach=log(error.factor) * model_reach(LEVEL))

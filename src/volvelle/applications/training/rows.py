@@ -58,7 +58,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
-from volvelle.estimators.calibration import with_margin
+from volvelle.estimators.calibration import step_error, with_margin
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster
@@ -108,7 +108,11 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> Trainin
     except VolvelleError as error:
         return str(error)
     return Question(
-        candidates=((step, mapping),), system=cluster, calibration=None, assumed=tuple(dict.fromkeys(assumed))
+        candidates=((step, mapping),),
+        system=cluster,
+        calibration=None,
+        assumed=tuple(dict.fromkeys(assumed)),
+        outside=tuple(step_error(cluster, step, mapping).left),
     )
 
 

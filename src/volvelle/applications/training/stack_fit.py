@@ -19,6 +19,7 @@ from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import TrainingQuestion, priced_together, training_question
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.left_out import SIZE_DOUBLINGS
 from volvelle.catalogue.stacks import stack_called, stack_entries
 from volvelle.estimators.calibration import calibrated, calibrations_of
 from volvelle.estimators.stack import FACTORED, Stack
@@ -95,6 +96,16 @@ class Run:
         """Of its error, as a logarithm."""
         return _SCALE * (_STAND_IN if any("in place of" in one for one in self.question.assumed) else 1.0)
 
+    @property
+    def mixture(self) -> bool:
+        """Whether it is of a mixture of experts."""
+        return EXPERT_DIM in self.question.work.model.sizes
+
+    @property
+    def chips(self) -> int:
+        """Accelerators that it ran on."""
+        return self.row.chips or self.question.system.accelerators
+
     def feels(self) -> list[tuple[str, Mapping[str, tuple[str, ...]]]]:
         """Every constant with whose effects it has; last, products that stay in 16 bits where others are narrower."""
         felt = [(name, effects_on(self.stack, self.family, self.element)) for name in FACTORED]
@@ -116,8 +127,8 @@ class StackFit:
     new_sources: Table
     """The same with the whole source left out."""
     new_kinds: Mapping[str, Table]
-    """The same with all runs left out that share something with a run: its family of chips, its element type there, its
-    software, whether it is a mixture."""
+    """The same with its source and all runs left out that share something with a run: its family of chips, its element
+    type there, whether it is a mixture, its size."""
 
     def factor(self, constant: str, keys: Mapping[str, tuple[str, ...]]) -> float:
         """What a constant of the chip is multiplied by."""
@@ -126,13 +137,14 @@ class StackFit:
         return exp(sum(self.effects.get((constant, kind, whose), 0.0) for kind, whose in keys.items()))
 
 
-AXES: Mapping[str, Callable[[Run], str]] = {
-    "chip": lambda run: run.family,
-    "precision": lambda run: f"{run.family} {run.element}",
-    "software": lambda run: f"{run.family} {run.stack}",
-    "kind of model": lambda run: f"{run.family} {EXPERT_DIM in run.question.work.model.sizes}",
+AXES: Mapping[str, Callable[[Run, Run], bool]] = {
+    "chip": lambda run, other: True,
+    "precision": lambda run, other: run.element == other.element,
+    "kind of model": lambda run, other: run.mixture == other.mixture,
+    "size": lambda run, other: other.chips > run.chips / 2**SIZE_DOUBLINGS,
 }
-"""What runs may share, that a question may leave."""
+"""What a question may leave, and whether a run on the same family of chips shares it with another. Software is left by
+publications that are alone with theirs."""
 
 
 def with_software(system: Cluster, software: Stack) -> Cluster:
@@ -257,10 +269,7 @@ class EffectModel:
             errors=errors,
             new_rows=self._left_out(errors, slopes, effects, folds),
             new_sources=self._left_out(errors, slopes, effects, sources),
-            new_kinds={
-                axis: self._left_out(errors, slopes, effects, np.array([label(run) for run in self.runs]))
-                for axis, label in AXES.items()
-            },
+            new_kinds={axis: self._unlike(errors, slopes, effects, alike) for axis, alike in AXES.items()},
         )
 
     def _errors(self, effects: Table) -> tuple[Table, Table]:
@@ -298,6 +307,23 @@ class EffectModel:
             out = groups == group
             change = self._change(errors, slopes, effects, ~out)
             found[out] = errors[out] - np.einsum("rc,rce,e->r", slopes[out], self.felt[out], change)
+        return found
+
+    def _unlike(self, errors: Table, slopes: Table, effects: Table, alike: Callable[[Run, Run], bool]) -> Table:
+        """Errors of every run with the effects of runs of other sources that do not share something with it."""
+        found = np.zeros(len(errors))
+        changes: dict[bytes, Table] = {}
+        for place, run in enumerate(self.runs):
+            kept = np.array(
+                [
+                    other.source != run.source and not (other.family == run.family and alike(run, other))
+                    for other in self.runs
+                ]
+            )
+            key = kept.tobytes()
+            if key not in changes:
+                changes[key] = self._change(errors, slopes, effects, kept)
+            found[place] = errors[place] - float(slopes[place] @ self.felt[place] @ changes[key])
         return found
 
 

@@ -84,6 +84,9 @@ run_options = together(
 margin_option = click.option(
     "--margin", type=Within(MARGIN), help="Share of memory to leave free, like 10%. [default: 5 %]"
 )
+anyway_option = click.option(
+    "--anyway", is_flag=True, help="Answer with a wide range where no run is like it in two ways at once."
+)
 machine_options = together(
     click.option(
         "--set",

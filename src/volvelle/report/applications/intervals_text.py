@@ -36,7 +36,7 @@ def print_intervals(report: IntervalReport) -> None:
     rows = [
         (
             one.application,
-            one.regime or "any",
+            f"beyond: {one.axes[0]}" if one.axes else one.regime or "any",
             str(one.rows),
             str(one.sources),
             percent(expm1(one.bias), 1, signed=True),

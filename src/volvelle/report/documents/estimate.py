@@ -161,6 +161,8 @@ class EstimateDocument(Document):
     range: Range | None = at("speed.time_range", None)
     model_error: ModelErrorEntry | None = at("basis.model_error", None)
     """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
+    outside_calibration: list[str] = at("basis.outside")
+    """Ways in which the question leaves what calibration runs tell of; each widens the range."""
     weakest_evidence: str = at("basis.weakest_evidence")
     """Grade of the weakest number of the machine that the answer rests on."""
     ranges: dict[str, Range]

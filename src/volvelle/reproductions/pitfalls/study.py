@@ -96,7 +96,9 @@ def _training(talk: PitfallsTalk, catalogue: Catalogue) -> Item:
     def asked(model: Transformer, element: str, **machine: str) -> Answer:
         changes = {f"calibration.{name}": value for name, value in machine.items()}
         batch = tokens // model.sequence
-        return estimate(model, on=STACK, batch=batch, element=element, set=changes or None, catalogue=catalogue)
+        return estimate(
+            model, on=STACK, batch=batch, element=element, set=changes or None, anyway=True, catalogue=catalogue
+        )
 
     share = percent(told.fp32_share, 0)
     answers = {
@@ -159,7 +161,7 @@ def _shapes(parameters: float, tokens: int, printed: Printed, catalogue: Catalog
     for hidden in HIDDEN:
         for sequence in SEQUENCES:
             shape = llama_of(parameters, hidden, sequence, catalogue)
-            answer = estimate(shape, on=STACK, batch=1, element="fp32", catalogue=catalogue)
+            answer = estimate(shape, on=STACK, batch=1, element="fp32", anyway=True, catalogue=catalogue)
             flop = answer.flops * tokens / sequence
             yield {
                 "hidden": hidden,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.training.evidence import RangeBasis, range_basis
+from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.errors import MappingError, OutsideDomainError
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.result import Estimate
@@ -168,7 +168,7 @@ class Evaluator:
             layouts=tuple(layouts),
             estimates=tuple(estimates),
             bases=tuple(
-                (form.name or form.train or "", range_basis(cluster, step.element))
+                (form.name or form.train or "", step_basis(cluster, step))
                 for form, step in zip(case.forms, case.steps, strict=True)
                 if step is not None and form.map is None
             ),

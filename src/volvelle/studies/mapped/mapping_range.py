@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from volvelle.applications.training.evidence import RangeBasis, range_basis
+from volvelle.applications.training.evidence import RangeBasis, range_basis, step_basis
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Range
 from volvelle.estimators.sampler import Stratified
@@ -38,10 +38,11 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     Kernels one by one are what `estimate` times, so their ranges are as there. Of fused kernels no measured run tells
     how far the model is off; every part of their time goes by the rate that binds it, and what binds stays the same.
     """
-    basis = range_basis(cluster, element)
     if isinstance(plan.workload, TrainingStep) and plan.mapping is not None:
+        basis = step_basis(cluster, plan.workload, plan.mapping)
         found = UnderUncertainty(estimator=ClosedForm()).estimate(plan.workload, cluster, plan.mapping)
         return MappingRange(basis=basis, ranges=found.ranges, fits=found.fits)
+    basis = range_basis(cluster, element, mixture=False, chips=cluster.accelerators)
     sampler = Stratified(_SAMPLES)
     variants, varied = sampled(cluster, sampler=sampler)
     before, after = (SustainedRates.of(machine, element, software=False) for machine in (cluster, variants))
@@ -51,7 +52,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     # Stages that wait do so for others, which are slower by as much.
     column = plan.time * (slower / busy if busy else 1.0) * model_error_column(UNVALIDATED, sampler)
     time = range_of(column, level=_LEVEL, varied=(*varied, MODEL)).holding(plan.time)
-    return MappingRange(basis=replace(basis, calibrated=False, model_error=None), ranges={"time": time})
+    return MappingRange(basis=replace(basis, calibrated=False, model_error=None, outside=()), ranges={"time": time})
 
 
 def _rate(part: Contribution, plan: MappedPlan, machine: SustainedRates) -> Number:

@@ -88,14 +88,16 @@ def _timed(
         per_step = float(asked["batch"] * _length(model, asked, settings))
         return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, notes
     if not choices and asked["mapping"] is None:
-        found = plan(model, top=1, **{name: value for name, value in asked.items() if name != "mapping"}, **settings)
+        found = plan(
+            model, top=1, anyway=True, **{name: value for name, value in asked.items() if name != "mapping"}, **settings
+        )
         if not found.layouts:
             raise MappingError(
                 f"no layout of {model} runs on {cluster.name}; volvelle plan {model} --on {cluster.name} says why"
             )
         asked = {**asked, "mapping": found.layouts[0].mapping}
         notes.append("no layout given: the fastest of volvelle plan")
-    answer = estimate(model, **asked, **settings, **choices)
+    answer = estimate(model, anyway=True, **asked, **settings, **choices)
     if answer.speed is None:
         raise MappingError(f"there is no such layout: {answer.estimate.violations[0].problem}")
     if not answer.estimate.feasible:

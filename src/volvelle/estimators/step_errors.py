@@ -1,0 +1,90 @@
+"""How far whole training steps may be off: within what runs tell of, and beyond it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import log2
+
+from volvelle.laws.model_error import combined_doubt
+
+CHIP, SOFTWARE, PRECISION, KIND, SIZE = "chip", "software", "precision", "kind of model", "size"
+"""Ways in which a question leaves what runs tell of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedRuns:
+    """Runs alike in all that a question may leave but their size."""
+
+    family: str
+    element: str
+    stack: str
+    mixture: bool
+    chips: int
+    """Of the largest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepErrors:
+    """How far steps were off that their fit did not see, one standard deviation as a factor; and of which runs."""
+
+    inside: Mapping[str, float]
+    """By family of chips, where some run on it shares all but the publication."""
+    anywhere: float
+    """Of all families."""
+    beyond: Mapping[str, float]
+    """What leaving a way adds; of size, a doubling."""
+    timed: tuple[TimedRuns, ...]
+
+    def left(
+        self, family: str, element: str, stack: str, *, mixture: bool | None = None, chips: int | None = None
+    ) -> dict[str, float]:
+        """In which ways a question leaves what runs tell of, and by how many steps; what is None is not asked.
+
+        On a family of chips that nothing ran on, software, type, kind and size are held against runs on any.
+        """
+        near = [runs for runs in self.timed if runs.family == family]
+        found = {} if near else {CHIP: 1.0}
+        near = near or list(self.timed)
+        if stack and all(runs.stack != stack for runs in near):
+            found[SOFTWARE] = 1.0
+        if all(runs.element != element for runs in near):
+            found[PRECISION] = 1.0
+        if mixture is not None and all(runs.mixture != mixture for runs in near):
+            found[KIND] = 1.0
+        largest = max(runs.chips for runs in near)
+        if chips is not None and chips > largest:
+            found[SIZE] = log2(chips / largest)
+        return found
+
+    def on(self, left: Mapping[str, float], family: str, *, stated: float | None = None) -> float | None:
+        """One standard deviation as a factor, of a question that leaves in these ways.
+
+        On chips that nothing ran on, at least as `stated` of them; None: nothing is.
+        """
+        found = self.beside(left, self.inside.get(family, self.anywhere))
+        if CHIP not in left:
+            return found
+        rest = {way: steps for way, steps in left.items() if way != CHIP}
+        return None if stated is None else max(found, self.beside(rest, stated))
+
+    def beside(self, left: Mapping[str, float], error: float) -> float:
+        """An error, and what leaving in these ways adds to it."""
+        return float(combined_doubt(error, [(self.beyond[way], steps) for way, steps in left.items()]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepError:
+    """How far one step may be off."""
+
+    factor: float | None
+    """One standard deviation; None: nothing was measured on such chips."""
+    left: Mapping[str, float] = field(default_factory=dict)
+    """Ways in which it leaves what runs tell of, with how many steps."""
+    of: StepErrors | None = None
+    """None: runs of one's own, or a number that was stated."""
+
+    def or_else(self, unvalidated: float) -> float:
+        """The factor, or where nothing was measured one that is taken, with what other ways of leaving add."""
+        if self.factor is not None:
+            return self.factor
+        rest = {way: steps for way, steps in self.left.items() if way != CHIP}
+        return unvalidated if self.of is None else self.of.beside(rest, unvalidated)
