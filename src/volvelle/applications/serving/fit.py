@@ -328,7 +328,8 @@ def _judged(
     if family:
         judged = [one for one in judged if one[0][0].measure not in LEFT_OUT] + _strange(asked[0][0], constants)
     count = len({row.head.row_id for rows, _ in asked for row, _ in rows})
-    return EngineFit(engine=name, family=family, constants=constants, error=errors_of(judged), rows=count)
+    error = errors_of(judged, strange=bool(family))
+    return EngineFit(engine=name, family=family, constants=constants, error=error, rows=count)
 
 
 def _judged_by(asked: Asked) -> list[AskedRow]:

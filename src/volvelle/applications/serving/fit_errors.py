@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.measurements import ServingMeasurement
 from volvelle.applications.serving.nearest import Column, constants_without, one_deviation
@@ -12,6 +13,7 @@ from volvelle.applications.serving.runs import ServingRun
 from volvelle.catalogue.engines import with_experts
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.engine_constants import EngineConstants
+from volvelle.laws.model_error import covering_error
 
 AskedRow = tuple[ServingMeasurement, ServingRun]
 Asked = Sequence[AskedRow]
@@ -65,22 +67,38 @@ def _group(run: ServingRun) -> str:
     return f"{run.instance.chip.name}/{run.instance.served.shape.name}"
 
 
-def errors_of(judged: Sequence[tuple[AskedRow, float]]) -> dict[str, float]:
-    """One standard deviation as a factor, by figure; for models with experts apart where there are enough of both."""
+def errors_of(judged: Sequence[tuple[AskedRow, float]], *, strange: bool = False) -> dict[str, float]:
+    """One standard deviation as a factor, by figure; for models with experts apart where there are enough of both.
+
+    Where rows are `strange` to their constants, as those of `LEFT_OUT` may be, their groups count alike.
+    """
     error = {}
     for measure in WEIGHTS:
         own = [(run, row, value) for (row, run), value in judged if row.measure == measure and np.isfinite(value)]
         spread = [one for one in own if one[0].instance.served.shape.experts is not None]
         dense = [one for one in own if one[0].instance.served.shape.experts is None]
         if min(len(spread), len(dense)) >= _FEWEST_JUDGED:
-            error[measure], error[with_experts(measure)] = _factor(dense), _factor(spread)
+            error[measure], error[with_experts(measure)] = _factor(dense, strange), _factor(spread, strange)
         elif len(own) >= _FEWEST_JUDGED:
-            error[measure] = _factor(own)
+            error[measure] = _factor(own, strange)
     return error
 
 
-def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]]) -> float:
+def alike_deviation(groups: Sequence[Sequence[float]]) -> float:
+    """One standard deviation as a factor, such that eight in ten lie in the range where groups count alike."""
+    errors = np.concatenate([np.asarray(group) for group in groups])
+    mean = len(errors) / len(groups)
+    weights = np.concatenate([np.full(len(group), mean / len(group)) for group in groups])
+    return float(np.exp(covering_error(errors, weights, level=0.8) / REACH))
+
+
+def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]], strange: bool) -> float:
     """One standard deviation, such that eight in ten of these errors lie in the range."""
+    if strange and judged[0][1].measure in LEFT_OUT:
+        groups: dict[str, list[float]] = {}
+        for run, _, off in judged:
+            groups.setdefault(_group(run), []).append(off)
+        return alike_deviation(list(groups.values()))
     models = {run.instance.served.shape.name for run, _, _ in judged}
     several = any(row.measure in _OF_LOADS or row.kind == "static_latency" for _, row, _ in judged)
     return one_deviation([off for _, _, off in judged], models=len(models) if several else None)

@@ -101,15 +101,10 @@ class Iteration:
 
     def beside(self, batch: Batch) -> dict[str, Column]:
         """All parts but attention: what the tokens of a step decide, however many were read before."""
-        layers, shape = self.layers, self.served.shape
-        rows = {
-            "tokens": batch.tokens,
-            "prompts": batch.prompt_tokens,
-            "decodes": batch.decoded,
-            "yields": batch.yields,
-        }
+        layers, shape, uneven = self.layers, self.served.shape, self._uneven
+        prompts, yields = batch.prompt_tokens, batch.yields
+        rows = {"tokens": batch.tokens, "prompts": prompts, "decodes": batch.decoded, "yields": yields}
         found: dict[str, Column] = {}
-        uneven = self._uneven
         for group in layers.products:
             for part, time in zip(group.parts, self._products(rows, group), strict=True):
                 paced = time * (self._waiting if part == "head" else uneven)

@@ -48,3 +48,19 @@ def test_an_error_is_told_from_eight_figures_on(catalogue: Catalogue) -> None:
     assert isinstance(run, ServingRun)
     assert errors_of([((row, run), 0.1)] * 7) == {}
     assert errors_of([((row, run), 0.1)] * 8)["throughput"] > 1.0
+
+
+def test_groups_that_a_fit_did_not_see_count_alike_however_many_rows_they_have(catalogue: Catalogue) -> None:
+    rows = serving_measurements(kind="saturated_throughput").rows
+    small, large = (
+        next(
+            (row, run)
+            for row in rows
+            if row.head.group.endswith(name) and isinstance(run := run_of(row, catalogue), ServingRun)
+        )
+        for name in ("h100-sxm/llama3-8b", "h100-sxm/llama3-405b")
+    )
+    judged = [(small, 0.01)] * 90 + [(large, 0.2)] * 10
+    seen, strange = errors_of(judged)["throughput"], errors_of(judged, strange=True)["throughput"]
+    assert seen < 1.05  # nine rows in ten are near
+    assert strange == pytest.approx(np.exp(0.2 / 1.2816))
