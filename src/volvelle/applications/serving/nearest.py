@@ -72,7 +72,7 @@ def constants_without(
 
 
 def _logarithms(constants: EngineConstants, names: Sequence[str]) -> Column:
-    return np.log([max(getattr(constants, name), 1e-12) for name in names])
+    return np.asarray(np.log([max(getattr(constants, name), 1e-12) for name in names]))
 
 
 def _slopes(
@@ -94,7 +94,7 @@ def _moved(base: Column, slopes: Column, weights: Column, *, hold: float, away: 
     counts = weights[good] / np.sqrt(1.0 + (base[good] / _TOLERANCE) ** 2)
     matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(away.size)])
     target = np.concatenate([-base[good] * counts, -hold * away])
-    return np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR)
+    return np.asarray(np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR))
 
 
 def cost(off: Column, weights: Column) -> float:
