@@ -8,17 +8,16 @@ import argparse
 import csv
 import json
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import numpy as np
 
-from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.fit import as_rows, fit_engines
+from volvelle.applications.serving.fit_errors import alike_deviation
 from volvelle.applications.serving.measurements import serving_measurements
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import SPLIT
-from volvelle.laws.model_error import covering_error
 
 FILE = Path(__file__).resolve().parent.parent / "src" / "volvelle" / "catalogue" / "data" / "engines.csv"
 FEWEST = 3
@@ -52,19 +51,11 @@ def split_rows(scored: Iterable[dict[str, object]]) -> list[dict[str, str]]:
             "engine": SPLIT,
             "family": "",
             "constant": f"error {measure}",
-            "value": f"{_alike([errors for errors in groups.values() if len(errors) >= FEWEST]):.4g}",
+            "value": f"{alike_deviation([errors for errors in groups.values() if len(errors) >= FEWEST]):.4g}",
             "rows": str(sum(map(len, groups.values()))),
         }
         for measure, groups in off.items()
     ]
-
-
-def _alike(groups: Sequence[Sequence[float]]) -> float:
-    """One standard deviation as a factor, such that eight in ten lie in the range where groups count alike."""
-    errors = np.concatenate([np.asarray(group) for group in groups])
-    mean = len(errors) / len(groups)
-    weights = np.concatenate([np.full(len(group), mean / len(group)) for group in groups])
-    return float(np.exp(covering_error(errors, weights, level=0.8) / REACH))
 
 
 def main() -> None:

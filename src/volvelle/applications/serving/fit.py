@@ -7,17 +7,17 @@ from random import Random
 
 import numpy as np
 
-from volvelle.applications.serving.answers import answers
 from volvelle.applications.serving.asking import run_of
+from volvelle.applications.serving.fit_errors import LEFT_OUT, WEIGHTS, Asked, AskedRow, errors_of, left_out, residuals
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.log_fit import fit_to_logs
 from volvelle.applications.serving.measurements import ServingMeasurement
-from volvelle.applications.serving.nearest import Column, cost, nearest_constants, one_deviation
+from volvelle.applications.serving.nearest import cost, nearest_constants
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.measured import KIND
 from volvelle.applications.serving.told_settings import is_of_other_kind
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.engines import serving_engine, with_experts
+from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import VolvelleError
 from volvelle.estimators.serving.cache import weight_bytes
 from volvelle.estimators.serving.engine_constants import EngineConstants
@@ -53,8 +53,6 @@ FITTED = (
     *("pair_time", "passes", "first_token", "tokenising", "skew", "state_reading", "scan_efficiency"),
 )
 """Constants that are fitted, all of them by their logarithms."""
-WEIGHTS = {"tpot": 1.0, "latency": 1.0, "throughput": 1.0, "ttft": 0.5}
-"""How much an error counts; that of the first token hangs on settings that rows do not state."""
 _ROUNDS = 4
 _SIMULATED_ROUNDS = 3
 """Of fits whose rows take a simulation each."""
@@ -75,10 +73,6 @@ _SOONEST = 0.8
 """Of the time in which experts would be read that tokens choose evenly; they choose some oftener."""
 _NOT_FITTED = (KIND, "mlperf")
 """Kinds that are held to constants of other runs: two pools, and submissions that were tuned for one benchmark."""
-_FEWEST_JUDGED = 8
-"""Figures from which on an error is told."""
-_OF_LOADS = ("ttft", "tpot", "throughput")
-"""Figures of loads: a model is run by one source in one way, and another one by another; so are whole batches."""
 _LAUNCHES = (1.0, 3.0, 6.0, 12.0)
 """Times of the usual time of a launch that a fit may start from: below where launches decide, none of it is felt."""
 _UNSHARED = (0.02, 0.2, 1.0)
@@ -102,8 +96,6 @@ _OF_SEQUENCES = {"trtllm": 3.4e-5}
 tokens a second; of other engines no run comes to where it would be felt."""
 _FEWEST = 24
 """Figures from which on a family of chips has constants of its own, if they are of more than one model."""
-
-_Asked = Sequence[tuple[ServingMeasurement, ServingRun]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +168,7 @@ def fit_engines(
     With `as_they_are`, those of the catalogue are kept, and only how far off they are is found; with `only`, those that
     are named are fitted again from there for families of chips, to models with experts if all are of experts.
     """
-    by_engine: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
+    by_engine: dict[str, list[AskedRow]] = defaultdict(list)
     for row in rows:
         if row.kind in _NOT_FITTED:
             continue
@@ -205,7 +197,7 @@ def fit_engines(
         built = {each: getattr(known, each) for each in _STRUCTURE}
         start = known if only else replace(started(name), **built)
         whole = known if as_they_are or only else _fitted(_told_of(asked, only), start, only)
-        families: dict[str, list[tuple[ServingMeasurement, ServingRun]]] = defaultdict(list)
+        families: dict[str, list[AskedRow]] = defaultdict(list)
         for one in asked:
             families[one[1].instance.chip.family].append(one)
         own_fits: dict[str, EngineFit] = {}
@@ -223,8 +215,8 @@ def fit_engines(
 
 
 def _as_strangers(
-    families: Mapping[str, _Asked], fits: Mapping[str, EngineFit], whole: EngineConstants
-) -> list[tuple[_Asked, EngineConstants]]:
+    families: Mapping[str, Asked], fits: Mapping[str, EngineFit], whole: EngineConstants
+) -> list[tuple[Asked, EngineConstants]]:
     """Rows with constants that were not fitted to their family, as chips are asked about that none were fitted to."""
     if len(fits) < _BOTH:
         return [(own, whole) for own in families.values()]
@@ -236,7 +228,7 @@ def _left_out(row: ServingMeasurement, run: ServingRun) -> bool:
     return _named(run) in _CACHED or (row.kind == "closed_loop" and is_of_other_kind(row.stated))
 
 
-def _even(asked: _Asked) -> list[tuple[ServingMeasurement, ServingRun]]:
+def _even(asked: Asked) -> list[AskedRow]:
     return [(row, run) for row, run in asked if _named(run) not in _ODD]
 
 
@@ -257,11 +249,9 @@ def too_soon(row: ServingMeasurement, run: ServingRun) -> bool:
     return bool(row.value < _SOONEST * read)
 
 
-def _sampled(
-    asked: Sequence[tuple[ServingMeasurement, ServingRun]], others: int | None = _OF_OTHERS
-) -> list[tuple[ServingMeasurement, ServingRun]]:
+def _sampled(asked: Asked, others: int | None = _OF_OTHERS) -> list[AskedRow]:
     """Some rows of every group, so that none outweighs all others; of what takes no simulation so many, or all."""
-    groups: dict[str, dict[str, list[tuple[ServingMeasurement, ServingRun]]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[str, dict[str, list[AskedRow]]] = defaultdict(lambda: defaultdict(list))
     for row, run in asked:
         one = dict(row.cells)
         group = f"{row.head.group} {one.get('weights', '')} {one.get('phase', '')} {one.get('tp', '')}"
@@ -277,28 +267,7 @@ def _sampled(
     return found
 
 
-def residuals(asked: Sequence[tuple[ServingMeasurement, ServingRun]], constants: EngineConstants) -> Column:
-    """Logarithms of predicted over measured; NaN where the model refuses."""
-    known: dict[int, Mapping[str, float]] = {}
-    found = np.full(len(asked), np.nan)
-    for place, (row, run) in enumerate(asked):
-        if id(run) not in known:
-            known[id(run)] = _answered(run, constants)
-        value = known[id(run)].get(row.measure)
-        if value is not None and value > 0.0:
-            found[place] = np.log(value / row.value)
-    return found
-
-
-def _answered(run: ServingRun, constants: EngineConstants) -> Mapping[str, float]:
-    changed = run.instance.with_constants(constants)
-    try:
-        return answers(replace(run, instance=changed))
-    except VolvelleError:
-        return {}
-
-
-def _told_of(asked: _Asked, only: Sequence[str]) -> _Asked:
+def _told_of(asked: Asked, only: Sequence[str]) -> Asked:
     """Rows that a fit looks at."""
     rows = _sampled(_even(asked))
     if only and set(only) <= _OF_EXPERTS:
@@ -306,7 +275,7 @@ def _told_of(asked: _Asked, only: Sequence[str]) -> _Asked:
     return rows
 
 
-def _fitted(asked: _Asked, start: EngineConstants, only: Sequence[str] = ()) -> EngineConstants:
+def _fitted(asked: Asked, start: EngineConstants, only: Sequence[str] = ()) -> EngineConstants:
     weights = np.array([WEIGHTS[row.measure] for row, _ in asked])
     names = tuple(name for name in _told_apart(asked) if not only or name in only)
     if not only or "eager_heavy" in only:
@@ -321,7 +290,7 @@ def _fitted(asked: _Asked, start: EngineConstants, only: Sequence[str] = ()) -> 
             replace(start, unshared=share),
             names,
             weights=weights,
-            hold=_SHRINKAGE * np.sqrt(max(len(asked), 1) / 50.0),
+            hold=_hold(asked),
             rounds=_ROUNDS_AGAIN if only else _SIMULATED_ROUNDS if simulated else _ROUNDS,
         )
         for share in shares
@@ -329,7 +298,7 @@ def _fitted(asked: _Asked, start: EngineConstants, only: Sequence[str] = ()) -> 
     return min(found, key=lambda each: cost(residuals(asked, each), weights)) if len(found) > 1 else found[0]
 
 
-def _told_apart(asked: Sequence[tuple[ServingMeasurement, ServingRun]]) -> tuple[str, ...]:
+def _told_apart(asked: Asked) -> tuple[str, ...]:
     """Constants that rows tell of: rates of dense products only where a dense model was run.
 
     Beside experts they are a small part of a step, and a fit would put into them whatever else it misses. Whether heads
@@ -352,28 +321,33 @@ def _timed_alone(one: Instance) -> bool:
 
 
 def _judged(
-    name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[_Asked, EngineConstants]]
+    name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[Asked, EngineConstants]]
 ) -> EngineFit:
-    sampled = [(_sampled(rows, None), by) for rows, by in asked]
+    sampled = [(_judged_by(rows), by) for rows, by in asked]
     judged = [one for rows, by in sampled for one in zip(rows, residuals(rows, by), strict=True)]
-    error = {}
-    for measure in WEIGHTS:
-        own = [(run, row, value) for (row, run), value in judged if row.measure == measure and np.isfinite(value)]
-        spread = [one for one in own if one[0].instance.served.shape.experts is not None]
-        dense = [one for one in own if one[0].instance.served.shape.experts is None]
-        if min(len(spread), len(dense)) >= _FEWEST_JUDGED:
-            error[measure], error[with_experts(measure)] = _factor(dense), _factor(spread)
-        elif len(own) >= _FEWEST_JUDGED:
-            error[measure] = _factor(own)
+    if family:
+        judged = [one for one in judged if one[0][0].measure not in LEFT_OUT] + _strange(asked[0][0], constants)
     count = len({row.head.row_id for rows, _ in asked for row, _ in rows})
+    error = errors_of(judged, strange=bool(family))
     return EngineFit(engine=name, family=family, constants=constants, error=error, rows=count)
 
 
-def _factor(judged: Sequence[tuple[ServingRun, ServingMeasurement, float]]) -> float:
-    """One standard deviation, such that eight in ten of these errors lie in the range."""
-    models = {run.instance.served.shape.name for run, _, _ in judged}
-    several = any(row.measure in _OF_LOADS or row.kind == "static_latency" for _, row, _ in judged)
-    return one_deviation([off for _, _, off in judged], models=len(models) if several else None)
+def _judged_by(asked: Asked) -> list[AskedRow]:
+    """Every row but those of closed loops, which take longest."""
+    saturated = [(row, run) for row, run in asked if row.measure in LEFT_OUT]
+    return [(row, run) for row, run in _sampled(asked, None) if row.measure not in LEFT_OUT] + saturated
+
+
+def _strange(asked: Asked, constants: EngineConstants) -> list[tuple[AskedRow, float]]:
+    """Rows of figures that are judged by groups left out, and their errors by constants without theirs."""
+    if not any(row.measure in LEFT_OUT for row, _ in asked):
+        return []
+    seen = _told_of(asked, ())
+    return left_out(seen, asked, constants, _told_apart(seen), hold=_hold(seen))
+
+
+def _hold(asked: Asked) -> float:
+    return float(_SHRINKAGE * np.sqrt(max(len(asked), 1) / 50.0))
 
 
 def as_rows(fits: Sequence[EngineFit]) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from volvelle.catalogue.engines import ServingEngine, serving_engine
 from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.serving.cache import MemoryPlan, cache_bytes, weight_bytes
-from volvelle.estimators.serving.engine_constants import EngineConstants, KernelSet
+from volvelle.estimators.serving.engine_constants import USUAL_LONGEST, EngineConstants, KernelSet
 from volvelle.estimators.serving.iteration import Iteration
 from volvelle.estimators.serving.speculative import TimedSteps
 from volvelle.estimators.serving.step_tables import step_costs
@@ -50,6 +50,8 @@ class Settings:
     chunks: bool | None = None
     ahead: bool = True
     """Whether the next step is scheduled while one runs."""
+    longest: int | None = None
+    """Tokens of the longest request there may be, where an engine was told, or left at what the checkpoint says."""
     kv_tokens: int | None = None
     """Tokens that the cache holds, where that is known; None: what memory leaves."""
 
@@ -238,7 +240,13 @@ def _instance(
         layout=layout,
         engine=named,
         iteration=Iteration(
-            served=served, layout=layout, chip=found, kernels=kernels, engine=named.constants, ahead=told.ahead
+            served=served,
+            layout=layout,
+            chip=found,
+            kernels=kernels,
+            engine=named.constants,
+            ahead=told.ahead,
+            longest=float(told.longest or USUAL_LONGEST),
         ),
         settings=told,
     )

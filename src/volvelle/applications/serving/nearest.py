@@ -17,6 +17,8 @@ _FAR = 1.0
 """The farthest that a constant moves in a round."""
 _TOLERANCE = 0.12
 """Errors beyond which a row counts less and less."""
+_ROUNDS_OF_SLOPES = 4
+"""Of a fit by slopes that are known: errors beyond the tolerance are other ones after each."""
 _SHARES = ("unshared",)
 """Constants that are no more than one."""
 _STUDENT = (1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
@@ -34,21 +36,65 @@ def nearest_constants(
     step: float = _STEP,
 ) -> EngineConstants:
     """Gauss-Newton on logarithms, held to the start, errors beyond a tolerance counting less."""
-    first = np.log([max(getattr(start, name), 1e-12) for name in names])
+    first = _logarithms(start, names)
     at = first.copy()
     for _ in range(rounds):
-        base = off(_constants(start, names, at))
-        slopes = np.zeros((base.size, len(names)))
-        for place in range(len(names)):
-            moved = at.copy()
-            moved[place] += step
-            slopes[:, place] = (off(_constants(start, names, moved)) - base) / step
-        good = np.isfinite(base) & np.isfinite(slopes).all(axis=1)
-        counts = weights[good] / np.sqrt(1.0 + (base[good] / _TOLERANCE) ** 2)
-        matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(len(names))])
-        target = np.concatenate([-base[good] * counts, hold * (first - at)])
-        at = at + np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR)
+        base, slopes = _slopes(off, start, names, at, step)
+        at = at + _moved(base, slopes, weights, hold=hold, away=at - first)
     return _constants(start, names, at)
+
+
+def constants_without(
+    off: Callable[[EngineConstants], Column],
+    known: EngineConstants,
+    names: Sequence[str],
+    groups: Sequence[str],
+    *,
+    weights: Column,
+    hold: float,
+) -> dict[str, EngineConstants]:
+    """For every group of rows, the constants nearest to all others, by slopes at the known ones and held to these.
+
+    Slopes are found once for all groups, so that a row's error is taken as a line in the logarithms of constants.
+    """
+    first = _logarithms(known, names)
+    base, slopes = _slopes(off, known, names, first, _STEP)
+    of_groups = np.asarray(groups)
+    found = {}
+    for group in dict.fromkeys(groups):
+        others = of_groups != group
+        away = np.zeros(len(names))
+        for _ in range(_ROUNDS_OF_SLOPES):
+            at = base[others] + slopes[others] @ away
+            away = away + _moved(at, slopes[others], weights[others], hold=hold, away=away)
+        found[group] = _constants(known, names, first + away)
+    return found
+
+
+def _logarithms(constants: EngineConstants, names: Sequence[str]) -> Column:
+    return np.asarray(np.log([max(getattr(constants, name), 1e-12) for name in names]))
+
+
+def _slopes(
+    off: Callable[[EngineConstants], Column], start: EngineConstants, names: Sequence[str], at: Column, step: float
+) -> tuple[Column, Column]:
+    """Errors there, and how they go with the logarithm of each constant."""
+    base = off(_constants(start, names, at))
+    slopes = np.zeros((base.size, len(names)))
+    for place in range(len(names)):
+        moved = at.copy()
+        moved[place] += step
+        slopes[:, place] = (off(_constants(start, names, moved)) - base) / step
+    return base, slopes
+
+
+def _moved(base: Column, slopes: Column, weights: Column, *, hold: float, away: Column) -> Column:
+    """One step of Gauss and Newton, from where constants are so far away from what they are held to."""
+    good = np.isfinite(base) & np.isfinite(slopes).all(axis=1)
+    counts = weights[good] / np.sqrt(1.0 + (base[good] / _TOLERANCE) ** 2)
+    matrix = np.concatenate([slopes[good] * counts[:, None], hold * np.eye(away.size)])
+    target = np.concatenate([-base[good] * counts, -hold * away])
+    return np.asarray(np.clip(np.linalg.lstsq(matrix, target, rcond=None)[0], -_FAR, _FAR))
 
 
 def cost(off: Column, weights: Column) -> float:

@@ -40,6 +40,9 @@ one place fewer than clients, and one of them always waits. First tokens of the 
 how long answers are, so it is no rule of the engine."""
 _SEEN_CLIENTS = 8
 """From which on that was seen."""
+_UNTOLD = 40_960
+"""Tokens of the longest request where single steps were timed, and nothing told vLLM of fewer than the checkpoint of
+Qwen3-32B allows (its ``max_position_embeddings``); that of the hybrid model allows more, and has few pairs."""
 LARGEST_SHARE = 0.96
 """Of memory that any engine takes."""
 _WIDE = 16
@@ -192,7 +195,7 @@ def _benched(kind: str, stated: Mapping[str, str]) -> bool:
 
 def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> Settings:
     if kind != "closed_loop":
-        return Settings(prefix_caching=False, chunks=True)
+        return Settings(prefix_caching=False, chunks=True, longest=_UNTOLD if kind == "iterations" else None)
     clients, length = int(float(stated["concurrency"])), int(float(stated["isl"]))
     most = {"concurrency": clients, "unset": None}.get(told["max_running"], _first(told["max_running"]))
     if (stated.get("source_family"), stated["engine"], stated["model"]) in _ONE_WAITS and clients >= _SEEN_CLIENTS:
@@ -218,7 +221,15 @@ def _settings(kind: str, stated: Mapping[str, str], told: Mapping[str, str]) -> 
         stream_interval=_first(told["stream_interval"]) or 1,
         prefix_caching=False,
         ahead=not _behind(stated),
+        longest=_told_longest(stated),
     )
+
+
+def _told_longest(stated: Mapping[str, str]) -> int | None:
+    """Tokens of the longest request: what scripts of InferenceX tell vLLM, and no other source states."""
+    if stated["engine"] != "vllm" or stated.get("source_family") != "inferencex":
+        return None
+    return int(float(stated["isl"])) + int(float(stated["osl"]))
 
 
 def _behind(stated: Mapping[str, str]) -> bool:

@@ -8,6 +8,10 @@ import numpy as np
 Constants = Mapping[str, float]
 
 
+USUAL_LONGEST = 4096.0
+"""Tokens of the longest request that an engine is told of where nothing else is known."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSet:
     """Constants of every kind of kernel that a step may run, as one engine runs them on one chip."""
@@ -70,7 +74,8 @@ class EngineConstants:
     passes: float = 6.0
     """Times that these read or write the stream of a layer."""
     pair_time: float = 0.0
-    """Seconds more that each pair of a sequence and a head of keys takes in attention of a step, paged and unequal."""
+    """Seconds more that each pair of a sequence and a head of keys takes in attention of a captured step, whose graph
+    has launches for the longest request there may be, of the usual length; where that is told, in proportion to it."""
     state_reading: float = 0.6
     """Share of the memory's rate at which the states of recurrent layers are read and written."""
     scan_efficiency: float = 0.05

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.kernel_families import CROSSINGS, FAMILY, Kernels, Sizes
-from volvelle.estimators.serving.engine_constants import Constants, EngineConstants, KernelSet
+from volvelle.estimators.serving.engine_constants import USUAL_LONGEST, Constants, EngineConstants, KernelSet
 from volvelle.estimators.serving.products import Layers, ProductGroup, all_layers
 from volvelle.laws.kernels.recurrence import delta_rule_work, state_step_time
 from volvelle.laws.kv_cache import attended_positions, cached_heads
@@ -88,6 +88,8 @@ class Iteration:
     engine: EngineConstants = field(default_factory=EngineConstants)
     ahead: bool = True
     """Whether the next step is scheduled while one runs."""
+    longest: float = USUAL_LONGEST
+    """Tokens of the longest request that captured graphs are made for."""
     filled: bool = False
     """Whether as many micro-batches as stages are in flight: a step then takes as long as at the slowest one's pace."""
 
@@ -99,11 +101,10 @@ class Iteration:
 
     def beside(self, batch: Batch) -> dict[str, Column]:
         """All parts but attention: what the tokens of a step decide, however many were read before."""
-        layers, shape = self.layers, self.served.shape
+        layers, shape, uneven = self.layers, self.served.shape, self._uneven
         prompts, yields = batch.prompt_tokens, batch.yields
         rows = {"tokens": batch.tokens, "prompts": prompts, "decodes": batch.decoded, "yields": yields}
         found: dict[str, Column] = {}
-        uneven = self._uneven
         for group in layers.products:
             for part, time in zip(group.parts, self._products(rows, group), strict=True):
                 paced = time * (self._waiting if part == "head" else uneven)
@@ -117,9 +118,8 @@ class Iteration:
             size, chips = batch.tokens * (shape.hidden * 2.0), float(self.layout.tensor)
             found["all-reduce"] = uneven * layers.halves * self._exchange(size, chips, "all_reduce")
             if shape.qk_norm_over_heads:  # the mean squares of queries and of keys, in 32 bits
-                found["all-reduce"] += (
-                    uneven * self._attending * self._exchange(batch.tokens * 8.0, chips, "all_reduce")
-                )
+                squares = self._exchange(batch.tokens * 8.0, chips, "all_reduce")
+                found["all-reduce"] += uneven * self._attending * squares
         if self.layout.pipeline > 1:
             sent = batch.tokens * shape.hidden * 2.0 / self.layout.tensor
             found["hand-over"] = (self.layout.pipeline - 1.0) * self._exchange(sent, 2.0, "alltoall")
@@ -250,8 +250,8 @@ class Iteration:
 
     @property
     def paired(self) -> float:
-        """Seconds a sequence that attention of one layer takes more in a captured graph."""
-        return self._kept_heads * self.engine.pair_time
+        """Seconds a sequence that attention of one layer takes more in a captured graph: more for longer requests."""
+        return self._kept_heads * self.engine.pair_time * self.longest / USUAL_LONGEST
 
     @property
     def verified(self) -> int:

@@ -70,3 +70,18 @@ def test_an_engine_that_no_source_has_settings_of_is_asked_with_its_defaults_or_
     else:
         with pytest.raises(DescriptionError, match="nobody's engine"):
             run_of(asked, catalogue)
+
+
+def test_the_longest_request_is_what_scripts_tell_or_where_steps_were_timed_what_the_checkpoint_allows(
+    catalogue: Catalogue,
+) -> None:
+    told: dict[tuple[str, str], set[int | None]] = {}
+    for kind in ("closed_loop", "iterations"):
+        for row in serving_measurements(kind=kind).rows[::7]:
+            run = run_of(row, catalogue)
+            if isinstance(run, ServingRun) and row.measure in ("tpot", "latency"):
+                asked = (row.stated.get("source_family", kind), row.stated["engine"].split()[0])
+                told.setdefault(asked, set()).add(run.instance.settings.longest)
+    assert told["inferencex", "vllm"] == {2048, 9216}
+    assert told["iterations", "vllm"] == {40_960}
+    assert told["inferencex", "trtllm"] == told["aic-gap-analysis", "vllm"] == {None}

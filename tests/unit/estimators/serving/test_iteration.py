@@ -151,3 +151,15 @@ def test_norms_over_heads_of_several_chips_are_one_more_exchange_of_a_layer() ->
     more = one.parts(batch)["all-reduce"] - within.parts(batch)["all-reduce"]
     # Three exchanges in place of two; the third is of eight bytes a token.
     assert 0.3 < float(more[0] / within.parts(batch)["all-reduce"][0]) < 0.5
+
+
+def test_pairs_take_as_much_longer_as_the_longest_request_that_graphs_are_made_for() -> None:
+    one = made("qwen3-32b", "b200", tensor=1)
+    iteration = replace(one.iteration, engine=replace(one.iteration.engine, pair_time=1e-8))
+    assert isinstance(iteration, Iteration)
+    batch = decodes(16.0, 1024.0)
+    short, twice, none = (
+        float(replace(iteration, longest=times * 4096.0).seconds(batch)[0]) for times in (1.0, 2.0, 0.0)
+    )
+    assert twice - short == pytest.approx(short - none)
+    assert short - none == pytest.approx(16 * 64 * 8 * 1e-8)  # sequences, layers and heads of keys
