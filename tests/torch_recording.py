@@ -109,7 +109,9 @@ def several(step: Callable[[], None], folder: Path, steps: int) -> None:
     found.export_chrome_trace(str(folder / "steps_kineto.json"))
 
 
-def alone(folder: Path, batch: int, width: int, layers: int, repeats: int, steps: int) -> dict[str, float]:
+def alone(
+    folder: Path, batch: int, width: int, layers: int, repeats: int, steps: int, *, profiles_only: bool = False
+) -> dict[str, float]:
     torch.manual_seed(0)
     model, words = Transformer(width, layers), torch.randint(0, VOCABULARY, (batch, SEQUENCE))
     step = training_step(model, words)
@@ -120,6 +122,8 @@ def alone(folder: Path, batch: int, width: int, layers: int, repeats: int, steps
     told["step"] = min(told["step"], timed(step, repeats))
     if steps:
         several(step, folder, steps)
+    if profiles_only:
+        return told
     torch.export.save(torch.export.export(model, (words,)), str(folder / "model.pt2"))
     if find_spec("onnxscript") is None:
         return told
@@ -164,6 +168,7 @@ def main() -> None:
     ):
         asked.add_argument(f"--{name}", type=int, default=usual)
     asked.add_argument("--rates", action="store_true")
+    asked.add_argument("--profiles-only", action="store_true", help="Export no program.")
     told = asked.parse_args()
     torch.set_num_threads(1)
     found: dict[str, float] = {}
@@ -180,7 +185,15 @@ def main() -> None:
         if any(process.exitcode for process in others):
             raise SystemExit(1)
     else:
-        found = alone(told.folder, told.batch, told.width, told.layers, told.repeats, told.steps)
+        found = alone(
+            told.folder,
+            told.batch,
+            told.width,
+            told.layers,
+            told.repeats,
+            told.steps,
+            profiles_only=told.profiles_only,
+        )
     if told.rates:
         found |= rates()
     print(json.dumps(found))

@@ -259,7 +259,7 @@ ADDED = {
     "estimators/collective_flows": 690,
     "interchange/simgrid": 215,
     "workload/message_passing": 2200,
-    "interchange/mpi_traces": 720,
+    "interchange/mpi_traces": 950,
     "estimators/message_passing": 370,
     "report/mpi": 210,
     "report/documents/mpi.py": 90,

@@ -9,21 +9,30 @@ import gzip
 import io
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError, brief
 from volvelle.input_limits import read_bytes
+from volvelle.interchange.mpi_traces.event_columns import (
+    RANKS_FROM_ZERO,
+    REQUEST,
+    EventColumns,
+    event_columns,
+)
 from volvelle.workload.message_passing.calls import FIRST_COLLECTIVE, POSTED, ROOTED, Call, call_of
 from volvelle.workload.message_passing.trace import MESSAGE, MOMENT, NONE, RANKS, TAG, WORLD, MessageTrace, RankGroup
 
 LARGEST = 2**28
 """Bytes of a file, and of what a compressed one holds."""
 MOST_EVENTS = 3_000_000
+_AT_ONCE = 2**21
+"""Characters whose rows are read together."""
+_LONGEST_LINE = 10_000
 _GZIP = b"\x1f\x8b"
 _NEEDED = ("rank", "call", "partner", "bytes", "start", "end")
 _COLUMNS = ("rank", "call", "partner", "bytes", "tag", "group", "request", "start", "end", "compute")
@@ -40,7 +49,7 @@ def read_events(file: Path) -> MessageTrace:
     return _Reading(file).trace(_lines(file))
 
 
-def _lines(file: Path) -> Iterator[str]:
+def _lines(file: Path) -> TextIO:
     try:
         found = read_bytes(file, most=LARGEST)
     except FileNotFoundError:
@@ -49,13 +58,7 @@ def _lines(file: Path) -> Iterator[str]:
         found = _unpacked(found, file)
     if not found.strip():
         raise DescriptionError(f"the trace {str(file)!r} is empty; give a row for every call")
-    try:
-        text = found.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DescriptionError(
-            f"{str(file)!r} cannot be read as text in UTF-8 (byte {error.start}); give a CSV of events"
-        ) from None
-    return iter(io.StringIO(text, newline=None))
+    return io.TextIOWrapper(io.BytesIO(found), encoding="utf-8-sig", newline=None)
 
 
 def _unpacked(found: bytes, file: Path) -> bytes:
@@ -75,6 +78,8 @@ class _Reading:
     def __init__(self, file: Path) -> None:
         self.file = str(file)
         self.number = 0
+        self.read = 0
+        """Lines before those that are looked at."""
         self.ranks = 0
         self.groups: dict[str, tuple[int, ...]] = {}
         self.left_out: dict[str, int] = {}
@@ -95,18 +100,16 @@ class _Reading:
     def wrong(self, found: str, cure: str) -> DescriptionError:
         return DescriptionError(f"{self.file!r}, line {self.number}: {found}; {cure}")
 
-    def trace(self, lines: Iterator[str]) -> MessageTrace:
+    def trace(self, lines: TextIO) -> MessageTrace:
         columns: list[str] = []
-        for number, line in enumerate(lines, 1):
-            self.number = number
-            if line.startswith("#"):
-                self._head(line.strip())
-            elif line.strip():
-                cells = self._cells(line)
-                if columns:
-                    self._row(columns, cells)
-                else:
-                    columns = self._columns(cells)
+        while block := self._block(lines, whole=bool(columns)):
+            numbers, text = self._without_heads(block)
+            if text and columns:
+                self._rows(columns, numbers, text)
+            elif text:
+                self.number = numbers[0]
+                columns = self._columns(self._cells(text))
+            self.read += block.count("\n")
         if not self.rows:
             raise DescriptionError(f"the trace {self.file!r} has no events; give a row for every call")
         if self.open:
@@ -119,7 +122,7 @@ class _Reading:
         return self._gathered()
 
     def _cells(self, line: str) -> list[str]:
-        if len(line) > 10_000:
+        if len(line) > _LONGEST_LINE:
             raise self.wrong(f"it has {len(line):,} characters", "write a row a call")
         if '"' not in line:
             return line.split(",")  # a fifth of the time
@@ -160,6 +163,80 @@ class _Reading:
             word, _, count = rest.rpartition(" ")
             self.left_out[word or rest] = self._number(count, int, MESSAGE, "a count of calls") if word else 1
 
+    def _block(self, lines: TextIO, *, whole: bool) -> str:
+        """The next lines."""
+        try:
+            return (lines.read(_AT_ONCE) if whole else "") + lines.readline()
+        except UnicodeDecodeError:
+            raise DescriptionError(
+                f"{self.file!r} cannot be read as text in UTF-8 (below line {self.read}); give a CSV of events"
+            ) from None
+
+    def _without_heads(self, block: str) -> tuple[Sequence[int], str]:
+        """Numbers of lines that are rows, and these rows; what lines with # tell is kept."""
+        first = self.read + 1
+        if "#" not in block and "\n\n" not in block and not block[0].isspace():
+            rows = block.removesuffix("\n")
+            return range(first, first + rows.count("\n") + 1), rows
+        numbers, kept = [], []
+        for self.number, line in enumerate(block.split("\n"), first):
+            if line.startswith("#"):
+                self._head(line.strip())
+            elif line.strip():
+                numbers.append(self.number)
+                kept.append(line)
+        return numbers, "\n".join(kept)
+
+    def _rows(self, columns: list[str], numbers: Sequence[int], text: str) -> None:
+        """All at once, and one by one where one of them may be wrong, which then says how."""
+        found = event_columns(text, columns, self._group)
+        if found is None or self.rows + len(numbers) > MOST_EVENTS or not self._taken(found, numbers):
+            for self.number, line in zip(numbers, text.split("\n"), strict=True):
+                if line.strip():
+                    self._row(columns, self._cells(line))
+
+    def _taken(self, found: EventColumns, numbers: Sequence[int]) -> bool:
+        """Whether no rank starts a call before its last ended; if so, the rows are kept."""
+        order = np.argsort(found.rank, kind="stable")
+        rank, start, end = found.rank[order], found.start[order], found.end[order]
+        first = np.flatnonzero(np.diff(rank, prepend=-1))
+        before = np.roll(end, 1)
+        before[first] = [self.ended.get(number, 0.0) for number in rank[first].tolist()]
+        if (start < before - _OVERLAP).any():
+            return False
+        compute = np.empty_like(found.compute)
+        compute[order] = np.where(found.compute[order] < 0.0, np.maximum(start - before, 0.0), found.compute[order])
+        waited = np.full(len(numbers), NONE, dtype=np.int64)
+        asked = np.flatnonzero(found.request != NONE)
+        waits, row = (found.call[asked] == Call.WAIT).tolist(), self.rows
+        keys = zip(found.rank[asked].tolist(), found.request[asked].tolist(), strict=True)
+        ended = []
+        for place, key, wait in zip(asked.tolist(), keys, waits, strict=True):
+            if wait is not (key in self.open):
+                self.number = numbers[place]
+                raise self._not_in_order(key, waits=wait)
+            if wait:
+                ended.append(self.open.pop(key))
+            else:
+                self.open[key] = row + place
+        waited[found.call == Call.WAIT] = ended
+        self.ended.update(zip(rank[first].tolist(), np.append(end[first[1:] - 1], end[-1]).tolist(), strict=True))
+        whole = (found.rank, found.call, found.partner, found.size, found.tag, found.group, waited, numbers)
+        self.whole_rows.frombytes(np.column_stack(whole).astype(np.int64).tobytes())
+        self.real_rows.frombytes(np.column_stack((found.start, found.end, compute)).tobytes())
+        return True
+
+    def _group(self, name: str) -> int:
+        return self.names.setdefault(name or WORLD, len(self.names))
+
+    def _not_in_order(self, key: tuple[int, int], *, waits: bool) -> DescriptionError:
+        rank, request = key
+        if waits:
+            return self.wrong(
+                f"rank {rank} waits for request {request}, which is not open", "post it above, by isend or irecv"
+            )
+        return self.wrong(f"request {request} of rank {rank} is still open", "wait for it first, or number it anew")
+
     def _row(self, columns: list[str], cells: list[str]) -> None:
         if len(cells) != len(columns):
             raise self.wrong(f"it has {len(cells)} cells, and there are {len(columns)} columns", "mend the row")
@@ -178,27 +255,21 @@ class _Reading:
             )
             raise self.wrong(f"the call {brief(row['call'])} is not known", cure)
         rank = self._number(row["rank"], int, RANKS_FROM_ZERO, "rank")
-        partner, tag, group, waited = NONE, 0, 0, NONE
+        partner, tag, waited = NONE, 0, NONE
         if call < FIRST_COLLECTIVE and call is not Call.WAIT:
             partner = self._number(row["partner"], int, RANKS_FROM_ZERO, f"partner of {call.word}")
             tag = self._number(row.get("tag") or "0", int, TAG, "tag")
         elif call in ROOTED:
             partner = self._number(row["partner"], int, RANKS_FROM_ZERO, f"partner (the root) of {call.word}")
-        group = self.names.setdefault(row.get("group") or WORLD, len(self.names))
-        if call in POSTED:
+        group = self._group(row.get("group", ""))
+        if call in POSTED or call is Call.WAIT:
             key = rank, self._number(row.get("request", ""), int, REQUEST, f"request of {call.word}")
-            if key in self.open:
-                raise self.wrong(
-                    f"request {key[1]} of rank {rank} is still open", "wait for it first, or number it anew"
-                )
-            self.open[key] = self.rows
-        elif call is Call.WAIT:
-            key = rank, self._number(row.get("request", ""), int, REQUEST, "request of wait")
-            if key not in self.open:
-                raise self.wrong(
-                    f"rank {rank} waits for request {key[1]}, which is not open", "post it above, by isend or irecv"
-                )
-            waited = self.open.pop(key)
+            if (call is Call.WAIT) is not (key in self.open):
+                raise self._not_in_order(key, waits=call is Call.WAIT)
+            if call is Call.WAIT:
+                waited = self.open.pop(key)
+            else:
+                self.open[key] = self.rows
         size = 0 if call is Call.WAIT else self._number(row["bytes"] or "0", int, MESSAGE, "bytes")
         start = self._number(row["start"], float, MOMENT, "start")
         end = self._number(row["end"], float, MOMENT, "end")
@@ -218,7 +289,7 @@ class _Reading:
 
     def _number(self, text: str, kind: Callable[[str], Kind], domain: NumberDomain, what: str) -> Kind:
         try:
-            found = kind(text) if len(text) < 40 else None
+            found: Kind | None = kind(text)
         except ValueError:
             found = None
         if found is None or not domain.least <= found <= domain.most:  # NaN is in no order
@@ -282,10 +353,6 @@ class _Reading:
                     f"{trace.where(int(bad[0]))}: it or its partner is not in group {group.name!r}; add the rank to "
                     f"its line '# group {group.name}:'"
                 )
-
-
-RANKS_FROM_ZERO = NumberDomain(0, RANKS.most - 1, whole=True)
-REQUEST = NumberDomain(0, 2**62, whole=True)
 
 
 # -- out ---------------------------------------------------------------------------------------------------------------
