@@ -192,7 +192,9 @@ class Calibrations:
             values = self.software.applied(values, _IDEAL, chip.family, element)
         if self.errors is not None and not self.lone and not self._own(chip, element):
             left = self.errors.left(chip.family, element, self.stack)
-            values["step_error"] = self.errors.on(left, chip.family, stated=values.get("step_error"))
+            values["step_error"] = self.errors.on(
+                left, chip.family, stated=values.get("step_error"), named=bool(self.stack)
+            )
         set_here = {
             name: float(value) for name, value in self.chosen.items() if name in figures and np.ndim(value) == 0
         }
@@ -205,7 +207,8 @@ class Calibrations:
             return StepError(factor=self.constants(chip, element).step_error)
         left = self.errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
         stated = replace(self, errors=None).constants(chip, element).step_error
-        return StepError(factor=self.errors.on(left, chip.family, stated=stated), left=left, of=self.errors)
+        factor = self.errors.on(left, chip.family, stated=stated, named=bool(self.stack))
+        return StepError(factor=factor, left=left, of=self.errors)
 
     def _own(self, chip: Chip, element: str) -> bool:
         """Whether runs of one's own say how far steps are off."""

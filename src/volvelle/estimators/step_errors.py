@@ -55,16 +55,19 @@ class StepErrors:
             found[SIZE] = log2(chips / largest)
         return found
 
-    def on(self, left: Mapping[str, float], family: str, *, stated: float | None = None) -> float | None:
+    def on(
+        self, left: Mapping[str, float], family: str, *, stated: float | None = None, named: bool = True
+    ) -> float | None:
         """One standard deviation as a factor, of a question that leaves in these ways.
 
-        On chips that nothing ran on, at least as `stated` of them; None: nothing is.
+        On chips that nothing ran on it is as `stated` of them; with software that is `named`, which runs on other chips
+        fitted, at least as on any such chips. None: nothing is stated.
         """
         found = self.beside(left, self.inside.get(family, self.anywhere))
         if CHIP not in left:
             return found
         rest = {way: steps for way, steps in left.items() if way != CHIP}
-        return None if stated is None else max(found, self.beside(rest, stated))
+        return max(found, self.beside(rest, stated)) if named and stated is not None else stated
 
     def beside(self, left: Mapping[str, float], error: float) -> float:
         """An error, and what leaving in these ways adds to it."""

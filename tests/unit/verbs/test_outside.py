@@ -28,15 +28,15 @@ def test_leaving_in_two_ways_is_refused_with_what_brings_it_back_and_answered_an
     answer = volvelle.estimate("llama3-8b", zero=3, anyway=True, catalogue=catalogue, **UNSEEN)
     span = answer.estimate.ranges["time"]
     assert span.high > WIDEST * span.low
-    assert answer.outside_calibration == ("chip", "software")
+    assert answer.basis.outside == ("chip", "software")
     planned = volvelle.plan("llama3-8b", anyway=True, catalogue=catalogue, **UNSEEN)
-    assert planned.outside_calibration == ("chip", "software")
+    assert planned.basis.outside == ("chip", "software")
 
 
 @pytest.mark.parametrize("changed", [{"on": "dgx-h100/8"}, {"stack": "megatron-deepspeed"}, {"stack": ""}])
 def test_any_way_back_is_enough(catalogue: Catalogue, changed: dict[str, str]) -> None:
     answer = volvelle.estimate("llama3-8b", zero=3, catalogue=catalogue, **{**UNSEEN, **changed})
-    assert len(answer.outside_calibration) == 1
+    assert len(answer.basis.outside) == 1
 
 
 def test_a_machine_whose_rates_are_all_stated_with_spreads_is_answered(catalogue: Catalogue) -> None:
@@ -56,7 +56,7 @@ def test_a_machine_whose_rates_are_all_stated_with_spreads_is_answered(catalogue
     with pytest.raises(OutsideDomainError):
         volvelle.estimate("llama3-8b", **{**question, "on": machine})
     answer = volvelle.estimate("llama3-8b", **{**question, "on": hypothetical})
-    assert len(answer.outside_calibration) == 2
+    assert len(answer.basis.outside) == 2
     assert answer.estimate.time_range is not None
     assert answer.estimate.time_range.high > WIDEST * answer.estimate.time_range.low
 

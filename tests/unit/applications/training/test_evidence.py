@@ -37,12 +37,12 @@ def test_estimate_plan_and_explore_rest_on_the_same_rows_of_the_same_machine(tmp
 
 def test_a_family_without_runs_has_no_rows_behind_it_and_its_sentence_says_so() -> None:
     catalogue = volvelle.Catalogue()
-    basis = range_basis(catalogue.cluster("sn30-node/8"), "bf16")
+    basis = range_basis(catalogue.cluster("sn30-node/8"), "bf16", mixture=False, chips=8)
     assert basis.model_error is None
     assert not basis.calibrated
     assert basis.weakest_evidence in WORDS
     assert "no run on this family" in range_words(basis)
-    known = range_basis(catalogue.cluster("dgx-h100/8"), "bf16")
+    known = range_basis(catalogue.cluster("dgx-h100/8"), "bf16", mixture=False, chips=8)
     assert known.model_error is not None
     assert f"{known.model_error.rows:,} calibration runs" in range_words(known)
 
