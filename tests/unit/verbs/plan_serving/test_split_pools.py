@@ -22,7 +22,7 @@ FEW = {"pp": 1, "max_batched_tokens": 8192, "max_seqs": 256}
 LOADS = {
     "poisson 40/s": "p99 ttft 600 ms, p99 tpot 10 ms",
     "gamma 25/s 0.5": "p95 ttft 300 ms, mean tpot 9 ms, p99 e2el 3 s",
-    "closed 24": "p90 ttft 400 ms, p99 tpot 9 ms",
+    "closed 24": "p90 ttft 150 ms, p99 tpot 9 ms",
 }
 
 BOTH = "poisson 40/s", "p99 ttft 600 ms, p99 tpot 16 ms"
