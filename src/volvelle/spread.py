@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Self, final
 
@@ -213,6 +214,16 @@ def student(quantiles: NDArray[np.float64] | float, freedom: float) -> NDArray[n
         root = np.sqrt(4.0 * shares * (1.0 - shares))
         reach = 2.0 * np.sqrt(np.maximum(np.cos(np.arccos(np.minimum(root, 1.0)) / 3.0) / root - 1.0, 0.0))
         return np.asarray(np.sign(shares - 0.5) * reach)
+    return np.asarray(_halved(float(shares), freedom)) if shares.ndim == 0 else _by_halving(shares, freedom)
+
+
+@lru_cache(maxsize=1024)
+def _halved(share: float, freedom: float) -> float:
+    """At one quantile: the same few are asked for again and again."""
+    return float(_by_halving(np.asarray(share), freedom))
+
+
+def _by_halving(shares: NDArray[np.float64], freedom: float) -> NDArray[np.float64]:
     constant = 2.0 * math.exp(math.lgamma((freedom + 1.0) / 2.0) - math.lgamma(freedom / 2.0)) / math.sqrt(math.pi)
 
     def held(reach: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -269,10 +269,16 @@ def fitted_constants(
     )
 
 
-def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) -> StepError:
-    """How far a whole step on a machine may be off, and in which ways it leaves what runs tell of."""
+def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> StepError:
+    """How far a whole step on a machine may be off, and in which ways it leaves what runs tell of.
+
+    Without a layout, of one on all its chips.
+    """
     return calibrations_of(cluster).step_error(
-        cluster.chip, step.element, mixture=EXPERT_DIM in step.model.sizes, chips=mapping.chips
+        cluster.chip,
+        step.element,
+        mixture=EXPERT_DIM in step.model.sizes,
+        chips=cluster.accelerators if mapping is None else mapping.chips,
     )
 
 

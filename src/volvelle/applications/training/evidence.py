@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from math import log
 
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
-from volvelle.estimators.calibration import calibrations_of, fitted_constants
+from volvelle.estimators.calibration import calibrations_of, fitted_constants, step_error
 from volvelle.estimators.stack import FACTORED, Stack
 from volvelle.estimators.step_errors import CHIP, StepError
-from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
 from volvelle.quantities import format as written
@@ -115,13 +114,11 @@ class RangeBasis:
 
 def step_basis(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> RangeBasis:
     """What the range of a step on a machine rests on; without a layout, of one on all its chips."""
-    chips = cluster.accelerators if mapping is None else mapping.chips
-    return range_basis(cluster, step.element, mixture=EXPERT_DIM in step.model.sizes, chips=chips)
+    return range_basis(cluster, step.element, step_error(cluster, step, mapping))
 
 
-def range_basis(cluster: Cluster, element: str, *, mixture: bool, chips: int) -> RangeBasis:
-    """The same, of a kind of model."""
-    error = calibrations_of(cluster).step_error(cluster.chip, element, mixture=mixture, chips=chips)
+def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
+    """The same, of a step that may be off so far."""
     return RangeBasis(
         weakest_evidence=Figure.weakest(*(used.figure for used in training_inputs(cluster, element))).word,
         calibrated=error.factor is not None,

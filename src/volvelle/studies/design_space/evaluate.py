@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.errors import MappingError, OutsideDomainError
-from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.calibration import step_error
 from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UNVALIDATED, TableEstimator, UnderUncertainty
@@ -294,7 +294,7 @@ class Evaluator:
             worked=worked,
             chips=float(cluster.accelerators),
             cost_breakdown=priced,
-            doubt=_step_doubt(case.forms, cluster),
+            doubt=_step_doubt(case.forms, case.steps, cluster),
             failures=self.failures,
             rent=self.study.form.costs.rent,
         )
@@ -392,9 +392,11 @@ class Evaluator:
         return self._layouts[key]
 
 
-def _step_doubt(forms: Sequence[WorkloadForm], cluster: Cluster) -> float:
+def _step_doubt(forms: Sequence[WorkloadForm], steps: Sequence[TrainingStep | None], cluster: Cluster) -> float:
     """In the time of a step, one standard deviation as a factor: as stated with a pace, or of the model on the chip."""
     if forms and forms[0].pace is not None:
         return forms[0].pace.error_factor
-    known = fitted_constants(cluster, forms[0].element).step_error if forms else None
-    return float(np.max(known)) if known is not None and np.all(known) else UNVALIDATED
+    step = next((each for each in steps if each is not None), None)
+    if step is None:
+        return UNVALIDATED
+    return float(np.max(step_error(cluster, step).or_else(UNVALIDATED)))

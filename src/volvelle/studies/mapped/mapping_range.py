@@ -1,7 +1,7 @@
 """Where the time and the memory of a mapping lie when the machine's numbers and the model itself are in doubt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from volvelle.applications.training.evidence import RangeBasis, range_basis, ste
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Range
 from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import MODEL, UNVALIDATED, UnderUncertainty, model_error_column, range_of, sampled
 from volvelle.quantities import Number
@@ -42,7 +43,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
         basis = step_basis(cluster, plan.workload, plan.mapping)
         found = UnderUncertainty(estimator=ClosedForm()).estimate(plan.workload, cluster, plan.mapping)
         return MappingRange(basis=basis, ranges=found.ranges, fits=found.fits)
-    basis = range_basis(cluster, element, mixture=False, chips=cluster.accelerators)
+    basis = range_basis(cluster, element, StepError(factor=None))
     sampler = Stratified(_SAMPLES)
     variants, varied = sampled(cluster, sampler=sampler)
     before, after = (SustainedRates.of(machine, element, software=False) for machine in (cluster, variants))
@@ -52,7 +53,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     # Stages that wait do so for others, which are slower by as much.
     column = plan.time * (slower / busy if busy else 1.0) * model_error_column(UNVALIDATED, sampler)
     time = range_of(column, level=_LEVEL, varied=(*varied, MODEL)).holding(plan.time)
-    return MappingRange(basis=replace(basis, calibrated=False, model_error=None, outside=()), ranges={"time": time})
+    return MappingRange(basis=basis, ranges={"time": time})
 
 
 def _rate(part: Contribution, plan: MappedPlan, machine: SustainedRates) -> Number:

@@ -34,6 +34,7 @@ def test_products_that_are_small_or_that_memory_binds_tell_nothing(
     assert sustained_ratio(catalogue.cluster("dgx-h100/8"), "bf16", m=m, n=n, k=k, seconds=1.0) is None
 
 
+@pytest.mark.long
 def test_the_file_holds_what_calibration_rows_say(catalogue: Catalogue) -> None:
     rows = calibration_rows(kernel_measurements(), shipped=True).rows
     known = own_runs_spread()

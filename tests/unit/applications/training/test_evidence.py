@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 import volvelle
-from volvelle import DescriptionError
-from volvelle.applications.training.evidence import range_basis
+from volvelle import Catalogue, DescriptionError, TrainingStep, transformer
+from volvelle.applications.training.evidence import step_basis
 from volvelle.report.documents.document import json_text
 from volvelle.report.range_words import range_words
 from volvelle.spread import Evidence
 
+GPT2 = TrainingStep(model=transformer(Catalogue().model("gpt2")), batch=64)
 WORDS = [grade.word for grade in Evidence]
 
 
@@ -37,12 +38,12 @@ def test_estimate_plan_and_explore_rest_on_the_same_rows_of_the_same_machine(tmp
 
 def test_a_family_without_runs_has_no_rows_behind_it_and_its_sentence_says_so() -> None:
     catalogue = volvelle.Catalogue()
-    basis = range_basis(catalogue.cluster("sn30-node/8"), "bf16", mixture=False, chips=8)
+    basis = step_basis(catalogue.cluster("sn30-node/8"), GPT2)
     assert basis.model_error is None
     assert not basis.calibrated
     assert basis.weakest_evidence in WORDS
     assert "no run on this family" in range_words(basis)
-    known = range_basis(catalogue.cluster("dgx-h100/8"), "bf16", mixture=False, chips=8)
+    known = step_basis(catalogue.cluster("dgx-h100/8"), GPT2)
     assert known.model_error is not None
     assert f"{known.model_error.rows:,} calibration runs" in range_words(known)
 
