@@ -67,7 +67,10 @@ class StepErrors:
         if CHIP not in left:
             return found
         rest = {way: steps for way, steps in left.items() if way != CHIP}
-        return max(found, self.beside(rest, stated)) if named and stated is not None else stated
+        if stated is None:
+            return None
+        told = self.beside(rest, stated)
+        return max(found, told) if named else told
 
     def beside(self, left: Mapping[str, float], error: float) -> float:
         """An error, and what leaving in these ways adds to it."""

@@ -21,7 +21,7 @@ from volvelle.estimators.calibration import (
 from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
-from volvelle.estimators.step_errors import StepError
+from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.estimators.step_inputs import load_column, memory_column
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
@@ -355,7 +355,7 @@ class UnderUncertainty(TrainingEstimator):
             inputs=(*varied, *loads),
             held=held,
             model="the model, by calibration runs"
-            if known.factor is not None
+            if known.factor is not None and CHIP not in known.left
             else "the model, not calibrated on this family",
         )
         own = {

@@ -10,9 +10,10 @@ def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
     if not basis.calibrated:
         nor = [way for way in basis.outside if way != CHIP]
         beside = f" No run is like it in {' and '.join(nor)} either, which widens the range more." if nor else ""
+        taken = "by a third itself" if basis.stated is None else f"by a factor of {basis.stated:.2f}, as stated of them"
         return (
             f"The range covers {weakest}; no run on this family of chips was there to calibrate the model, so it "
-            f"is taken to be off by a third itself.{beside}"
+            f"is taken to be off {taken}.{beside}"
         )
     told, outside = basis.model_error, " and ".join(basis.outside)
     beyond = f" No run is like it in {outside}, which widens the range." if outside else ""

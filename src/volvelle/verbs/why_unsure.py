@@ -18,6 +18,7 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices
 from volvelle.estimators.sobol_points import ScrambledSobol
+from volvelle.estimators.step_errors import CHIP
 from volvelle.estimators.step_inputs import load_column
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, UNVALIDATED, sampled
@@ -176,6 +177,13 @@ def _own_error(
     error = step_error(asked.cluster, asked.step, asked.mapping)
     if error.factor is None:
         return log(error.or_else(UNVALIDATED)), MODEL, "nothing: no calibration run is on chips of this family"
+    if error.of is None or CHIP in error.left:
+        rests = (
+            "runs of one's own"
+            if error.of is None
+            else "what is stated of the chip: no calibration run is on its family"
+        )
+        return float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
     regime = model_error("training", asked.cluster.chip.family)
     rests = f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
     return float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests

@@ -148,6 +148,13 @@ def recovery_policy(
             if tiered
             else f"a share of failures that are survived is stated, but recovery is {way}; make it two-tier"
         )
+    for name, value in {"storage_stall": storage_stall, "storage_restart": storage_restart}.items():
+        if value is not None and not tiered:
+            raise DescriptionError(f"{name} is of storage behind a memory, but recovery is {way}; make it two-tier")
+    if replicas > 1 and way != "elastic":
+        raise DescriptionError(f"{replicas} replicas restart alone, but recovery is {way}; make it elastic")
+    if write is not None and tiered:
+        raise DescriptionError("a write goes on behind the work, but both tiers of two stall it; give their stalls")
     usual = stored = time_prior("restart", "automated")
     detection = stated_share("megascale", "detection_of_restart").value
     if way in ("memory", "two-tier"):

@@ -76,9 +76,11 @@ class Circumstances:
     @property
     def _best_tiers(self) -> tuple[Seconds, Seconds]:
         assert self.storage_stall is not None, "there are two tiers"
-        return best_two_tier(
+        memory, storage = best_two_tier(
             self.between, survived=self.survived, memory_stall=self.stall, storage_stall=self.storage_stall
         )
+        # A checkpoint that costs nothing is made every second.
+        return np.where(np.asarray(memory) > 0.0, memory, 1.0), np.where(np.asarray(storage) > 0.0, storage, 1.0)
 
     @property
     def segments(self) -> Number:
@@ -202,7 +204,8 @@ def _tiered_variance(run: Circumstances) -> Number:
     """By the number of failures and how far each throws back: somewhere in its period, evenly."""
 
     def squared(restart: Seconds, period: Seconds) -> Number:
-        return np.asarray(restart) ** 2 + np.asarray(restart) * period + np.asarray(period) ** 2 / 3.0
+        still = np.asarray(restart) + run.downtime
+        return still**2 + still * period + np.asarray(period) ** 2 / 3.0
 
     memory = np.asarray(run.chosen) + run.stall
     storage = run.segments * memory + np.asarray(run.storage_stall, dtype=float)
@@ -216,7 +219,9 @@ def chance_variance(run: Circumstances) -> Number:
     if run.storage_stall is not None:
         return _tiered_variance(run)
     if run.alone:
-        return np.asarray(run.productive * np.asarray(run.rate) * run.stood_still**2 / run.left**2)
+        return np.asarray(
+            run.productive * np.asarray(run.rate) * (run.stood_still + run.downtime / run.replicas) ** 2 / run.left**2
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         found = run_variance(
             run.productive,

@@ -106,6 +106,8 @@ class RangeBasis:
     """Grade of the weakest number of the machine that the answer rests on."""
     calibrated: bool
     """Whether runs on such chips taught how far the model is off."""
+    stated: float | None
+    """Where none did: what the catalogue states of the chip's error; None: nothing, and a third is taken."""
     model_error: ModelErrorRegime | None
     """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
     outside: tuple[str, ...] = ()
@@ -121,7 +123,8 @@ def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
     """The same, of a step that may be off so far."""
     return RangeBasis(
         weakest_evidence=Figure.weakest(*(used.figure for used in training_inputs(cluster, element))).word,
-        calibrated=error.factor is not None,
+        calibrated=error.factor is not None and CHIP not in error.left,
+        stated=error.factor if CHIP in error.left else None,
         model_error=_model_error(error, cluster.chip.family),
         outside=tuple(error.left) if error.of is not None else (),
     )

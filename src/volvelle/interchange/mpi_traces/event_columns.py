@@ -83,7 +83,7 @@ class _Cells:
         if '"' in text:
             lines = text.split("\n")
             rows = list(csv.reader(lines, strict=True))
-            if len(rows) != len(lines):
+            if len(rows) != len(lines) or any(len(row) != len(columns) for row in rows):
                 raise ValueError
             text = "\n".join(map(",".join, rows))
         self._raw = text.encode() + b"\n"

@@ -51,13 +51,15 @@ def best_two_tier(
     $$ T = T^*(M/s,\; C_1),\quad L = T^*\bigl(M/(1-s),\; C_2\bigr) $$
 
     T* is the best interval of one tier. Assumes stalls that are short against the time between failures: within a
-    thousandth of the best of both by search there. Where no failure goes back to a tier, its interval is none.
+    thousandth of the best of both by search there. Where no failure goes back to a tier, its interval is none. Where
+    storage would be written more often than memory, every checkpoint is in both, and both have T*(M, C₁ + C₂).
     """
     share = np.asarray(survived, dtype=float)
     with np.errstate(divide="ignore"):
         memory = best_interval(np.asarray(between) / share, memory_stall)
         storage = best_interval(np.asarray(between) / (1.0 - share), storage_stall)
-    return np.asarray(np.minimum(memory, storage)), storage
+        both = best_interval(between, np.asarray(memory_stall) + storage_stall)
+    return np.asarray(np.where(storage < memory, both, memory)), np.asarray(np.where(storage < memory, both, storage))
 
 
 def _segment(length: Number, mean: Number, survived: Number, back: Number) -> tuple[Number, Number]:

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.errors import MappingError, OutsideDomainError
-from volvelle.estimators.calibration import step_error
 from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import UNVALIDATED, TableEstimator, UnderUncertainty
+from volvelle.estimators.uncertainty import TableEstimator, UnderUncertainty
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import MappingTable
@@ -32,6 +31,7 @@ from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
 from volvelle.studies.design_space.paced_work import paced_work
 from volvelle.studies.design_space.planned_work import planned_work
 from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
+from volvelle.studies.design_space.step_doubt import step_doubt
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
@@ -294,7 +294,7 @@ class Evaluator:
             worked=worked,
             chips=float(cluster.accelerators),
             cost_breakdown=priced,
-            doubt=_step_doubt(case.forms, case.steps, cluster),
+            doubt=step_doubt(case.forms, case.steps, cluster),
             failures=self.failures,
             rent=self.study.form.costs.rent,
         )
@@ -390,13 +390,3 @@ class Evaluator:
             except MappingError:
                 self._layouts[key] = None
         return self._layouts[key]
-
-
-def _step_doubt(forms: Sequence[WorkloadForm], steps: Sequence[TrainingStep | None], cluster: Cluster) -> float:
-    """In the time of a step, one standard deviation as a factor: as stated with a pace, or of the model on the chip."""
-    if forms and forms[0].pace is not None:
-        return forms[0].pace.error_factor
-    step = next((each for each in steps if each is not None), None)
-    if step is None:
-        return UNVALIDATED
-    return float(np.max(step_error(cluster, step).or_else(UNVALIDATED)))

@@ -249,7 +249,10 @@ def _preemptions(
             )
         return None
     if spot and not (isinstance(rent, str) and plainly(rent) in clouds()):
-        raise DescriptionError(f"spot is a price of a cloud; give rent as one of {', '.join(clouds())}, or in dollars")
+        raise DescriptionError(
+            f"spot is a price of a cloud; give rent as one of {', '.join(clouds())}, or leave spot out and give "
+            "your own price of it as rent, like '1.5 USD/h'"
+        )
     return GAP.read(every, "preempted_every")
 
 
@@ -262,7 +265,10 @@ def _prices(
     if isinstance(rent, str) and plainly(rent) in clouds():
         offer = cloud_rent(chip, rent)
         if spot and offer.spot is None:
-            raise DescriptionError(f"no spot price of {chip} at {offer.cloud} is known; give one, like '1.5 USD/h'")
+            raise DescriptionError(
+                f"no spot price of {chip} at {offer.cloud} is known; leave spot out and give yours as rent, "
+                "like '1.5 USD/h'"
+            )
         middle = offer.spot if spot and offer.spot is not None else offer.dollars_per_hour
         found.append(
             HourlyPrice(

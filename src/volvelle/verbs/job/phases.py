@@ -11,7 +11,8 @@ from volvelle.domains import STEP_TIME, TOKENS
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.interchange.phases_file import PhaseForm, read_phases_form
-from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.mapping.parallelism import CHOICES, ParallelMapping
+from volvelle.quantities import SECONDS, show
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import estimate
 from volvelle.verbs.job.answer import TimedPhase
@@ -52,7 +53,17 @@ def timed_phases(
         own = {**asked, **own}
         laid = choices
         if phase.layout:
-            laid, own = read_layout_words(phase.layout), {**own, "mapping": None}
+            if given is not None and phase.step is None:
+                raise DescriptionError(
+                    f"phase {place} states a layout, {phase.layout!r}, and a step of {show(given, SECONDS)} is given "
+                    "for all; state the step in the phase, or leave one of the two out"
+                )
+            words = read_layout_words(phase.layout)
+            left = sorted({choice.name for choice in CHOICES} & set(choices) - set(words))
+            if left:
+                notes.append(f"phase {place} has its own layout: {', '.join(left)} as asked is of the others alone")
+            rest = {name: value for name, value in choices.items() if name not in left}
+            laid, own = {**rest, **words}, {**own, "mapping": None}
         run, mapping, said = _timed(
             model,
             cluster=cluster,

@@ -56,7 +56,7 @@ def own_products(rows: Sequence[LoggedGemm], cluster: Cluster, element: str | No
         ratio = sustained_ratio(cluster, kind, seconds=row.seconds, **sizes)
         if ratio is not None:
             ratios.append(ratio)
-            narrow = element_bytes(kind) < _NARROW
+            narrow = narrow or element_bytes(kind) < _NARROW
     if not ratios:
         return None
     known = own_runs_spread().narrow_products if narrow else own_runs_spread().products

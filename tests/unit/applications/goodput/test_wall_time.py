@@ -94,3 +94,19 @@ def test_replicas_that_are_seldom_thrown_back_write_seldom() -> None:
     half, best, double = flatness(alone)
     assert best >= max(half, double)
     assert float(np.asarray(alone.chosen)) == pytest.approx(5 * float(np.asarray(RUN.chosen)), rel=0.05)
+
+
+@pytest.mark.parametrize("free", ["stall", "storage_stall"])
+def test_two_tiers_with_a_checkpoint_that_costs_nothing_have_a_time(free: str) -> None:
+    run = Circumstances(
+        work=30 * DAY, rate=1 / DAY, restart=300.0, stall=2.0, survived=0.9, storage_stall=60.0, storage_restart=900.0
+    )
+    found = float(np.asarray(ettr_of(replace(run, **{free: 0.0}))))
+    assert float(np.asarray(ettr_of(run))) <= found <= 1.0
+
+
+@pytest.mark.parametrize("way", [{"replicas": 2.0}, {"survived": 0.9, "storage_stall": 60.0, "storage_restart": 900.0}])
+def test_waiting_for_capacity_is_in_the_variance_too(way: dict[str, float]) -> None:
+    run = Circumstances(work=30 * DAY, rate=1 / DAY, restart=600.0, stall=2.0, **way)
+    waits = replace(run, downtime=7200.0)
+    assert float(np.asarray(chance_variance(waits))) > 4.0 * float(np.asarray(chance_variance(run)))

@@ -98,3 +98,9 @@ def test_a_bad_row_is_named_by_its_line_wherever_it_stands(tmp_path: Path, monke
         said = answer(tmp_path / "trace.csv", bad)
         assert isinstance(said, str)
         assert f"line {place + 4}: the call 'put' is not known" in said
+
+
+def test_a_quoted_cell_with_commas_does_not_stand_for_those_that_a_row_lacks() -> None:
+    columns = ["rank", "call", "partner", "bytes", "start", "end"]
+    assert event_columns('0,bcast,"1,8",0,1', columns, lambda _: 0) is None
+    assert event_columns("0,bcast,1,8,0,1", columns, lambda _: 0) is not None

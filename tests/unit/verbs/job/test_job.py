@@ -166,6 +166,17 @@ def test_ages_of_ones_own_file_go_first(tmp_path: Path) -> None:
         volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
 
 
+def test_a_layout_of_a_phase_keeps_what_is_trained_and_says_what_it_leaves() -> None:
+    phases = [{"tokens": "1B", "layout": "tp2"}]
+    asked = {"on": "dgx-h100/8", "batch": 64, "phases": phases}
+    adapted, whole = volvelle.job("llama3-8b", **asked, lora=16), volvelle.job("llama3-8b", **asked)  # type: ignore[arg-type]
+    assert adapted.phases[0].run.step < 0.95 * whole.phases[0].run.step
+    told = volvelle.job("llama3-8b", **asked, zero=3).notes  # type: ignore[arg-type]
+    assert any("zero as asked is of the others alone" in note for note in told)
+    with pytest.raises(DescriptionError, match="states a layout, 'tp2', and a step of"):
+        volvelle.job("llama3-8b", **asked, step="6 s")  # type: ignore[arg-type]
+
+
 def test_phases_add_up_and_each_has_its_own_step(tmp_path: Path) -> None:
     file = tmp_path / "phases.yaml"
     long = "{name: long, tokens: 100B, sequence: 32768, batch: 128, layout: tp8 cp2}"
