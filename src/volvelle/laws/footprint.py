@@ -17,6 +17,17 @@ def weight_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: 
     return parameters * each / np.where(zero >= 3, data_parallel, 1.0)
 
 
+@cites("wang2023zeropp", place="section 3.2, hierarchical partitioning (hpZ): the secondary partition")
+def secondary_weight_bytes(parameters: Count, *, each: Bytes, group: Count, zero: Count) -> Bytes:
+    r"""Weights held a second time, shared out among a group of near chips, so that the backward pass gathers there.
+
+    $$ M = \frac{\Psi\,e}{g} \ (z \ge 3,\ g > 0), \qquad M = 0 \ \text{otherwise} $$
+
+    Assumes parts of equal size, in the element type of the weights.
+    """
+    return np.where((zero >= 3) & (group > 0), parameters * each / np.maximum(group, 1.0), 0.0)
+
+
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g")
 def gradient_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
     r"""Gradients held by one chip: all, or from ZeRO-2 on one replica's part.

@@ -159,6 +159,14 @@ class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mas
         0, says="Replicas that ZeRO shards over (HSDP); 0: all.", domain=NO_DEGREE, searched=(0,), rare=True
     )
     """Replicas over which ZeRO shares out (hybrid sharding); 0: all of them."""
+    zero_secondary: Whole = choice(
+        0,
+        says="With ZeRO-3: replicas that share out a second copy of the weights (hpZ); 0: none.",
+        domain=NO_DEGREE,
+        searched=(0,),
+        rare=True,
+    )
+    """Replicas, near each other, that keep the weights a second time, so that backward passes gather among them."""
     overlap: Truth = choice(True, says="Overlap the gradient reduction with the backward pass.", searched=(True,))
     """Gradients are exchanged while the backward pass still runs."""
     recompute_every: Whole = choice(

@@ -147,6 +147,7 @@ def layout_text(mapping: ParallelMapping) -> str:
         words.append(f"{mapping.schedule.word}{pieces}")
     words.append(f"micro-batch {mapping.micro_batch}")
     words.append(f"ZeRO-{mapping.zero}" + (f" over {mapping.zero_group}" if mapping.zero_group else ""))
+    words += [f"second copy of weights over {mapping.zero_secondary}"] if mapping.zero_secondary else []
     again = f"recompute {mapping.recompute.word}"
     if mapping.recompute is Recompute.SELECTIVE and mapping.fused_attention:
         again += " (nothing left to do: attention is fused)"

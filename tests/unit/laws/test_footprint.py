@@ -2,7 +2,14 @@
 
 import pytest
 
-from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
+from volvelle.laws.footprint import (
+    activation_bytes,
+    fragmented_bytes,
+    gradient_bytes,
+    optimiser_bytes,
+    secondary_weight_bytes,
+    weight_bytes,
+)
 
 
 @pytest.mark.parametrize(("zero", "printed"), [(0.0, 120e9), (1.0, 31.4e9), (2.0, 16.6e9), (3.0, 1.9e9)])
@@ -12,6 +19,12 @@ def test_zero_gives_the_figures_of_its_paper(zero: float, printed: float) -> Non
     gradients = gradient_bytes(7.5e9, each=2.0, data_parallel=64.0, zero=zero)
     optimiser = optimiser_bytes(7.5e9, each=12.0, data_parallel=64.0, zero=zero)
     assert weights + gradients + optimiser == pytest.approx(printed, rel=0.02)
+
+
+def test_a_second_copy_is_shared_out_among_its_group_with_zero_3_alone() -> None:
+    assert secondary_weight_bytes(96.0, each=2.0, group=8.0, zero=3.0) == 24.0
+    assert secondary_weight_bytes(96.0, each=2.0, group=0.0, zero=3.0) == 0.0
+    assert secondary_weight_bytes(96.0, each=2.0, group=8.0, zero=2.0) == 0.0
 
 
 def test_activations_are_those_in_flight_and_those_at_work() -> None:

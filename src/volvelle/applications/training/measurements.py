@@ -15,6 +15,8 @@ from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
 _SHORT_GROUP = "vtrain-single"
+_WHOLE_BLOCKS = "fms-fsdp"
+"""Software by whose selective recomputation some blocks are made again whole: it does not say how many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ class TrainingMeasurement:
         if text.startswith("full") or text in ("partial", "qkv_proj_offloaded"):
             return Recompute.FULL, text == "full"
         if "sel" in text or text == "minimal":
-            return Recompute.SELECTIVE, True
+            return Recompute.SELECTIVE, not self.framework.lower().startswith(_WHOLE_BLOCKS)
         raise DescriptionError(f"recomputation {self.recompute!r} is not known; it may be none, selective or full")
 
     @property

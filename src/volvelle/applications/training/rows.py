@@ -27,10 +27,13 @@ era           *classic*: Megatron-LM, Megatron-DeepSpeed, metaseq on V100 or A10
               MegaScale and Jülich ran it: fused attention, no dropout, gradients exchanged during it, ZeRO-1
 gradients     classic with fp16: fp16; NeMo, Megatron-Bridge, MLPerf, InternEvo, MaxText, Paxml, Composer "PURE": bf16,
               as their recipes say; else fp32
-ZeRO          as stated, with the shard group where one is; HSDP and hpZ share out within a node; not stated: see era.
-              FSDP in a pipeline gathers weights and scatters gradients once a step, as ZeRO-1
+ZeRO          as stated, with the shard group where one is; HSDP shares out within a node, hpZ among all with a second
+              copy of the weights within a node; not stated: see era. FSDP in a pipeline gathers weights and scatters
+              gradients once a step, as ZeRO-1
 recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
-              stated: none if that fits, since the run ran; else activations off-load (NeMo with FSDP), else full
+              stated, or by a recipe of another micro-batch: that, or none, if it fits, since the run ran; else
+              activations off-load (NeMo with FSDP), else full. FMS-FSDP's "selective" is some whole blocks, however
+              many: selective if that fits, else full
 sequence      sequence parallelism as stated; not stated: modern yes, classic no. Ulysses: heads swapped for positions
 micro-batch   as stated, or batch / (replicas × accumulation); not stated: 1. MaxText and Paxml state the batch of a
               device and accumulate nothing: the whole share of a replica. Torchtitan in a pipeline, not stated: as many
@@ -158,6 +161,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         context = row.ulysses
     data = _replicas(row, tensor * pipeline * context, assumed)
     zero, shard = _zero(row, data * context, assumed, fsdp=recipe.fsdp or False)
+    second = (row.chips_per_node or _NODE) if "hpz" in row.sharding.lower() else 0
     if zero == 3 and pipeline > 1:
         zero = 1
         assumed.append("weights stay gathered over a pipeline's micro-batches")
@@ -165,7 +169,8 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
     recompute, sure = row.stated_recompute
     if not sure and recipe.light:
         recompute = Recompute.LIGHT
-    if not sure and recipe is _PLAIN:
+    other_batch = recipe.micro_batch is not None and recipe.micro_batch != micro_batch
+    if not sure and (recipe is _PLAIN or other_batch):
         assumed.append(_RECOMPUTATION)
     sequence_parallel = tensor > 1 and _sequence_parallel(row, assumed)
     whole = sequence_parallel and _whole_experts(row, data * context)
@@ -185,6 +190,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         interleave=_interleave(row, recipe, pipeline, data * micro_batch, assumed) if pipeline > 1 else 1,
         zero=zero,
         zero_group=shard,
+        zero_secondary=second,
         overlap=zero == 3 or not (is_classic(row) or "comm overlap off" in row.head.notes),
         sequence_parallel=sequence_parallel,
         recompute=recompute,
@@ -296,7 +302,7 @@ def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str], *, fsdp: 
     text = row.sharding.lower()
     if "not stated" in text or "?" in text:
         assumed.append("sharding over all replicas")
-    if "hsdp" in text or "hpz" in text:
+    if "hsdp" in text:
         shard = row.chips_per_node or _NODE
         assumed.append("weights shared out within a node")
     # A shard group that is no part of the replicas says something else; all of them are then meant.

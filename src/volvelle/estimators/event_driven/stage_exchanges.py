@@ -25,7 +25,9 @@ class StageExchanges:
     every: Mapping[str, Label]
     """Block → after each backward (ZeRO-2 and 3)."""
     gathered: Mapping[str, Label]
-    """Block → before each forward and backward (ZeRO-3)."""
+    """Block → before each forward (ZeRO-3)."""
+    gathered_again: Mapping[str, Label]
+    """Block → before each backward (ZeRO-3)."""
     after_optimiser: Label
     """New weights, gathered."""
     optimiser: float
@@ -44,7 +46,7 @@ def stage_exchanges(
 ) -> StageExchanges:
     """Of a stage that holds so many of each block; collectives take `stretch` times as long as the closed form says."""
     zero = int(table.zero[0])
-    at_end, every, needed = ({name: list[Moved]() for name in counts} for _ in range(3))
+    at_end, every, needed, again = ({name: list[Moved]() for name in counts} for _ in range(4))
     after: list[Moved] = []
     stepped = 0.0
     for kind in basis.kinds:
@@ -64,15 +66,18 @@ def stage_exchanges(
         summed = Moved(Collective.ALL_REDUCE, left, among, stretch * one(times.summed))
         scattered = Moved(Collective.REDUCE_SCATTER, gradients, sharing, stretch * one(times.scattered))
         collected = Moved(Collective.ALL_GATHER, weights, sharing, stretch * one(times.gathered))
+        near = Group(round(one(copies.secondary)) or sharing.chips, sharing.stride)
+        recollected = Moved(Collective.ALL_GATHER, weights, near, stretch * one(times.gathered_again))
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]
             every[name] += [scattered.part(share)] if zero >= 2 else []
             needed[name] += [collected.part(share)] if zero == 3 else []
+            again[name] += [recollected.part(share)] if zero == 3 else []
         after += [collected] if zero < 3 else []
     # What hides of it is known to the closed form: behind the backward of one micro-batch, or of all.
     turns = one(basis.micro_batches)
     exchanged = sum(
-        count * (_seconds(at_end[name]) + turns * (_seconds(every[name]) + 2.0 * _seconds(needed[name])))
+        count * (_seconds(at_end[name]) + turns * sum(_seconds(moves[name]) for moves in (every, needed, again)))
         for name, count in counts.items()
     )
     window = sum(
@@ -85,6 +90,7 @@ def stage_exchanges(
         at_end={name: reduced(moves) for name, moves in at_end.items()},
         every={name: reduced(moves) for name, moves in every.items()},
         gathered={name: gathered(moves) for name, moves in needed.items()},
+        gathered_again={name: gathered(moves) for name, moves in again.items()},
         after_optimiser=gathered(after),
         optimiser=one(optimiser_time(stepped, workload, basis.machine, table)) if basis.kinds else 0.0,
         slowed=float(overlap_slowdown_time(one(hidden), share=one(basis.machine.communication_sm_share))),

@@ -274,6 +274,34 @@ def _schedule_explained(case: Case, mapping: ParallelMapping) -> Violation:
     )
 
 
+def _sharing_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
+    copies = table.data * table.context
+    group, second = table.zero_group, table.zero_secondary
+    some = (group > 0) & ((table.zero < 1) | (copies % np.maximum(group, 1.0) != 0))
+    violated: NDArray[np.bool_] = some | (
+        (second > 0) & ((table.zero < 3) | (group > 0) | (copies % np.maximum(second, 1.0) != 0))
+    )
+    return violated
+
+
+def _sharing_explained(case: Case, mapping: ParallelMapping) -> Violation:
+    copies, group, second = mapping.data * mapping.context, mapping.zero_group, mapping.zero_secondary
+    cures: tuple[str, ...]
+    if group and mapping.zero < 1:
+        problem, cures = f"ZeRO-0 shares nothing out, over {group} replicas or all", ("--zero 1", "--zero-group 0")
+    elif group and copies % group:
+        problem = f"ZeRO cannot share out over {group} of {copies} replicas: groups would be unequal"
+        cures = _offer("zero-group", divisors(copies), group)
+    elif mapping.zero < 3 or group:
+        why = f"over {group} replicas" if group else f"of stage {mapping.zero}"
+        problem = f"a second copy of the weights goes with ZeRO-3 over all replicas, not {why}"
+        cures = ("--zero 3 --zero-group 0", "--zero-secondary 0")
+    else:
+        problem = f"{copies} replicas do not make groups of {second} that share out a second copy of the weights"
+        cures = _offer("zero-secondary", divisors(copies), second)
+    return Violation(name="sharing", problem=problem, cures=cures)
+
+
 def _host_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
     return (offloaded > 0) & (case[1].host_rate is None or case[1].host_memory is None)
@@ -297,6 +325,7 @@ CHECKS: tuple[Check, ...] = (
     Check(name="context", violated=_context_violated, explain=_context_explained),
     Check(name="experts", violated=_experts_violated, explain=_experts_explained),
     Check(name="schedule", violated=_schedule_violated, explain=_schedule_explained),
+    Check(name="sharing", violated=_sharing_violated, explain=_sharing_explained),
     Check(name="host memory", violated=_host_violated, explain=_host_explained),
     *(_axis_check(axis) for axis in CUTTING if axis not in (TENSOR, CONTEXT, EXPERT)),
 )

@@ -86,6 +86,8 @@ def replica_exchange(
     leaving_last: Number = 0.0
     gathered: Number = 0.0
     gathered_last: Number = 0.0
+    again: Number = 0.0
+    again_last: Number = 0.0
     for kind in kinds:
         gathered_bytes = kind.most_bytes(stages, element_bytes(workload.weight_element))
         times = kind.replicas.times(replica_sizes(kind.most, workload, table, gathered_bytes=gathered_bytes), table)
@@ -93,9 +95,11 @@ def replica_exchange(
         once = times.summed + times.scattered
         leaving, leaving_last = leaving + once * (1.0 - share), leaving_last + once * share
         gathered, gathered_last = gathered + times.gathered * (1.0 - share), gathered_last + times.gathered * share
+        again, again_last = again + times.gathered_again * (1.0 - share), again_last + times.gathered_again * share
         often = np.where(table.zero >= 2.0, micro_batches, 1.0)
-        gathers = np.where(table.zero >= 3.0, 2.0 * micro_batches, 1.0)
-        exchanged = exchanged + times.summed + often * times.scattered + gathers * times.gathered
+        passes = micro_batches * (times.gathered + times.gathered_again)
+        gathers = np.where(table.zero >= 3.0, passes, times.gathered)
+        exchanged = exchanged + times.summed + often * times.scattered + gathers
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
     exposed: Number = trailing_exchange_time(
         leaving,
@@ -112,8 +116,9 @@ def replica_exchange(
             exposed = exposed + np.where(table.zero == 2.0, behind, 0.0)
             ahead = (
                 np.maximum(gathered - first.forward, 0.0)
-                + np.maximum(gathered + leaving - first.backward, 0.0)
-                + 2.0 * gathered_last
+                + np.maximum(again + leaving - first.backward, 0.0)
+                + gathered_last
+                + again_last
             )
             after = np.where(table.zero >= 3.0, micro_batches * ahead, after)
         exposed = exposed + after

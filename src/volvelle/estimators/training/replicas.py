@@ -1,7 +1,7 @@
 """What replicas exchange: gradients, and with ZeRO the weights they share out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class ReplicaTimes:
     """Gradients summed and shared out; nothing without ZeRO."""
     gathered: Seconds
     """Weights; nothing without ZeRO."""
+    gathered_again: Seconds
+    """Weights before a backward pass (ZeRO-3): among those that keep a second copy, where some do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,9 @@ class Replicas:
     sharing_tiers: Sequence[Tier]
     between_tiers: Sequence[Tier] | None
     """Between groups of sharing chips, where those are fewer than all."""
+    secondary: Count = 0.0
+    """Chips among which a second copy of the weights is shared out; 0: there is none."""
+    secondary_tiers: Sequence[Tier] | None = None
 
     def times(self, sizes: ReplicaSizes, table: MappingTable) -> ReplicaTimes:
         """Every collective once, for all mappings; nothing where there is one copy."""
@@ -78,7 +83,13 @@ class Replicas:
             summed = np.where(table.zero >= 1, rest, summed)
             scattered = np.where(shares, nested_reduce_scatter_time(sizes.gradients, self.sharing_tiers), 0.0)
             gathered = np.where(shares, nested_all_gather_time(sizes.weights, self.sharing_tiers), 0.0)
-        return ReplicaTimes(summed=np.where(several, summed, 0.0), scattered=scattered, gathered=gathered)
+        again = gathered
+        if self.secondary_tiers is not None:
+            near = nested_all_gather_time(sizes.weights, self.secondary_tiers)
+            again = np.where((self.secondary > 0) & (table.zero == 3), near, gathered)
+        return ReplicaTimes(
+            summed=np.where(several, summed, 0.0), scattered=scattered, gathered=gathered, gathered_again=again
+        )
 
 
 def replicas(
@@ -86,14 +97,16 @@ def replicas(
 ) -> Replicas:
     """Copies at a distance of `stride` ranks, sharing out among all or among `table.zero_group` of them."""
     every = tiers(count, stride)
+    found = Replicas(count=count, stride=stride, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
+    if np.any(table.zero_secondary > 0):
+        near = np.minimum(table.zero_secondary, count)
+        found = replace(found, secondary=near, secondary_tiers=tiers(np.maximum(near, 1.0), stride))
     if not np.any(table.zero_group > 0):
-        return Replicas(count=count, stride=stride, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
+        return found
     sharing = np.where(table.zero_group > 0, np.minimum(table.zero_group, count), count)
-    return Replicas(
-        count=count,
-        stride=stride,
+    return replace(
+        found,
         sharing=sharing,
-        tiers=every,
         sharing_tiers=tiers(sharing, stride),
         between_tiers=tiers(np.maximum(np.floor(count / sharing), 1.0), stride * sharing),
     )

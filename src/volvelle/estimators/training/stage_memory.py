@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import total
 from volvelle.estimators.training.replicas import Replicas
 from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
-from volvelle.laws.footprint import activation_bytes, fragmented_bytes, gradient_bytes, optimiser_bytes, weight_bytes
+from volvelle.laws.footprint import (
+    activation_bytes,
+    fragmented_bytes,
+    gradient_bytes,
+    optimiser_bytes,
+    secondary_weight_bytes,
+    weight_bytes,
+)
 from volvelle.laws.pipeline import micro_batches_in_flight, zero_bubble_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.quantities import Bytes, Number, is_plainly
@@ -59,19 +66,35 @@ class MemoryRecipe:
 
 
 def state_bytes(
-    parameters: Number, recipe: MemoryRecipe, *, sharing: Number, zero: Number, copies: Number = 1.0
+    parameters: Number,
+    recipe: MemoryRecipe,
+    *,
+    sharing: Number,
+    zero: Number,
+    copies: Number = 1.0,
+    secondary: Number = 0.0,
 ) -> list[Number]:
     """Weights, gradients and optimiser state of so many parameters that `sharing` replicas hold.
 
-    With ZeRO they share them out; weights are there in so many `copies`.
+    With ZeRO they share them out; weights are there in so many `copies`, and with ZeRO-3 once more among `secondary`.
     """
     shares = {"data_parallel": sharing, "zero": zero}
     held = parameters if is_plainly(copies, 1.0) else parameters * copies
     return [
-        weight_bytes(held, each=recipe.weight, **shares),
+        shared_weights(held, each=recipe.weight, secondary=secondary, **shares),
         0.0 if is_plainly(recipe.gradient, 0.0) else gradient_bytes(parameters, each=recipe.gradient, **shares),
         0.0 if is_plainly(recipe.optimiser, 0.0) else optimiser_bytes(parameters, each=recipe.optimiser, **shares),
     ]
+
+
+def shared_weights(
+    parameters: Number, *, each: Number, data_parallel: Number, zero: Number, secondary: Number
+) -> Number:
+    """Bytes of weights on a chip, with its part of a second copy where near replicas keep one."""
+    first = weight_bytes(parameters, each=each, data_parallel=data_parallel, zero=zero)
+    if not np.any(secondary > 0):
+        return first
+    return first + secondary_weight_bytes(parameters, each=each, group=secondary, zero=zero)
 
 
 def activation_parts(
@@ -218,11 +241,14 @@ def _states(
     away: Number = 0.0
     for kind in kinds:
         sharing = kind.replicas.sharing
-        held = state_bytes(kind.on(stages, stage), recipe, sharing=sharing, zero=table.zero, copies=copies)
+        near = kind.replicas.secondary
+        held = state_bytes(
+            kind.on(stages, stage), recipe, sharing=sharing, zero=table.zero, copies=copies, secondary=near
+        )
         parts = [part + own for part, own in zip(parts, held, strict=True)]
         if kind.frozen is not None:
             whole = kind.frozen.on(stages, stage) * copies
-            kept = weight_bytes(whole, each=1.0, data_parallel=sharing, zero=table.zero)
+            kept = shared_weights(whole, each=1.0, data_parallel=sharing, zero=table.zero, secondary=near)
             frozen = [total([*frozen, kept])]
     if np.any(table.offload_weights > 0):  # two layers at a time are on the chip
         resident = np.where(table.offload_weights > 0, 2.0 / np.maximum(stage.depth, 2.0), 1.0)

@@ -14,7 +14,7 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_DEEPSPEED = Framework("the DeepSpeed configuration file")
+_DEEPSPEED = Framework("the DeepSpeed configuration file", second_copies=True)
 
 
 def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
@@ -100,6 +100,11 @@ def _zero(mapping: ParallelMapping) -> dict[str, object]:
                 f"hybrid sharding at ZeRO stage {mapping.zero}", "set zero to 3, or shard over all (0)"
             )
         zero["mics_shard_size"] = mapping.zero_group
+    if mapping.zero_secondary:
+        if mapping.zero != 3 or groups > 1:
+            where = "beside hybrid sharding" if groups > 1 else f"at ZeRO stage {mapping.zero}"
+            raise _DEEPSPEED.cannot(f"a second copy of the weights {where}", "set zero to 3 and zero_group to 0")
+        zero["zero_hpz_partition_size"] = mapping.zero_secondary
     if mapping.offload_optimiser:
         if mapping.zero == 0:
             raise _DEEPSPEED.cannot("off-loaded optimiser state without ZeRO", "set zero to 1 or more")

@@ -18,6 +18,8 @@ class Framework:
     """A training framework, and what it asks of a layout before it can be written down."""
 
     name: str
+    second_copies: bool = False
+    """Whether near replicas may keep the weights a second time."""
 
     def cannot(self, what: str, instead: str) -> MappingError:
         """What to raise where it has no setting for a part of a layout."""
@@ -40,6 +42,8 @@ class Framework:
             raise self.cannot("light recomputation by options that last", "set recompute to none, selective or full")
         if mapping.narrow_attention:
             raise self.cannot("attention in a narrow type by options that last", "turn narrow_attention off")
+        if mapping.zero_secondary and not self.second_copies:
+            raise self.cannot("a second copy of the weights", "set zero_secondary to 0, or use DeepSpeed")
         for axis, degree in mapping.shown:
             if axis not in (TENSOR, PIPELINE, DATA, CONTEXT, EXPERT):
                 raise self.cannot(f"{axis.name} parallelism of {degree}", f"set {axis.name} to 1")

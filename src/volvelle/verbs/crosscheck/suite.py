@@ -69,6 +69,7 @@ SUITE: tuple[SuiteRow, ...] = (
     SuiteRow("ZeRO", "llama2-7b", "dgx-a100/128", 512, "tp1 zero3 mb2"),
     SuiteRow("ZeRO", "llama2-70b", "dgx-h100/512", 1024, "tp1 zero3 mb2 recompute full"),
     SuiteRow("ZeRO", "llama3-70b", "dgx-h100/256", 256, "tp1 zero3 mb1 zero_group=64 recompute full"),
+    SuiteRow("ZeRO", "llama3-70b", "dgx-h100/256", 256, "tp1 zero3 mb1 zero_secondary=8 recompute full"),
     SuiteRow("ZeRO", "llama2-13b", "dgx-a100/64", 512, "tp2 zero2 mb1"),
     SuiteRow("ZeRO", "opt-6.7b", "dgx-a100/64", 1024, "tp2 zero0 mb2"),
 )

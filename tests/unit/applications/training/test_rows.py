@@ -136,6 +136,21 @@ def test_sharding_is_read_from_its_words(catalogue: Catalogue, words: str, zero:
     assert (mapping.zero, mapping.zero_group) == (zero, shard)
 
 
+def test_hpz_shares_out_among_all_and_keeps_a_second_copy_in_a_node(catalogue: Catalogue) -> None:
+    mapping = asked(catalogue, replace(MODERN, sharding="zero3+hpz", tensor=1, pipeline=1, data=64)).decision
+    assert (mapping.zero, mapping.zero_group, mapping.zero_secondary) == (3, 0, 8)
+
+
+def test_some_whole_blocks_are_all_of_them_where_less_would_not_have_fitted(catalogue: Catalogue) -> None:
+    """FMS-FSDP says "selective" and not of how many blocks; other software means the core of attention."""
+    one = replace(MODERN, sharding="FSDP", tensor=1, pipeline=1, data=64, recompute="selective", micro_batch=8)
+    wide = replace(one, layers=48, hidden=8192, heads=64, kv_heads=64, head_dim=128, ffn=32768, global_batch=512)
+    fms = asked(catalogue, replace(wide, framework="fms-fsdp torch.compile"))
+    assert fms.decision.recompute is Recompute.FULL
+    assert "full recomputation: it would not have fitted" in fms.assumed
+    assert asked(catalogue, wide).decision.recompute is Recompute.SELECTIVE
+
+
 def test_fsdp_in_a_pipeline_gathers_weights_once_a_step(catalogue: Catalogue) -> None:
     found = asked(catalogue, replace(MODERN, sharding="FSDP"))
     assert found.decision.zero == 1

@@ -22,6 +22,7 @@ _MAPPINGS = [
     ParallelMapping(tensor=4, pipeline=2, data=4, schedule=Schedule.GPIPE, overlap=False),
     *(ParallelMapping(tensor=4, pipeline=2, data=4, zero=zero) for zero in (0, 2, 3)),
     ParallelMapping(tensor=4, pipeline=2, data=4, zero=3, zero_group=2),
+    ParallelMapping(tensor=4, pipeline=2, data=4, zero=3, zero_secondary=2),
     ParallelMapping(tensor=4, data=8),
 ]
 

@@ -93,6 +93,10 @@ def test_a_mapping_that_needs_other_chips_is_answered_with_a_cure(step: Training
         ({"pipeline": 16, "tensor": 2, "data": 1}, "stages", "16 pipeline stages for 8 layers"),
         ({"micro_batch": 3}, "batch", "does not divide"),
         ({"interleave": 8}, "interleaving", "8 pieces a stage"),
+        ({"zero": 0, "zero_group": 2}, "sharing", "ZeRO-0 shares nothing out"),
+        ({"zero": 3, "zero_group": 3}, "sharing", "over 3 of 4 replicas"),
+        ({"zero": 1, "zero_secondary": 2}, "sharing", "not of stage 1"),
+        ({"zero": 3, "zero_secondary": 3}, "sharing", "4 replicas do not make groups of 3"),
     ],
 )
 def test_what_cannot_run_says_why_and_what_would(
@@ -102,6 +106,23 @@ def test_what_cannot_run_says_why_and_what_would(
     violation = next(one for one in found.violations if one.name == name)
     assert words in violation.problem
     assert violation.cures
+
+
+def test_a_second_copy_of_weights_takes_room_and_spares_the_outer_network(catalogue: Catalogue) -> None:
+    """Of two gathers a micro-batch one stays in the node: time as if hybrid sharding had that one, memory as stated."""
+    step = TrainingStep(model=transformer(catalogue.model("llama2-70b")), batch=256)
+    cluster, plain = catalogue.cluster("dgx-h100/256"), ParallelMapping(data=256, zero=3, recompute=Recompute.FULL)
+    all_of_them, second, hybrid = (
+        ClosedForm().estimate(step, cluster, replace(plain, **each))
+        for each in ({}, {"zero_secondary": 8}, {"zero_group": 8})
+    )
+    weights = {
+        name: next(part.bytes for part in one.memory if part.name == "weights")
+        for name, one in (("plain", all_of_them), ("second", second), ("hybrid", hybrid))
+    }
+    assert weights["second"] == pytest.approx(weights["plain"] + weights["hybrid"], rel=1e-12)
+    assert second.memory[1:3] == all_of_them.memory[1:3]
+    assert second.time < all_of_them.time
 
 
 def test_a_cure_for_memory_really_fits(catalogue: Catalogue) -> None:

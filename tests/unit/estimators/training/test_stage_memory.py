@@ -42,3 +42,8 @@ def test_a_model_that_streams_holds_the_states_that_the_closed_form_says() -> No
     closed = {part.name: part.bytes for part in estimate.estimate.memory}
     for name in ("weights", "gradients", "optimiser state"):
         assert streamed[name] == pytest.approx(closed[name], rel=1e-9)
+
+
+def test_a_second_copy_takes_its_share_of_weights_and_nothing_else() -> None:
+    assert state_bytes(100.0, recipe(), sharing=4.0, zero=3.0, secondary=2.0) == [150.0, 100.0, 300.0]
+    assert state_bytes(100.0, recipe(), sharing=4.0, zero=1.0, secondary=2.0) == [200.0, 400.0, 300.0]

@@ -358,6 +358,17 @@ def test_hybrid_sharding_is_two_degrees_of_replicas() -> None:
     assert deep["mics_shard_size"] == 8
 
 
+def test_a_second_copy_of_the_weights_is_a_setting_of_deepspeed_alone() -> None:
+    shape = shape_of("llama3-8b")
+    layout = Layout(data=32, zero=3, zero_secondary=8)
+    assert emitted("deepspeed", shape, step_of(shape), layout)["zero_optimization"]["zero_hpz_partition_size"] == 8
+    with pytest.raises(MappingError, match="hybrid sharding"):
+        emitted("deepspeed", shape, step_of(shape), replace(layout, zero_group=16))
+    for other in ("megatron", "torchtitan", "accelerate"):
+        with pytest.raises(MappingError, match="second copy of the weights; set zero_secondary to 0"):
+            emitted(other, shape, step_of(shape, gradient_element="bf16"), layout)
+
+
 def test_torchtitan_knows_its_own_models_and_is_told_the_sizes_of_others() -> None:
     shape = shape_of("llama3-70b")
     found = emitted("torchtitan", shape, step_of(shape), Layout(data=64, zero=3))
