@@ -41,6 +41,7 @@ is refused and Student's distribution of any freedom, by 50 for second copies of
 not divide; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG
 is."""
 ADDED = {
+    "applications/least_widths.py": 45,
     "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 140,
     "report/range_words.py": 30,

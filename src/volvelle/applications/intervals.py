@@ -11,6 +11,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.least_widths import alike_width, least_width
 from volvelle.applications.measured_table import Split
 from volvelle.applications.registry import application
 from volvelle.applications.scores import ScoredRow
@@ -83,8 +84,13 @@ def coverage_of(name: str, rows: Sequence[RangedRow]) -> Coverage:
         bias=float(np.expm1(np.median(error))),
         half_width=float(np.mean(widths)),
         plain_covered=float(np.mean(plain)),
-        narrower=1.0 - stretched / ((log(1 + PLAIN) - log(1 - PLAIN)) / 2.0),
+        narrower=_narrower(stretched),
     )
+
+
+def _narrower(half_width: float) -> float:
+    """Than ± 35 %."""
+    return 1.0 - half_width / ((log(1 + PLAIN) - log(1 - PLAIN)) / 2.0)
 
 
 def _stretch(level: float) -> float:
@@ -105,6 +111,10 @@ class IntervalReport:
     """Of calibration rows, those with 20 and more left out of the fit in turn, the least covered first."""
     regimes: tuple[ModelErrorRegime, ...]
     """What the ranges rest on."""
+    alike_narrower: float
+    """How much narrower than ± 35 % one width an application is, known beforehand, that holds as many of each."""
+    most_narrower: float
+    """Likewise, that holds as many of all: more of one application than of another, where that is cheap."""
 
     @property
     def in_band(self) -> float:
@@ -127,8 +137,12 @@ def interval_report(
                 split = "that contradict themselves" if one.contradiction(scored.row) else scored.head.split
                 rows.setdefault((word, split), []).append(found)
     strict = {word: rows[word, HELD_OUT[0]] for word in asked if (word, HELD_OUT[0]) in rows}
+    overall = coverage_of("all", [row for own in strict.values() for row in own])
+    errors = {word: np.array([row.error for row in own]) for word, own in strict.items()}
     return IntervalReport(
-        overall=coverage_of("all", [row for own in strict.values() for row in own]),
+        overall=overall,
+        alike_narrower=_narrower(alike_width(errors, overall.plain_covered)),
+        most_narrower=_narrower(least_width(errors, overall.plain_covered)),
         applications=tuple(coverage_of(word, own) for word, own in strict.items()),
         splits=tuple(
             coverage_of(f"{word}, {split.removeprefix('heldout_')}", own)

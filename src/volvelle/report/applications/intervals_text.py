@@ -20,6 +20,8 @@ def intervals_document(report: IntervalReport) -> dict[str, object]:
         "levels": LEVELS,
         "overall": asdict(report.overall),
         "in_band": report.in_band,
+        "alike_narrower": report.alike_narrower,
+        "most_narrower": report.most_narrower,
         **{
             name: [asdict(one) for one in getattr(report, name)]
             for name in ("applications", "splits", "publications", "regimes")
@@ -52,6 +54,11 @@ def print_intervals(report: IntervalReport) -> None:
     worst, overall = report.publications[0], report.overall
     shares = ", ".join(
         f"{percent(level, 0)}: {percent(one)}" for level, one in zip(LEVELS, overall.covered, strict=True)
+    )
+    console.print(
+        f"\nOne width an application, chosen with held-out rows in sight, would be {percent(report.alike_narrower, 0)} "
+        f"narrower than ± {percent(PLAIN, 0)} if it is to hold as many rows of each, and "
+        f"{percent(report.most_narrower, 0)} if as many of all: no range can be asked for much more"
     )
     console.print(
         f"\n{overall.rows} held-out rows: {shares}; half-width {percent(overall.half_width)}, "
