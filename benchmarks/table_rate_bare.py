@@ -37,6 +37,7 @@ class _Bare:
         self.dispatch = float(fitted.host_dispatch_time)
         self.tile, self.slowed = float(chip.tile), float(fitted.communication_sm_share)
         self.fused = float(fitted.attention_efficiency * self.s / (self.s + fitted.attention_kv_half))
+        self.loss = float(fitted.loss_bytes) / 2.0  # over a logit's own two bytes
         self.reserved, self.gaps = float(step.reserved), 1.0 + step.fragmentation
         self.node = cluster.dimensions[0].size
         self.chips = cluster.accelerators
@@ -305,6 +306,7 @@ class _Bare:
             working = kept - 2 * x * p + (0 if fused else interior)
             kept = 2 * x * p
         kept_ahead, kept_behind = x * p, 4 * x * p + vt
+        ending = np.maximum(working, self.loss * vt)
         states = 2.0 / np.where(t.zero >= 3, t.data, 1.0) + 4.0 / np.where(t.zero >= 2, t.data, 1.0)
         states = states + 12.0 / np.where(t.zero >= 1, t.data, 1.0)
 
@@ -313,9 +315,9 @@ class _Bare:
             return np.minimum(m, np.where(t.interleave > 1, pieces / t.interleave, t.pipeline - stage))
 
         fly, land = flying(0.0), flying(t.pipeline - 1.0)
-        memory = own_first * states + (kept * at_first * fly + working) * self.gaps
+        memory = own_first * states + (kept * at_first * fly + np.where(single, ending, working)) * self.gaps
         memory += (kept_ahead + np.where(single, kept_behind, 0.0)) * fly * self.gaps
-        other = own_last * states + (kept * least * land + working) * self.gaps
+        other = own_last * states + (kept * least * land + ending) * self.gaps
         # The piece with the head holds one micro-batch: it goes back through it as soon as it has come.
         through = np.where((t.interleave > 1) & ~single, 1.0, land)
         other += (kept_behind + np.where(single, kept_ahead, 0.0)) * through * self.gaps

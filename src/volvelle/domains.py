@@ -333,6 +333,8 @@ ERROR_FACTOR = NumberDomain(1.0, 10.0)
 EXPERT_LOAD = NumberDomain(1.0, 1e6)
 STATE_BYTES = NumberDomain(0.0, 1024.0)
 """Of an optimiser, for one parameter."""
+LOGIT_BYTES = NumberDomain(0.0, 64.0)
+"""Beside a logit, while a loss runs."""
 STATE_WORK = NumberDomain(0.0, 1e12)
 """FLOP of an optimiser's step, for one parameter."""
 TOKENS = NumberDomain(1.0, 1e20, TOKEN_COUNT)

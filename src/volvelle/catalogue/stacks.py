@@ -23,6 +23,10 @@ class StackEntry(BaseModel):
     """Words that occur in what a source calls its framework, in small letters."""
     usual_for: tuple[str, ...] = ()
     """Families of chips that are asked about with it where nothing is said."""
+    loss_bytes: float | None = None
+    """Bytes a logit that its loss needs beside the logits (:func:`volvelle.laws.footprint.loss_bytes`)."""
+    loss_source: str = ""
+    """Where that was read."""
 
 
 @cache
@@ -48,7 +52,8 @@ def software_stack(given: str) -> Stack:
     for row in packaged_rows("stacks.csv"):
         if row["stack"] == name:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
-    return Stack(name=name, title=entries[name].title, parent=entries[name].parent, factors=factors)
+    entry = entries[name]
+    return Stack(name=name, title=entry.title, parent=entry.parent, factors=factors, loss_bytes=entry.loss_bytes)
 
 
 @cache

@@ -16,6 +16,7 @@ from volvelle.domains import (
     DELAY,
     ERROR_FACTOR,
     HALF,
+    LOGIT_BYTES,
     MARGIN,
     NO_SHARE,
     SHARE,
@@ -32,7 +33,7 @@ from volvelle.estimators.step_errors import StepError, StepErrors
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import only_what_is_set
-from volvelle.quantities import Count, Fraction, Number, Seconds
+from volvelle.quantities import Bytes, Count, Fraction, Number, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
@@ -71,6 +72,8 @@ class FittedConstants:
     """Share of the tensor axis's exchanges that products beside them do not hide."""
     hand_over_exposure: Fraction = number(NO_SHARE, 1.0)
     """Share of what stages hand over that computation beside it does not hide."""
+    loss_bytes: Bytes = number(LOGIT_BYTES, 0.0)
+    """Bytes a logit that the loss needs beside the logits while it runs; software decides."""
     memory_margin: Fraction = number(MARGIN, 0.0)
     """Share of the memory of chips and hosts that is left free before something is said to fit."""
     step_error: float | None = number(ERROR_FACTOR, None)

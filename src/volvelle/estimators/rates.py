@@ -81,6 +81,7 @@ class SustainedRates:
     host_memory: Bytes | None
     """A chip's share of it."""
     host_memory_rate: BytesPerSecond | None
+    loss_bytes: Bytes
     memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
@@ -124,6 +125,7 @@ class SustainedRates:
             host_rate=host_rate,
             host_memory=cluster.host_memory,
             host_memory_rate=host_memory_rate,
+            loss_bytes=fitted.loss_bytes,
             memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(

@@ -42,6 +42,8 @@ class Stack:
     own_errors: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """(Family, element type) → how far whole steps are off after runs of one's own, one standard deviation as a
     factor."""
+    loss_bytes: float | None = None
+    """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
@@ -59,6 +61,8 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
+        if self.loss_bytes is not None:
+            found["loss_bytes"] = self.loss_bytes
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
         return found

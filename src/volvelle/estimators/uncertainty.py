@@ -26,7 +26,7 @@ from volvelle.estimators.step_inputs import load_column, memory_column
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
-from volvelle.spread import Figure, LogNormal, LogStudent
+from volvelle.spread import Figure, LogStudent
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
@@ -73,8 +73,8 @@ def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL) ->
 
 
 def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
-    """Factors by which the model of memory may be off; no rows tell of its tails, so they are a log-normal's."""
-    return LogNormal(1.0, factor or 1.0).at(sampler.column(MEMORY_MODEL))
+    """Factors by which the model of memory may be off."""
+    return LogStudent(1.0, factor or 1.0).at(sampler.column(MEMORY_MODEL))
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:

@@ -28,6 +28,19 @@ def secondary_weight_bytes(parameters: Count, *, each: Bytes, group: Count, zero
     return np.where((zero >= 3) & (group > 0), parameters * each / np.maximum(group, 1.0), 0.0)
 
 
+@cites("korthikanti2023recompute", place="section 4.3, logits of the loss in 32 bits")
+def loss_bytes(logits: Count, *, beside: Bytes) -> Bytes:
+    r"""What a cross-entropy needs beside the logits while it runs, or runs backward.
+
+    $$ M = n\,e $$
+
+    e are bytes a logit: 4 where one copy in 32 bits becomes probabilities and then gradients in place, as Megatron-LM
+    has it; 10 where log-probabilities, the gradient of those picked and that of all are tensors apart and the logits
+    themselves are gone, as PyTorch has it outside a compiled region. Assumes all logits of a micro-batch at once.
+    """
+    return logits * beside
+
+
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g")
 def gradient_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
     r"""Gradients held by one chip: all, or from ZeRO-2 on one replica's part.

@@ -36,7 +36,7 @@ def counted_as_comet(block: LoweredBlock, element: str) -> LoweredBlock:
     weights = block.weights if block.expert_weights else merged([size / Term(each) for size in _gradients(block)])
     if block.tied:
         weights = ()
-    kept = replace(block, weights=weights, saved=(), saved_for_products=(), working=())
+    kept = replace(block, weights=weights, saved=(), saved_for_products=(), working=(), scored=())
     if not block.is_layer:
         return replace(kept, kernels=(), exchanges=(), tasks=())
     forward = [(task, _forward(block, task, action)) for task, action in _kernels(block, Phase.FORWARD)]

@@ -28,6 +28,8 @@ class LoweredBlock:
     """Of these, what only products read again: kept in their type where that is narrower."""
     working: tuple[Term, ...]
     """Bytes that live again while one repetition is recomputed."""
+    scored: tuple[Term, ...]
+    """Logits that a loss is made of, counted."""
     weights: tuple[Term, ...]
     """Trainable parameters that all replicas hold."""
     expert_weights: tuple[Term, ...]

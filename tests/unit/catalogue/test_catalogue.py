@@ -88,6 +88,7 @@ ENTRIES: Mapping[str, Entry] = {
             "sustained_clock": number("99 %"),
             "memory_efficiency": number("80 %"),
             "memory_margin": number("5 %"),
+            "loss_bytes": number(10),
             "gemm_k_half": number(200),
             "kernel_launch_time": number("2 us"),
             "host_dispatch_time": number("30 us"),
@@ -170,6 +171,7 @@ CANNOT = {
     "unhidden": "no range rests on what a pipeline hides",
     "energy": "no answer rests on the energy of a link",
     "memory_margin": "it is chosen and not measured",
+    "loss_bytes": "its doubt is in the error of memory",
     "step_error": "it is itself how far an estimate may be off",
     "memory_error": "it is itself how far an estimate may be off",
 }

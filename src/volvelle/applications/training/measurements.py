@@ -15,6 +15,8 @@ from volvelle.errors import DescriptionError
 from volvelle.mapping.parallelism import Recompute
 
 _SHORT_GROUP = "vtrain-single"
+_ALL_BUT_PRODUCTS = "torchtitan"
+"""Software by whose selective recomputation all is made again but attention and every second product."""
 _WHOLE_BLOCKS = "fms-fsdp"
 """Software by whose selective recomputation some blocks are made again whole: it does not say how many."""
 
@@ -120,6 +122,8 @@ class TrainingMeasurement:
             return Recompute.NONE, False
         if text.startswith("full") or text in ("partial", "qkv_proj_offloaded"):
             return Recompute.FULL, text == "full"
+        if "sel" in text and self.framework.lower().startswith(_ALL_BUT_PRODUCTS):
+            return Recompute.LIGHT, True
         if "sel" in text or text == "minimal":
             return Recompute.SELECTIVE, not self.framework.lower().startswith(_WHOLE_BLOCKS)
         raise DescriptionError(f"recomputation {self.recompute!r} is not known; it may be none, selective or full")
@@ -132,7 +136,7 @@ class TrainingMeasurement:
         shard = int(number[1]) if number else 0
         if not text:
             return (1 if "zero-1" in self.head.notes.lower() else None), 0
-        if "ddp" in text:
+        if "ddp" in text or "zero0" in text:
             return 0, 0
         if "zero1" in text:
             return 1, shard

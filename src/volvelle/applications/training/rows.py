@@ -33,7 +33,7 @@ ZeRO          as stated, with the shard group where one is; HSDP shares out with
 recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
               stated, or by a recipe of another micro-batch: that, or none, if it fits, since the run ran; else
               activations off-load (NeMo with FSDP), else full. FMS-FSDP's "selective" is some whole blocks, however
-              many: selective if that fits, else full
+              many: selective if that fits, else full. Torchtitan's keeps attention and every second product: light
 sequence      sequence parallelism as stated; not stated: modern yes, classic no. Ulysses: heads swapped for positions
 micro-batch   as stated, or batch / (replicas × accumulation); not stated: 1. MaxText and Paxml state the batch of a
               device and accumulate nothing: the whole share of a replica. Torchtitan in a pipeline, not stated: as many
@@ -75,6 +75,8 @@ TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
 
 _WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
 _AS_MANY_AS_STAGES = ("torchtitan",)
+_OVER_CONTEXT = ("torchtitan",)
+"""Software that shares out among ranks of context parallelism too, beside the replicas that it names."""
 _LAYER_A_PIECE = ("nemo", "megatron-core", "megatron-bridge", "mlperf")
 _OFFLOADING = ("nemo", "megatron-bridge")
 _RECOMPUTATION = "recomputation"
@@ -92,11 +94,16 @@ def _named_cluster(catalogue: Catalogue, name: str, *, stack: str) -> Cluster:
     return with_margin(catalogue.cluster(name, stack=stack), 0.0)
 
 
-def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> TrainingQuestion | str:
-    """The question a row puts to an estimator, or why it puts none."""
+def training_question(
+    row: TrainingMeasurement, catalogue: Catalogue, *, timed: bool = True
+) -> TrainingQuestion | str:
+    """The question a row puts to an estimator, or why it puts none.
+
+    A run that is not `timed` need not have run, so nothing is assumed of it because it did.
+    """
     assumed: list[str] = []
     try:
-        _refuse(row)
+        _refuse(row, timed=timed)
         model = _workload(model_shape(row, assumed))
         mapping = _mapping(row, assumed)
         cluster = _cluster(row, catalogue, assumed)
@@ -106,7 +113,7 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue) -> Trainin
         cluster.chip.matrix_rate(element)
         batch = stated(row.global_batch, "global batch")
         step = TrainingStep(model=model, batch=batch, element=element, gradient_element=_gradient_element(row))
-        if _RECOMPUTATION in assumed:
+        if timed and _RECOMPUTATION in assumed:
             mapping = _that_fits(row, step, mapping, cluster, assumed)
     except VolvelleError as error:
         return str(error)
@@ -126,7 +133,7 @@ def priced_together(asked: TrainingQuestion) -> tuple[object, ...]:
     return id(step.model), step.batch, step.element, step.gradient_element, system.name, links
 
 
-def _refuse(row: TrainingMeasurement) -> None:
+def _refuse(row: TrainingMeasurement, *, timed: bool) -> None:
     if row.head.split == "excluded":
         raise UnstatedError(f"excluded: {row.head.excluded_because or 'not usable'}")
     if row.layers == 1 or "single-layer" in row.model:
@@ -137,7 +144,7 @@ def _refuse(row: TrainingMeasurement) -> None:
     missing = [name.replace("_", " ") for name in needed if getattr(row, name) is None]
     if missing:
         raise UnstatedError(f"not stated: {', '.join(missing)}")
-    if row.seconds is None:
+    if timed and row.seconds is None:
         raise UnstatedError("neither a step time nor tokens per second is stated")
 
 
@@ -302,6 +309,8 @@ def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str], *, fsdp: 
     text = row.sharding.lower()
     if "not stated" in text or "?" in text:
         assumed.append("sharding over all replicas")
+    if made_by(row, _OVER_CONTEXT) and shard:
+        shard *= row.context or 1
     if "hsdp" in text:
         shard = row.chips_per_node or _NODE
         assumed.append("weights shared out within a node")

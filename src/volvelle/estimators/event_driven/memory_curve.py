@@ -44,6 +44,7 @@ def memory_curves(
         kept[place] = sum(count * saved[name] * (share if name in layers else 1.0) for name, count in runs)
         most = max((working[name] for name, _ in runs if name in layers), default=0.0)
         again[place] = most * (min(every, gaps) if every > 1 else 1)
+        again[place] = max([again[place], *(working[name] for name, _ in runs if name not in layers)])
     return [_curve(step, starts, ends, kept, again, stage) for stage in range(order.stages)]
 
 

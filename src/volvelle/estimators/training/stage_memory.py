@@ -198,6 +198,7 @@ def stage_memory(
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
+        again = np.maximum(again, _working_ends(stage, of_working))
         if streams_activations:  # what two layers save is on the chip
             alive = np.maximum(layers * fly, 1.0)
             resident = np.where(table.offload_activations > 0, np.minimum(2.0, alive) / alive, 1.0)
@@ -230,6 +231,12 @@ def _working(stages: Stages, stage: Stage, saved: OfBlocks, of_working: OfBlocks
     most = reduce(np.maximum, [size for name, size in there.items() if trains[name]])
     ahead = reduce(np.maximum, [size for name, size in there.items() if not trains[name]])
     return np.maximum(most, ahead - stage.of_layers(saved))
+
+
+def _working_ends(stage: Stage, of_working: OfBlocks) -> Number:
+    """Bytes that what is no layer needs while it is at work, when all layers have saved theirs: a loss above all."""
+    there = [(stage.counts[name], of_working[name]) for name in stage.counts if name not in stage.layers]
+    return reduce(np.maximum, [np.where(count > 0.0, size, 0.0) for count, size in there], 0.0)
 
 
 def _states(

@@ -31,6 +31,7 @@ from volvelle.estimators.training.replicas import Replicas, replicas
 from volvelle.estimators.training.stage_memory import Frozen, Held, stage_memory
 from volvelle.estimators.training.stages import OfBlocks, Stages
 from volvelle.laws.collectives import point_to_point_time
+from volvelle.laws.footprint import loss_bytes
 from volvelle.laws.nested_collectives import Tier, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, overlap_slowdown_time, streamed_time
@@ -159,6 +160,10 @@ def step_time(
         passes = forward, slowest.time - forward
         totals[HOST] = _stream(saved, held, stages, passes, workload, machine, table, micro_batches)
     working = blocks.size(lambda block: block.working)
+    for block in model.after:
+        if block.scored:
+            logits = blocks.column(blocks.sizes.total(block.scored))
+            working[block.name] = working[block.name] + loss_bytes(logits, beside=machine.loss_bytes)
     memory, fullest, away = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
     found = StepTime(
         time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest, away=away
