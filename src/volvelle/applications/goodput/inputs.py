@@ -17,7 +17,6 @@ from volvelle.catalogue.reliability import (
     rate_prior,
     recorded_days,
     recorded_faults,
-    stated_factor,
     stated_node_power,
     stated_share,
     stated_time,
@@ -81,17 +80,16 @@ def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
         for part, count in part_counts(cluster).items()
         if count
     )
-    doubt, notes = math.log(prior.spread(cluster.accelerators).factor), []
+    doubt, notes = prior.spread(cluster.accelerators, cluster.chip.family).factor, []
     if cluster.accelerators > prior.largest:
         notes.append(
             f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval "
             "is wider for it"
         )
-    if cluster.chip.family not in prior.families:
-        doubt = math.hypot(doubt, math.log(stated_factor("unwatched", "failures").value))
+    if not prior.watched(cluster.chip.family):
         notes.append(f"failures: none were counted on chips like {cluster.chip.name}; those of GPUs are taken, wider")
-    basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {math.exp(doubt):.2f}: {', '.join(prior.studies)}"
-    return JobHazard(parts=parts, doubt=math.exp(doubt), basis=basis), tuple(notes)
+    basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {doubt:.2f}: {', '.join(prior.studies)}"
+    return JobHazard(parts=parts, doubt=doubt, basis=basis), tuple(notes)
 
 
 def stated_hazard(cluster: Cluster, own: Sequence[Hazard]) -> JobHazard:
