@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, variance
 
@@ -255,8 +256,21 @@ def hazards_by_age(batch: str) -> tuple[tuple[float, float, float], ...]:
 def _ages(
     entry: ReliabilityFile, ages: Sequence[AgeFile], sources: Collection[str]
 ) -> tuple[tuple[float, float, float], ...]:
-    found = ((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
-    return tuple(sorted(found))
+    """One band after another: every age between the first and the last has one rate."""
+    found = sorted((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
+    for since, until, _ in found:
+        if until <= since:
+            raise DescriptionError(
+                f"{entry.name}: ages from {since:g} to {until:g} years hold none; put until after since"
+            )
+    for (_, end, _), (start, *_) in pairwise(found):
+        if start != end:
+            wrong = "are stated twice" if start < end else "have no rate"
+            raise DescriptionError(
+                f"{entry.name}: ages from {min(start, end):g} to {max(start, end):g} years {wrong}; let each band "
+                "begin where the one before it ends"
+            )
+    return tuple(found)
 
 
 @cache

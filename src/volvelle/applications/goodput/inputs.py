@@ -131,6 +131,7 @@ def recovery_policy(
     write: float | None = None,
     interval: float | None = None,
     replicas: int = 1,
+    common: float = 0.0,
     survived: float | None = None,
     storage_stall: float | None = None,
     storage_restart: float | None = None,
@@ -151,6 +152,11 @@ def recovery_policy(
             raise DescriptionError(f"{name} is of storage behind a memory, but recovery is {way}; make it two-tier")
     if replicas > 1 and way != "elastic":
         raise DescriptionError(f"{replicas} replicas restart alone, but recovery is {way}; make it elastic")
+    if common and way != "elastic":
+        raise DescriptionError(
+            f"a common share of failures stops all replicas, but recovery is {way}, where every failure does; leave it "
+            "out, or make recovery elastic"
+        )
     if write is not None and tiered:
         raise DescriptionError("a write goes on behind the work, but both tiers of two stall it; give their stalls")
     usual = stored = time_prior("restart", "automated")
@@ -169,6 +175,7 @@ def recovery_policy(
         write=flight if write is None else write,
         interval=interval,
         replicas=max(replicas, 2) if way == "elastic" else 1,
+        common=common,
         survived=survived,
         storage_stall=_stated(storage_stall, standing) if tiered else None,
         storage_restart=_stated(storage_restart, stored) if tiered else None,

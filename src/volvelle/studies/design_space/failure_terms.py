@@ -34,11 +34,11 @@ class FailureTerms:
             write=form.write,
             interval=form.interval,
             replicas=form.replicas,
+            common=form.common,
             survived=form.survived,
             storage_stall=form.storage_stall,
             storage_restart=form.storage_restart,
         )
-        policy = replace(policy, common=form.common)
         if form.restart is not None:
             policy = replace(policy, restart=LogNormal(form.restart, form.restart_factor))
         if form.stall is not None:
