@@ -99,6 +99,18 @@ def test_two_tiers_are_simulated_too(survived: str) -> None:
     assert (job.run.segments > 1) == (survived == "90 %")
 
 
+def test_two_tiers_on_capacity_that_is_taken_away_are_simulated_with_their_waits() -> None:
+    asked = {**ASKED, "tokens": "300B", "recovery": "two-tier", "survived": "90 %", "preempted_every": "2 h"}
+    job = volvelle.job("llama3-8b", **asked, capacity_wait="30 min", check="simulate")
+    told = job.simulated
+    assert told is not None
+    assert told.days == pytest.approx(told.closed_days, rel=0.01)
+    assert told.deviation == pytest.approx(told.closed_deviation, rel=0.2)
+    assert job.contributions["waiting for capacity"] > 0.15 * told.closed_days
+    # Hardly any interruption is one that a peer's memory survives.
+    assert job.run.segments == 1
+
+
 def test_two_tiers_that_survive_most_beat_one_and_need_to_know_what_they_survive() -> None:
     often = {**ASKED, "events": 3000, "node_days": 3000}
     ratios = [
