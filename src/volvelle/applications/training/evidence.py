@@ -97,8 +97,11 @@ def _error_figure(error: StepError, stated: Figure | None) -> Figure | None:
         return None
     if stated is not None and (stated.value == error.factor or CHIP in error.left):
         return stated if stated.value == error.factor else replace(stated, value=error.factor, spread=None)
-    source = "own runs" if error.of is None else "volvelle-training-fit"
-    return Figure(value=error.factor, evidence=Evidence.DERIVED, source=source)
+    own = error.of is None
+    source, rows = ("own runs", "own runs") if own else ("volvelle-training-fit", "runs left out of the fit")
+    left = f", which the question leaves by {', '.join(error.left)}" if error.left else ""
+    note = f"one standard deviation as a factor, by {rows}{left}"
+    return Figure(value=error.factor, evidence=Evidence.DERIVED, source=source, note=note)
 
 
 def _factors(cluster: Cluster, element: str) -> Iterator[Input]:
