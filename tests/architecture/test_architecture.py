@@ -161,6 +161,21 @@ def test_every_module_says_what_it_holds() -> None:
         assert ast.get_docstring(ast.parse(file.read_text("utf-8"))), f"{file.name} has no docstring"
 
 
+@pytest.mark.parametrize(("name", "value"), [("MODEL", "the model"), ("FREEDOM", 4.0)])
+def test_what_several_rooms_go_by_is_written_in_one_of_them(name: str, value: object) -> None:
+    """Two constants of one meaning drift apart when one of them is changed."""
+    wanted = ast.unparse(ast.Constant(value))
+    found = []
+    for file in sorted(SOURCE.rglob("*.py")):
+        for line in ast.parse(file.read_text("utf-8")).body:
+            if not isinstance(line, ast.Assign):
+                continue
+            names = ast.unparse(line.targets[0]).strip("()").split(", ")
+            values = ast.unparse(line.value).strip("()").split(", ")
+            found += [file for own, said in zip(names, values, strict=False) if own == name and said == wanted]
+    assert len(found) == 1, found
+
+
 def test_the_core_needs_only_five_packages() -> None:
     import tomllib  # noqa: PLC0415
 

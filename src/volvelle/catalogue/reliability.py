@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, variance
 
@@ -58,23 +59,31 @@ class RatePrior:
     studies: tuple[str, ...]
     families: frozenset[str]
     """Of chips, as far as studies name them."""
+    unwatched: float
+    """Further doubt of the logarithm on chips of any other family."""
 
-    def spread(self, accelerators: float) -> LogNormal:
-        """The rate of one node in a cluster of so many accelerators, none of which anybody has watched.
+    def watched(self, family: str | None) -> bool:
+        """Whether faults were counted on chips of a family; None: nobody says which it is, and none is left."""
+        return family is None or family in self.families
+
+    def spread(self, accelerators: float, family: str | None) -> LogNormal:
+        """The rate of one node in a cluster of so many chips of a family, none of which anybody has watched.
 
         Clusters differ, their mean is known from few, and further from their middle size the exponent of growth weighs
-        more. The exponent itself is taken as none: from 8 to 1,024 GPUs of one cluster it is 0.026 (rsc-jobs).
+        more. The exponent itself is taken as none: from 8 to 1,024 GPUs of one cluster it is 0.026 (rsc-jobs). Chips
+        of a family on which nobody counted faults are in further doubt.
         """
-        return LogNormal(self.median, math.exp(float(self._deviation_among(accelerators))))
+        return LogNormal(self.median, math.exp(float(self._deviation_among(accelerators, family))))
 
-    def at(self, accelerators: Number, quantiles: Number) -> Number:
+    def at(self, accelerators: Number, quantiles: Number, family: str | None) -> Number:
         """The same at quantiles; sizes and quantiles broadcast."""
-        return log_normal(self.median, self._deviation_among(accelerators), np.asarray(quantiles))
+        return log_normal(self.median, self._deviation_among(accelerators, family), np.asarray(quantiles))
 
-    def _deviation_among(self, accelerators: Number) -> NDArray[np.float64]:
+    def _deviation_among(self, accelerators: Number, family: str | None) -> NDArray[np.float64]:
         """Of the logarithm of the rate."""
         far = self.growth * (np.log(accelerators) - self.middle)
-        return np.sqrt(self.deviation**2 * (1 + 1 / len(self.studies)) + far**2)
+        other = 0.0 if self.watched(family) else self.unwatched
+        return np.sqrt(self.deviation**2 * (1 + 1 / len(self.studies)) + far**2 + other**2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +172,7 @@ def rate_prior() -> RatePrior:
         largest=max(accelerators for _, accelerators, _ in pooled if accelerators is not None),
         studies=tuple(name for name, *_ in pooled),
         families=frozenset(entry.family for entry in _stating("pooled: true") if entry.hazards and entry.family),
+        unwatched=math.log(stated_factor("unwatched", "failures").value),
     )
 
 
@@ -246,8 +256,21 @@ def hazards_by_age(batch: str) -> tuple[tuple[float, float, float], ...]:
 def _ages(
     entry: ReliabilityFile, ages: Sequence[AgeFile], sources: Collection[str]
 ) -> tuple[tuple[float, float, float], ...]:
-    found = ((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
-    return tuple(sorted(found))
+    """One band after another: every age between the first and the last has one rate."""
+    found = sorted((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
+    for since, until, _ in found:
+        if until <= since:
+            raise DescriptionError(
+                f"{entry.name}: ages from {since:g} to {until:g} years hold none; put until after since"
+            )
+    for (_, end, _), (start, *_) in pairwise(found):
+        if start != end:
+            wrong = "are stated twice" if start < end else "have no rate"
+            raise DescriptionError(
+                f"{entry.name}: ages from {min(start, end):g} to {max(start, end):g} years {wrong}; let each band "
+                "begin where the one before it ends"
+            )
+    return tuple(found)
 
 
 @cache

@@ -57,7 +57,7 @@ from volvelle.domains import (
 @click.option("--storage-stall", type=Within(RECOVERY), metavar="TIME", help="With two tiers: stall for storage.")
 @click.option("--storage-restart", type=Within(RECOVERY), metavar="TIME", help="With two tiers: restart from storage.")
 @click.option(
-    "--common", default="0 %", type=Within(NO_SHARE), help="Share of failures that stop all replicas nevertheless."
+    "--common", default="0 %", type=Within(NO_SHARE), help="Share of failures that stop all elastic replicas."
 )
 @click.option("--spares", type=Within(SPARES), help="Spare nodes. [default: a pool that others fill]")
 @click.option(
@@ -72,9 +72,7 @@ from volvelle.domains import (
 @click.option(
     "--wear",
     type=click.Choice(["old", "new"]),
-    default="old",
-    show_default=True,
-    help="With --age: as which batch of Titan's GPUs did, unless a --hazard file has ages.",
+    help="With --age: as which batch of Titan's GPUs did, where no --hazard file has ages. [default: old]",
 )
 @click.option("--preempted-every", type=Within(GAP), metavar="TIME", help="That capacity is taken away, like '12 h'.")
 @click.option("--capacity-wait", type=Within(RECOVERY), metavar="TIME", help="Until it is back, like '20 min'.")

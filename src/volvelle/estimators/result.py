@@ -16,6 +16,8 @@ from volvelle.workload.training import TrainingStep
 
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
+FRAGMENTS = "framework and fragmentation"
+"""The part of memory that holds no tensor."""
 _LARGEST = 16
 """Parts that are shown where a screen is all there is."""
 
@@ -218,6 +220,11 @@ class TrainingEstimate(Estimate[TrainingStep, ParallelMapping]):
         return self.decision
 
     @property
+    def tensor_bytes(self) -> float:
+        """Bytes on the fullest rank, beside what frameworks keep and what is lost between tensors."""
+        return self.memory_bytes - sum(part.bytes for part in self.memory if part.name == FRAGMENTS)
+
+    @property
     def tokens_per_second(self) -> float:
         """Tokens the whole machine trains on in a second."""
         return self.tokens / self.time
@@ -244,6 +251,12 @@ class EstimateTable:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    @property
+    def tensor_bytes(self) -> NDArray[np.float64]:
+        """Bytes on the fullest rank, beside what frameworks keep and what is lost between tensors."""
+        assert self.memory is not None, "a breakdown was asked for"
+        return self.memory_bytes - self.memory[FRAGMENTS]
 
     def __repr__(self) -> str:
         runs = np.flatnonzero(self.feasible)

@@ -51,8 +51,10 @@ class TableEstimator(Protocol):
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> TrainingEstimate:
         """How one mapping does."""
 
-    def table(self, workload: TrainingStep, system: Cluster, mappings: MappingTable) -> EstimateTable:
-        """How many mappings do."""
+    def table(
+        self, workload: TrainingStep, system: Cluster, mappings: MappingTable, *, breakdown: bool = False
+    ) -> EstimateTable:
+        """How many mappings do; with `breakdown` also what each part takes."""
 
 
 # -- pieces that any sampler needs ---------------------------------------------------------------------------------
@@ -345,8 +347,7 @@ class UnderUncertainty(TrainingEstimator):
             central=central.time,
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
-        beside = sum(part.bytes for part in central.memory if part.law == "fragmented_bytes")
-        memory, held = memory_column(central.memory_bytes, central.memory_bytes - beside, workload, sampler, held_error)
+        memory, held = memory_column(central.memory_bytes, central.tensor_bytes, workload, sampler, held_error)
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),

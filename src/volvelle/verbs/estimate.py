@@ -17,7 +17,13 @@ from volvelle.domains import EXPERT_LOAD, MARGIN, REPLAYS, SEED, SEQUENCES, TOKE
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
-from volvelle.estimators.calibration import Calibrations, FittedConstants, calibrations_of, fitted_constants
+from volvelle.estimators.calibration import (
+    Calibrations,
+    FittedConstants,
+    calibrations_of,
+    fitted_constants,
+    step_error,
+)
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
@@ -208,7 +214,8 @@ class Answer(Presentable):
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The machine's numbers that the estimate uses, with their provenance."""
-        return training_inputs(self.cluster, self.step.element)
+        error = step_error(self.cluster, self.step, self.estimate.mapping)
+        return training_inputs(self.cluster, self.step.element, error)
 
     @property
     def laws(self) -> list[Law]:

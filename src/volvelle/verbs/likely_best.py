@@ -54,10 +54,10 @@ def sampled_times(
     times = np.broadcast_to(timed.time, count * samples).reshape(count, samples)
     off = layout_errors([layout.mapping for layout in layouts], layout_spreads(), sampler)
     error = memory_error_column(fitted_constants(cluster, step.element).memory_error, sampler)
-    whole = estimator.table(step, cluster, mappings).memory_bytes
-    tensors = estimator.table(replace(step, reserved=0.0, fragmentation=0.0), cluster, mappings).memory_bytes
+    held = estimator.table(step, cluster, mappings, breakdown=True)
     memory = [
-        memory_column(float(whole[place]), float(tensors[place]), step, sampler, error)[0] for place in range(count)
+        memory_column(float(whole), float(tensors), step, sampler, error)[0]
+        for whole, tensors in zip(held.memory_bytes, held.tensor_bytes, strict=True)
     ]
     return times * off, np.asarray(variants.chip.capacity - np.array(memory) >= 0.0)
 

@@ -18,10 +18,10 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices
 from volvelle.estimators.sobol_points import ScrambledSobol
-from volvelle.estimators.step_errors import CHIP
+from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.estimators.step_inputs import load_column
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, UNVALIDATED, sampled
+from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, MODEL, UNVALIDATED, sampled
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.laws.model_error import chance_of_order, error_beside_inputs
 from volvelle.laws.sensitivity import chance_of_settling
@@ -31,7 +31,6 @@ from volvelle.spread import model_reach
 from volvelle.verbs.question import Question, question_of
 from volvelle.verbs.settling import LAYOUTS, SURE, spread_of_measured
 
-MODEL = "the model"
 _LEVEL = 0.8
 _NOTHING = 5e-4
 """Share of the variance below which an input is not listed."""
@@ -177,16 +176,18 @@ def _own_error(
     error = step_error(asked.cluster, asked.step, asked.mapping)
     if error.factor is None:
         return log(error.or_else(UNVALIDATED)), MODEL, "nothing: no calibration run is on chips of this family"
-    if error.of is None or CHIP in error.left:
-        rests = (
-            "runs of one's own"
-            if error.of is None
-            else "what is stated of the chip: no calibration run is on its family"
-        )
-        return float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
-    regime = model_error("training", asked.cluster.chip.family)
-    rests = f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
-    return float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture])), MODEL, rests
+    beside = float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture]))
+    return beside, MODEL, _rests_on(error, asked.cluster.chip.family)
+
+
+def _rests_on(error: StepError, family: str) -> str:
+    """What an error of a step is known from."""
+    if error.of is None:
+        return "runs of one's own"
+    if CHIP in error.left:
+        return "what is stated of the chip: no calibration run is on its family"
+    regime = model_error("training", family)
+    return f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
 
 
 def _kept(asked: Question, other: Question | None, whole: float) -> float:

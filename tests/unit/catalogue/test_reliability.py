@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from volvelle.catalogue import Catalogue
@@ -57,7 +58,15 @@ def test_every_source_of_the_room_is_known() -> None:
 
 def test_a_cluster_larger_than_any_measured_is_known_less_well() -> None:
     prior = rate_prior()
-    assert prior.spread(8 * prior.largest).factor > prior.spread(prior.largest).factor
+    assert prior.spread(8 * prior.largest, "hopper").factor > prior.spread(prior.largest, "hopper").factor
+
+
+def test_chips_of_a_family_that_nobody_watched_are_known_less_well_at_every_size() -> None:
+    prior, sizes = rate_prior(), np.array([8.0, 1024.0, 98304.0])
+    watched, other = (prior.at(sizes, 0.9, family) for family in ("hopper", "tpu"))
+    assert np.all(other > watched)
+    assert np.array_equal(prior.at(sizes, 0.5, "tpu"), prior.at(sizes, 0.5, "hopper"))
+    assert prior.at(sizes, 0.9, "tpu")[1] == prior.spread(1024.0, "tpu").at(np.array(0.9))  # type: ignore[index]
 
 
 def test_parts_of_the_trace_sum_to_its_faults() -> None:

@@ -5,9 +5,14 @@ from dataclasses import replace
 import pytest
 
 import volvelle
-from volvelle import Catalogue, ClosedForm
+from volvelle import Catalogue, ClosedForm, Transformer
+from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.search.exhaustive import Ranked
+from volvelle.verbs.layouts import Layouts
 from volvelle.verbs.likely_best import chance_of_being_faster, contest
 from volvelle.verbs.plan import Plan
+from volvelle.verbs.question import question_of
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +54,28 @@ def test_more_memory_never_makes_a_layout_less_likely_to_fit(asked: Plan, catalo
         chances.append(contest(asked.step, machine, asked.layouts[:1], ClosedForm()).layouts[0].p_fit or 0.0)
     assert chances == sorted(chances)
     assert chances[0] < 0.9 < chances[-1]
+
+
+def test_a_layout_among_others_is_as_likely_to_fit_as_alone_also_where_gaps_choose_the_fullest_stage() -> None:
+    """The stage that holds most is another one here than were nothing lost between tensors."""
+    wide = Transformer(
+        name="wide", layers=9, hidden=4096, heads=32, kv_heads=32, head_dim=128, ffn=16384, sequence=4096,
+        vocabulary=65536,
+    )  # fmt: skip
+    asked = question_of(wide, on="dgx-h100/8", batch=32, pipeline=4, recompute="none")
+    step = replace(asked.step, fragmentation=0.5)
+    alone = ClosedForm().estimate(step, asked.cluster, asked.mapping)
+    without_gaps = replace(step, fragmentation=0.0, reserved=0.0)
+    assert ClosedForm().estimate(without_gaps, asked.cluster, asked.mapping).worst_rank != alone.worst_rank
+    tables = ClosedForm().table(step, asked.cluster, MappingTable.of([asked.mapping] * 2), breakdown=True)
+    assert tables.tensor_bytes == pytest.approx(alone.tensor_bytes, rel=1e-12)
+
+    chip = asked.cluster.chip
+    memory = replace(chip.memory, capacity=1.02 * alone.memory_bytes)
+    machine = replace(asked.cluster, chip=replace(chip, memories=(memory, *chip.memories[1:])))
+    ranked = Ranked(mapping=asked.mapping, time=alone.time, memory=alone.memory_bytes)
+    layout = Layouts(None, step, alone).plain(ranked)
+    told = contest(step, machine, (layout,), ClosedForm(), samples=512).layouts[0]
+    fits = UnderUncertainty(estimator=ClosedForm(), samples=512).estimate(step, machine, asked.mapping).fits
+    assert 0.1 < (fits or 0.0) < 0.9
+    assert told.p_fit == fits

@@ -14,13 +14,13 @@ from volvelle.catalogue.model_errors import model_error
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import CONSTANTS, ERRORS
 from volvelle.estimators.sampler import Column, Stratified
-from volvelle.estimators.uncertainty import sampled
+from volvelle.estimators.uncertainty import MODEL, sampled
 from volvelle.laws.sensitivity import spread_after
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.spread import model_reach
 from volvelle.verbs.likely_best import sampled_times
 from volvelle.verbs.question import question_of
-from volvelle.verbs.why_unsure import MODEL, WhyUnsure, why_unsure
+from volvelle.verbs.why_unsure import WhyUnsure, why_unsure
 
 
 @pytest.fixture(scope="module")

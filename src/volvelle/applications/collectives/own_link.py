@@ -2,23 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import exp, log
 
 import numpy as np
 
+from volvelle.applications.collectives.collective_error import LONG
 from volvelle.applications.collectives.fit import Constant, Stage, fitted_stage, stage_residuals
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.series import series_of
 from volvelle.applications.measured_table import RowHead
+from volvelle.applications.own_factor import FREEDOM, machine_spreads, two_spreads
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.left_out import left_out_of
 from volvelle.errors import DescriptionError
 from volvelle.interchange.logs.logged import LoggedCollective
 from volvelle.laws.shrinkage import shrunk_shift
 from volvelle.system.cluster import Cluster
 
 _GROUP = "own"
-_BETWEEN, _WITHIN, _FREEDOM = 0.15, 0.08, 4.0
-"""How far links of a kind, and sizes of a sweep, are apart in published sweeps, as logarithms."""
 _WHOLE_CURVE = 6
 """Sizes from which on latency and fill are fitted too."""
 
@@ -60,6 +62,18 @@ def own_rows(rows: Sequence[LoggedCollective], template: str, *, ranks: int) -> 
     return found
 
 
+@cache
+def link_spreads(*, inside: bool, long: bool) -> tuple[float, float]:
+    """How far machines are apart and sizes within one, by published sweeps that the fit of their links did not see.
+
+    Inside a node with their publication left out. No two publications share a link between nodes, so there with all
+    rows over their links left out.
+    """
+    if inside:
+        return machine_spreads("collectives", f"{'long' if long else 'short'}/inside")
+    return two_spreads([row for row in left_out_of("collectives") if row.axis == "link"])
+
+
 def fit_own_link(rows: Sequence[CollectiveMeasurement], system: Cluster, catalogue: Catalogue) -> OwnLink:
     """Fit the link that limits these rows: that inside a node where all ranks are in one, else the outermost."""
     series = series_of(rows, catalogue)
@@ -88,13 +102,9 @@ def fit_own_link(rows: Sequence[CollectiveMeasurement], system: Cluster, catalog
     links = {link.name: catalogue.link(link.name)}
     values = fitted_stage(stage, series, links)
     before = stage_residuals(series, links)
-    shift = shrunk_shift(
-        np.full(len(before), log(values[0] / held["efficiency"])),
-        centre=0.0,
-        between=_BETWEEN,
-        within=_WITHIN,
-        freedom=_FREEDOM,
-    )
+    between, within = link_spreads(inside=inside, long=max(row.size or 0.0 for row in rows) > LONG)
+    told = np.full(len(before), log(values[0] / held["efficiency"]))
+    shift = shrunk_shift(told, centre=0.0, between=between, within=within, freedom=FREEDOM)
     values[0] = min(1.0, held["efficiency"] * exp(shift.shift))
     after = stage_residuals(series, links, stage, values)
     return OwnLink(

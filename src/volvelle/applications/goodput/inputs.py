@@ -17,7 +17,6 @@ from volvelle.catalogue.reliability import (
     rate_prior,
     recorded_days,
     recorded_faults,
-    stated_factor,
     stated_node_power,
     stated_share,
     stated_time,
@@ -81,17 +80,16 @@ def prior_hazard(cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
         for part, count in part_counts(cluster).items()
         if count
     )
-    doubt, notes = math.log(prior.spread(cluster.accelerators).factor), []
+    doubt, notes = prior.spread(cluster.accelerators, cluster.chip.family).factor, []
     if cluster.accelerators > prior.largest:
         notes.append(
             f"failures: no cluster of more than {prior.largest:,} accelerators is among those measured; the interval "
             "is wider for it"
         )
-    if cluster.chip.family not in prior.families:
-        doubt = math.hypot(doubt, math.log(stated_factor("unwatched", "failures").value))
+    if not prior.watched(cluster.chip.family):
         notes.append(f"failures: none were counted on chips like {cluster.chip.name}; those of GPUs are taken, wider")
-    basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {math.exp(doubt):.2f}: {', '.join(prior.studies)}"
-    return JobHazard(parts=parts, doubt=math.exp(doubt), basis=basis), tuple(notes)
+    basis = f"{1000 * DAY * prior.median:.2g} a 1000 node-days, ×/÷ {doubt:.2f}: {', '.join(prior.studies)}"
+    return JobHazard(parts=parts, doubt=doubt, basis=basis), tuple(notes)
 
 
 def stated_hazard(cluster: Cluster, own: Sequence[Hazard]) -> JobHazard:
@@ -133,6 +131,7 @@ def recovery_policy(
     write: float | None = None,
     interval: float | None = None,
     replicas: int = 1,
+    common: float = 0.0,
     survived: float | None = None,
     storage_stall: float | None = None,
     storage_restart: float | None = None,
@@ -153,6 +152,11 @@ def recovery_policy(
             raise DescriptionError(f"{name} is of storage behind a memory, but recovery is {way}; make it two-tier")
     if replicas > 1 and way != "elastic":
         raise DescriptionError(f"{replicas} replicas restart alone, but recovery is {way}; make it elastic")
+    if common and way != "elastic":
+        raise DescriptionError(
+            f"a common share of failures stops all replicas, but recovery is {way}, where every failure does; leave it "
+            "out, or make recovery elastic"
+        )
     if write is not None and tiered:
         raise DescriptionError("a write goes on behind the work, but both tiers of two stall it; give their stalls")
     usual = stored = time_prior("restart", "automated")
@@ -171,6 +175,7 @@ def recovery_policy(
         write=flight if write is None else write,
         interval=interval,
         replicas=max(replicas, 2) if way == "elastic" else 1,
+        common=common,
         survived=survived,
         storage_stall=_stated(storage_stall, standing) if tiered else None,
         storage_restart=_stated(storage_restart, stored) if tiered else None,

@@ -23,8 +23,6 @@ from volvelle.laws.reliability.emissions import operational_emissions
 from volvelle.laws.reliability.out_of_service import nodes_out, spares_needed
 from volvelle.laws.reliability.stragglers import straggler_slowdown
 from volvelle.quantities import DAY
-from volvelle.simulation.failures.gaps import ExponentialGaps
-from volvelle.simulation.failures.runs import Recovery, simulate_runs
 from volvelle.spread import LogNormal, log_normal, standard_normal
 
 _KWH = 3.6e6
@@ -127,6 +125,7 @@ def middle(plan: RunPlan) -> Circumstances:
     run = replace(
         plan.recovery.circumstances(plan.work, rate),
         downtime=plan.downtime(rate),
+        survived=plan.survived(rate),
         slow=float(straggler_slowdown(plan.nodes, share=losses.slow_share, slower=losses.slower)),
         waiting=waiting,
         planned=losses.planned,
@@ -183,24 +182,6 @@ def chance_within(plan: RunPlan, days: float, *, samples: int = 4096, seed: int 
     return float(np.mean(found <= days))
 
 
-def simulated_chance(plan: RunPlan, days: float, *, runs: int, seed: int = 0) -> float:
-    """The same by running it failure by failure, each run with its own draw of what is not known."""
-    sampled = RunSamples.of(plan, middle(plan), samples=runs, seed=seed)
-    drawn = sampled.grown
-    recovery = Recovery(
-        work=np.asarray(drawn.chosen),
-        stall=np.asarray(drawn.stall),
-        restart=np.asarray(drawn.restart),
-        downtime=np.asarray(drawn.downtime),
-        write=np.asarray(drawn.write),
-        slowdown=np.asarray(drawn.slowdown),
-    )
-    found = simulate_runs(
-        np.asarray(drawn.work), recovery, ExponentialGaps(mean=np.asarray(drawn.between)), runs=runs, seed=seed + 1
-    )
-    return float(np.mean(found.time <= days * DAY))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSamples:
     """The run on samples of what is not known."""
@@ -226,6 +207,7 @@ class RunSamples:
             runs=replace(
                 plan.recovery.circumstances(centre.work, rate, restarts=slices("restart"), stalls=slices("stall")),
                 downtime=plan.downtime(rate),
+                survived=plan.survived(rate),
                 slow=centre.slow,
                 waiting=centre.waiting,
                 planned=centre.planned,

@@ -268,6 +268,14 @@ class RunPlan:
         waited = self.recovery.capacity_wait * self.hazard.preempted
         return waited / rate if waited else 0.0
 
+    def survived(self, rate: Column | float) -> Column | float:
+        """Share of all interruptions that go back to the memory of a peer: capacity that is taken away takes that too.
+
+        What is stated of it is of failures alone.
+        """
+        share, taken = self.recovery.survived or 0.0, self.hazard.preempted
+        return share * (1.0 - taken / rate) if taken else share
+
     @property
     def tokens(self) -> float:
         """Of all phases."""

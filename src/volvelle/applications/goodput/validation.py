@@ -41,6 +41,8 @@ class ReportedRun:
 
     name: str
     accelerators: int | None
+    family: str | None
+    """Of its chips; None: the source does not say."""
     way: str
     least: float | None
     most: float | None
@@ -171,6 +173,7 @@ def reported_runs() -> tuple[ReportedRun, ...]:
         ReportedRun(
             name=row["run"],
             accelerators=int(row["accelerators"]) if row["accelerators"] else None,
+            family=row["family"] or None,
             way=row["way"],
             least=cell(row, "ettr_low"),
             most=cell(row, "ettr_high"),
@@ -187,11 +190,12 @@ def reported_runs() -> tuple[ReportedRun, ...]:
 
 def validate_goodput(seed: int = 0) -> GoodputValidation:
     """Every row, from other systems alone and with its own numbers."""
-    found = [_predicted(row, seed) for row in reported_runs()]
+    found = [predicted(row, seed) for row in reported_runs()]
     return GoodputValidation(runs=tuple(sorted(found, key=lambda run: -(run.row.distance(run.prior.middle) or 0.0))))
 
 
-def _predicted(row: ReportedRun, seed: int) -> PredictedRun:
+def predicted(row: ReportedRun, seed: int) -> PredictedRun:
+    """One row, from other systems alone and with its own numbers."""
     return PredictedRun(
         row=row,
         prior=_ends(_ettr(row, seed, IN_DOUBT)),
@@ -222,7 +226,7 @@ def _ettr(
     low, high = _PODS
     sizes = low * (high / low) ** quantiles(SIZE) if row.accelerators is None else np.full(SAMPLES, row.accelerators)
     size = float(np.median(sizes))
-    rate: float | Column = sizes / NODE * rate_prior().spread(size).at(quantiles(FAILURES))
+    rate: float | Column = sizes / NODE * rate_prior().spread(size, row.family).at(quantiles(FAILURES))
     restart: float | Column = policy.restart.at(quantiles(RESTART))
     stall: float | Column = policy.stall.at(quantiles(STALL))
     detection = policy.detection

@@ -211,7 +211,8 @@ def _tiered_variance(run: Circumstances) -> Number:
     storage = run.segments * memory + np.asarray(run.storage_stall, dtype=float)
     share = np.asarray(run.survived)
     lost = share * squared(run.restart, memory) + (1.0 - share) * squared(run.storage_restart, storage)
-    return np.asarray(run.productive * np.asarray(run.rate) * lost / run.left**2)
+    exposed = np.minimum(run.productive * _tiered_time(run, 1.0), _LONGEST)
+    return np.asarray(exposed * np.asarray(run.rate) * lost / run.left**2)
 
 
 def chance_variance(run: Circumstances) -> Number:

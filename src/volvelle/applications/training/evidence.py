@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log
 
+import numpy as np
+
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
 from volvelle.estimators.calibration import calibrations_of, fitted_constants, step_error
 from volvelle.estimators.stack import FACTORED, Stack
@@ -52,8 +54,8 @@ class Input:
         return f"{value:.4g}" if self.kind is None else show(value, self.kind)
 
 
-def training_inputs(cluster: Cluster, element: str) -> tuple[Input, ...]:
-    """The machine's numbers that a step rests on, with their provenance."""
+def training_inputs(cluster: Cluster, element: str, error: StepError) -> tuple[Input, ...]:
+    """The machine's numbers that a step rests on, with their provenance, and how far a step may be off."""
     chip, fitted = cluster.chip, fitted_constants(cluster, element).figures
     element = next((name for name in (element, "bf16", "fp16") if name in chip.matrix_rates), element)
     wanted: list[tuple[str, Figure | None, Quantity | None]] = [
@@ -71,7 +73,7 @@ def training_inputs(cluster: Cluster, element: str) -> tuple[Input, ...]:
         ("chip: on-chip buffer", chip.figures.get("buffer"), BYTES),
         ("chip: inner steps a tile's start is worth", fitted.get("gemm_k_half"), None),
         ("chip: keys a query tile's start is worth", fitted.get("attention_kv_half"), None),
-        ("model: error of a step, as a factor", fitted.get("step_error"), None),
+        ("model: error of a step, as a factor", _error_figure(error, fitted.get("step_error")), None),
         ("model: error of memory, as a factor", fitted.get("memory_error"), None),
     ]
     for dimension in cluster.dimensions:
@@ -87,6 +89,19 @@ def training_inputs(cluster: Cluster, element: str) -> tuple[Input, ...]:
             ]
     found = [Input(name=name, figure=figure, kind=kind) for name, figure, kind in wanted if figure is not None]
     return (*found, *_factors(cluster, element))
+
+
+def _error_figure(error: StepError, stated: Figure | None) -> Figure | None:
+    """The error that ranges take: of the chip as stated, unless runs say it; None: nothing was measured or stated."""
+    if error.factor is None or np.ndim(error.factor):
+        return None
+    if stated is not None and (stated.value == error.factor or CHIP in error.left):
+        return stated if stated.value == error.factor else replace(stated, value=error.factor, spread=None)
+    own = error.of is None
+    source, rows = ("own runs", "own runs") if own else ("volvelle-training-fit", "runs left out of the fit")
+    left = f", which the question leaves by {', '.join(error.left)}" if error.left else ""
+    note = f"one standard deviation as a factor, by {rows}{left}"
+    return Figure(value=error.factor, evidence=Evidence.DERIVED, source=source, note=note)
 
 
 def _factors(cluster: Cluster, element: str) -> Iterator[Input]:
@@ -122,7 +137,7 @@ def step_basis(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
 def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
     """The same, of a step that may be off so far."""
     return RangeBasis(
-        weakest_evidence=Figure.weakest(*(used.figure for used in training_inputs(cluster, element))).word,
+        weakest_evidence=Figure.weakest(*(used.figure for used in training_inputs(cluster, element, error))).word,
         calibrated=error.factor is not None and CHIP not in error.left,
         stated=error.factor if CHIP in error.left else None,
         model_error=_model_error(error, cluster.chip.family),

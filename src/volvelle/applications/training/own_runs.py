@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.own_factor import FREEDOM
 from volvelle.applications.training.stack_fit import (
     HELD,
     PRIORS,
@@ -31,8 +32,6 @@ from volvelle.laws.shrinkage import LinearPosterior, linear_posterior
 
 CONSTANTS = (*FACTORED, "matrix_efficiency in 16 bits")
 """What own runs may change; last, products that stay in 16 bits where others are narrower."""
-FREEDOM = 4.0
-"""Rows' worth that the scatter of rows is known by before own ones."""
 FEWEST_TO_JUDGE = 3
 """Own runs from which on they are left aside where they do not predict each other better."""
 _WIDE = "bf16"

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.own_factor import FREEDOM
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.own_runs import FREEDOM, Corpus, fit_own
+from volvelle.applications.training.own_runs import Corpus, fit_own
 from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_spread import OwnRunsSpread, own_runs_spread

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.kernels import total
+from volvelle.estimators.result import FRAGMENTS
 from volvelle.estimators.training.replicas import Replicas
 from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
 from volvelle.laws.footprint import (
@@ -31,7 +32,7 @@ MEMORY_PARTS = (
     ("gradients", gradient_bytes.__name__),
     ("optimiser state", optimiser_bytes.__name__),
     ("activations", activation_bytes.__name__),
-    ("framework and fragmentation", fragmented_bytes.__name__),
+    (FRAGMENTS, fragmented_bytes.__name__),
 )
 _FROZEN_PART = ("frozen weights", weight_bytes.__name__)
 

@@ -17,6 +17,8 @@ class TwoTiers:
     storage_stall: float
     memory_restart: float
     storage_restart: float
+    downtime: float = 0.0
+    """After every failure, before anything can fail again."""
 
 
 def simulate_two_tiers(tiers: TwoTiers, *, between: float, survived: float, patterns: int, seed: int) -> float:
@@ -47,7 +49,7 @@ def _one_run(
         while place < len(lengths):
             gap = generator.exponential(between)
             if gap < lead + lengths[place]:
-                clock += gap
+                clock += gap + tiers.downtime
                 failures += 1.0
                 # While storage is read again nothing is in memory that a peer could hold.
                 reading = lead == tiers.storage_restart and place == 0 and gap < lead

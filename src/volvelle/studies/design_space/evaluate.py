@@ -293,6 +293,7 @@ class Evaluator:
         return Outcome(
             worked=worked,
             chips=float(cluster.accelerators),
+            family=cluster.chip.family,
             cost_breakdown=priced,
             doubt=step_doubt(case.forms, case.steps, cluster),
             failures=self.failures,

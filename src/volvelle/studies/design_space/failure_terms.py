@@ -19,7 +19,8 @@ class FailureTerms:
 
     recovery: RecoveryPolicy = field(default_factory=recovery_policy)
     hazard: LogNormal | None = None
-    """Failures a second of eight accelerators; None: as clusters that were measured have them, wider far from these."""
+    """Failures a second of eight accelerators; None: as clusters that were measured have them, wider far from these and
+    on chips of other families."""
     spares: int | None = None
     """Nodes; None: a pool that others fill."""
 
@@ -33,11 +34,11 @@ class FailureTerms:
             write=form.write,
             interval=form.interval,
             replicas=form.replicas,
+            common=form.common,
             survived=form.survived,
             storage_stall=form.storage_stall,
             storage_restart=form.storage_restart,
         )
-        policy = replace(policy, common=form.common)
         if form.restart is not None:
             policy = replace(policy, restart=LogNormal(form.restart, form.restart_factor))
         if form.stall is not None:
@@ -48,10 +49,11 @@ class FailureTerms:
             spares=form.spares,
         )
 
-    def rates(self, chips: Number, quantiles: Number) -> Number:
-        """Interruptions a second of a job on so many accelerators, at quantiles; both broadcast."""
-        node = rate_prior().at(chips, quantiles) if self.hazard is None else self.hazard.at(np.asarray(quantiles))
-        return chips / NODE * node
+    def rates(self, chips: Number, quantiles: Number, family: str) -> Number:
+        """Interruptions a second of a job on so many accelerators of a family, at quantiles; both broadcast."""
+        if self.hazard is not None:
+            return chips / NODE * self.hazard.at(np.asarray(quantiles))
+        return chips / NODE * rate_prior().at(chips, quantiles, family)
 
     def waiting(self, chips: Number) -> Number:
         """Share of time in which more nodes are out than there are spares."""

@@ -38,6 +38,10 @@ class WholeRun(Protocol):
         """Accelerators."""
 
     @property
+    def family(self) -> str:
+        """Of its chips."""
+
+    @property
     def doubt(self) -> float:
         """In the time of a step, one standard deviation as a factor."""
 
@@ -88,16 +92,16 @@ class SampledRuns:
 
 
 def sampled_runs(
-    seconds: Column, chips: float | Column, doubt: float | Column, failures: FailureTerms | None = None
+    seconds: Column, chips: float | Column, doubt: float | Column, failures: FailureTerms | None = None, *, family: str
 ) -> SampledRuns:
-    """Runs of so many seconds of work each, failures as a study states them."""
+    """Runs of so many seconds of work each on chips of a family, failures as a study states them."""
     drawn, terms = _samples(), failures or FailureTerms()
     count = np.asarray(np.broadcast_to(np.asarray(chips, dtype=float), seconds.shape)[:, None])
     factor = np.broadcast_to(np.asarray(doubt, dtype=float), seconds.shape)[:, None]
     run = replace(
         terms.recovery.circumstances(
             log_normal(seconds[:, None], np.log(factor), drawn.step),
-            terms.rates(count, drawn.rate),
+            terms.rates(count, drawn.rate, family),
             restarts=drawn.restart,
             stalls=drawn.stall,
         ),
@@ -151,7 +155,7 @@ def _over_points(outcome: WholeRun, name: str, taken: Callable[[Column], Column]
     for start in range(0, len(seconds), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         with np.errstate(invalid="ignore", over="ignore"):
-            runs = sampled_runs(seconds[rows], outcome.chips, outcome.doubt, outcome.failures)
+            runs = sampled_runs(seconds[rows], outcome.chips, outcome.doubt, outcome.failures, family=outcome.family)
             found[rows] = taken(SAMPLED[name](outcome, runs, rows))
     return found if np.ndim(outcome.seconds) else float(found[0])
 

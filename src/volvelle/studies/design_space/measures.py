@@ -63,6 +63,8 @@ class Outcome:
 
     worked: Sequence[Worked]
     chips: float
+    family: str
+    """Of the chips."""
     cost_breakdown: Callable[[], CostBreakdown]
     """Made only if a measure of money or watts is asked for."""
     doubt: float = UNVALIDATED

@@ -90,7 +90,7 @@ def job(
     events: Annotated[float | None, EVENTS] = None,
     node_days: Annotated[float | None, PART_DAYS] = None,
     age: Annotated[float | None, AGE] = None,
-    wear: Batch = "old",
+    wear: Batch | None = None,
     preempted_every: Annotated[str | float | None, GAP] = None,
     capacity_wait: Annotated[str | float | None, RECOVERY] = None,
     spot: bool = False,
@@ -135,7 +135,13 @@ def job(
     work = sum(phase.run.work for phase in timed)
     failures, said = _hazard(cluster, hazard, events=events, node_days=node_days)
     if age is not None:
-        failures = worn(failures, cluster, age=AGE.read(age, "age"), work=work, batch=wear, file=hazard)
+        failures, aged = worn(failures, cluster, age=AGE.read(age, "age"), work=work, batch=wear, file=hazard)
+        said = (*said, *aged)
+    elif wear is not None:
+        raise DescriptionError(
+            f"accelerators wear out as the {wear} batch did, but not from which age on; give age in years, or leave "
+            "wear out"
+        )
     spotted = _preemptions(preempted_every, capacity_wait, spot=spot, rent=rent)
     if spotted is not None:
         failures = preempted(failures, every=spotted)
@@ -156,10 +162,10 @@ def job(
         },
         survived=None if survived is None else NO_SHARE.read(survived, "survived"),
         replicas=replicas,
+        common=NO_SHARE.read(common, "common"),
     )
     policy = replace(
         policy,
-        common=NO_SHARE.read(common, "common"),
         capacity_wait=0.0 if capacity_wait is None else RECOVERY.read(capacity_wait, "capacity_wait"),
     )
     run_plan = RunPlan(

@@ -36,10 +36,7 @@ def simulated(run: RunEstimate, seed: int) -> Simulated:
             "--check, or of fewer tokens"
         )
     elsewhere = float(np.asarray(centre.left))
-    if centre.storage_stall is not None:
-        found = _tiers(centre, float(centre.storage_stall), seed)
-    else:
-        found = _replicas(centre, seed) if centre.alone else _together(centre, seed)
+    found = simulated_runs(centre, seed)
     whole = replace(centre, waiting=0.0, planned=0.0, corruption=0.0)
     return Simulated(
         runs=len(found.time),
@@ -51,6 +48,13 @@ def simulated(run: RunEstimate, seed: int) -> Simulated:
     )
 
 
+def simulated_runs(run: Circumstances, seed: int, *, runs: int = _RUNS) -> SimulatedRuns:
+    """One run so many times, or as often as there is time for, as it recovers; what keeps it from running left out."""
+    if run.storage_stall is not None:
+        return _tiers(run, float(run.storage_stall), runs, seed)
+    return _replicas(run, runs, seed) if run.alone else _together(run, runs, seed)
+
+
 def _between(centre: Circumstances) -> float:
     return float(np.minimum(centre.between, 1e30))
 
@@ -59,7 +63,7 @@ def _gaps(centre: Circumstances) -> ExponentialGaps:
     return ExponentialGaps(mean=_between(centre))
 
 
-def _together(centre: Circumstances, seed: int) -> SimulatedRuns:
+def _together(centre: Circumstances, runs: int, seed: int) -> SimulatedRuns:
     recovery = Recovery(
         work=float(np.asarray(centre.chosen)),
         stall=float(np.asarray(centre.stall)),
@@ -68,10 +72,10 @@ def _together(centre: Circumstances, seed: int) -> SimulatedRuns:
         write=float(np.asarray(centre.write)),
         slowdown=float(np.asarray(centre.slowdown)),
     )
-    return simulate_runs(float(centre.productive), recovery, _gaps(centre), runs=_RUNS, seed=seed)
+    return simulate_runs(float(centre.productive), recovery, _gaps(centre), runs=runs, seed=seed)
 
 
-def _replicas(centre: Circumstances, seed: int) -> SimulatedRuns:
+def _replicas(centre: Circumstances, runs: int, seed: int) -> SimulatedRuns:
     replicas, restart = int(np.asarray(centre.replicas)), float(np.asarray(centre.restart))
     recovery = ElasticRecovery(
         work=float(np.asarray(centre.chosen)),
@@ -82,11 +86,11 @@ def _replicas(centre: Circumstances, seed: int) -> SimulatedRuns:
         restart=restart,
         common=float(np.asarray(centre.common)),
     )
-    runs = max(20, min(_RUNS, _MOST_PLACES // replicas))
-    return simulate_elastic(float(centre.productive), recovery, _gaps(centre), runs=runs, seed=seed)
+    fewer = max(20, min(runs, _MOST_PLACES // replicas))
+    return simulate_elastic(float(centre.productive), recovery, _gaps(centre), runs=fewer, seed=seed)
 
 
-def _tiers(centre: Circumstances, storage_stall: float, seed: int) -> SimulatedRuns:
+def _tiers(centre: Circumstances, storage_stall: float, runs: int, seed: int) -> SimulatedRuns:
     tiers = TwoTiers(
         work=float(np.asarray(centre.chosen)),
         segments=int(np.asarray(centre.segments)),
@@ -94,15 +98,14 @@ def _tiers(centre: Circumstances, storage_stall: float, seed: int) -> SimulatedR
         storage_stall=storage_stall,
         memory_restart=float(np.asarray(centre.restart)),
         storage_restart=float(np.asarray(centre.storage_restart)),
+        downtime=float(np.asarray(centre.downtime)),
     )
-    if float(np.asarray(centre.downtime)):
-        raise DescriptionError("two tiers on capacity that is taken away are not simulated; ask without --check")
     checkpoints = float(centre.productive) / tiers.work
     return simulate_tiered_runs(
         float(centre.productive),
         tiers,
         between=_between(centre),
         survived=float(np.asarray(centre.survived)),
-        runs=max(20, min(_RUNS, int(_MOST_CHECKPOINTS / checkpoints))),
+        runs=max(20, min(runs, int(_MOST_CHECKPOINTS / checkpoints))),
         seed=seed,
     )

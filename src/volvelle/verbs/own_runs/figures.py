@@ -80,9 +80,8 @@ def own_memory(runs: Sequence[OwnRun]) -> float | None:
             predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision)
             ratios.append(np.log(reserved / predicted.memory_bytes))
             # Machines differ as the model of memory is off, runs of one as what a framework keeps and loses varies.
-            beside = sum(part.bytes for part in predicted.memory if part.law == "fragmented_bytes")
-            whole, sampler = predicted.memory_bytes, Stratified(_SAMPLES)
-            varied, _ = memory_column(whole, whole - beside, asked.work, sampler, np.ones(_SAMPLES))
+            held = (predicted.memory_bytes, predicted.tensor_bytes)
+            varied, _ = memory_column(*held, asked.work, Stratified(_SAMPLES), np.ones(_SAMPLES))
             within.append(float(np.std(np.log(varied))))
             between = np.log(fitted_constants(asked.system, asked.work.element).memory_error or 1.0)
     if not ratios:

@@ -1,14 +1,15 @@
 """Days, money, energy and carbon of plans."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.unit.applications.goodput.test_run_plan import HAZARD, PHASE, planned
-from volvelle.applications.goodput.inputs import recovery_policy
-from volvelle.applications.goodput.run_estimate import chance_within, run_estimate, simulated_chance
+from volvelle.applications.goodput.inputs import Way, recovery_policy
+from volvelle.applications.goodput.run_estimate import RunSamples, chance_within, middle, run_estimate
 from volvelle.applications.goodput.run_plan import (
     HourlyPrice,
     JobHazard,
@@ -18,8 +19,10 @@ from volvelle.applications.goodput.run_plan import (
     RunPlan,
     SitePower,
 )
+from volvelle.applications.goodput.wearing import preempted
 from volvelle.quantities import DAY
 from volvelle.spread import LogNormal
+from volvelle.verbs.job.simulated import simulated_runs
 
 POWER = SitePower(training=969.0, idle=0.25, pue=1.2, doubt=1.1, grams_per_kwh=(400.0, 400.0, 400.0))
 PRICE = HourlyPrice(way="rented", low=3.0, middle=3.0, high=3.0, what="as given")
@@ -153,7 +156,35 @@ def test_being_sure_takes_a_quarter_more_machines() -> None:
     assert [run.spending[0].usd.p50 / 1e6 for run in (even, sure)] == pytest.approx([2.36, 2.40], abs=0.01)
 
 
-def test_simulated_runs_are_done_in_time_as_often_as_was_promised() -> None:
-    for count in (1152, 1280):
-        promised = chance_within(example(count), 30.0)
-        assert simulated_chance(example(count), 30.0, runs=10_000) == pytest.approx(promised, abs=0.02)
+def simulated_chance(plan: RunPlan, days: float, *, drawn: int, runs: int) -> float:
+    """How often runs are done in time that are run failure by failure, on so many draws of what is not known."""
+    grown = RunSamples.of(plan, middle(plan), samples=drawn, seed=0).grown
+    numbers = {part.name: getattr(grown, part.name) for part in fields(grown)}
+    done = []
+    for place in range(drawn):
+        one = {name: np.broadcast_to(value, (drawn,))[place] for name, value in numbers.items() if value is not None}
+        done.append(np.mean(simulated_runs(replace(grown, **one), place, runs=runs).time <= days * DAY))
+    return float(np.mean(done))
+
+
+@pytest.mark.parametrize("count", [1152, 1280])
+def test_simulated_runs_are_done_in_time_as_often_as_was_promised(count: int) -> None:
+    promised = chance_within(example(count), 30.0)
+    assert simulated_chance(example(count), 30.0, drawn=200, runs=200) == pytest.approx(promised, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("way", "told", "days"), [("elastic", {"replicas": 16}, 26.0), ("two-tier", {"survived": 0.8}, 29.0)]
+)
+def test_so_are_those_that_recover_otherwise(way: Way, told: dict[str, Any], days: float) -> None:
+    plan = replace(example(1152), recovery=recovery_policy(way, **told))
+    promised = chance_within(plan, days)
+    assert 0.2 < promised < 0.9
+    assert simulated_chance(plan, days, drawn=60, runs=20) == pytest.approx(promised, abs=0.04)
+
+
+def test_capacity_that_is_taken_away_takes_what_peers_hold() -> None:
+    taken = preempted(HAZARD, every=1.0 / HAZARD.rate)
+    plan = replace(planned(hazard=taken), recovery=recovery_policy("two-tier", survived=0.8))
+    assert middle(plan).survived == pytest.approx(0.4)
+    assert middle(replace(plan, hazard=HAZARD)).survived == 0.8

@@ -7,7 +7,9 @@ import pytest
 
 import volvelle
 from volvelle import Catalogue, DescriptionError, TrainingStep, transformer
-from volvelle.applications.training.evidence import step_basis
+from volvelle.applications.training.evidence import step_basis, training_inputs
+from volvelle.estimators.calibration import step_error
+from volvelle.estimators.step_errors import StepError
 from volvelle.report.documents.document import json_text
 from volvelle.report.range_words import range_words
 from volvelle.spread import Evidence
@@ -46,6 +48,26 @@ def test_a_family_without_runs_has_no_rows_behind_it_and_its_sentence_says_so() 
     known = step_basis(catalogue.cluster("dgx-h100/8"), GPT2)
     assert known.model_error is not None
     assert f"{known.model_error.rows:,} calibration runs" in range_words(known)
+
+
+@pytest.mark.parametrize("system", ["dgx-h100/8", "dgx-h200/8", "dgx-h100/32768", "mi300x-cluster/8", "l40s-cluster/8"])
+def test_the_error_of_a_step_that_is_listed_is_the_one_that_ranges_take(system: str) -> None:
+    machine = Catalogue().cluster(system)
+    taken = step_error(machine, GPT2)
+    listed = [
+        used for used in training_inputs(machine, "bf16", taken) if used.name.startswith("model: error of a step")
+    ]
+    assert [used.figure.value for used in listed] == ([] if taken.factor is None else [taken.factor])
+
+
+def test_the_error_of_a_step_is_that_of_own_runs_where_there_are_some() -> None:
+    machine = Catalogue().cluster("dgx-h100/8")
+    (listed,) = (
+        used.figure
+        for used in training_inputs(machine, "bf16", StepError(factor=1.04))
+        if used.name.startswith("model: error of a step")
+    )
+    assert (listed.value, listed.source) == (1.04, "own runs")
 
 
 def test_a_cost_names_its_weakest_price_and_takes_both_ends_of_a_step() -> None:

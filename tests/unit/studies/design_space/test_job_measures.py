@@ -1,17 +1,24 @@
 """Measures of whole runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tests.sweeps import QUICK, study
+from volvelle.applications.goodput.inputs import prior_hazard
+from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import DAY
 from volvelle.studies.answers.invert import requirement_of
+from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.failure_terms import FailureTerms
 from volvelle.studies.design_space.job_measures import sampled_runs
 from volvelle.studies.design_space.measures import MEASURES, PRICED
 
 
 def test_more_accelerators_fail_more_often_and_the_same_work_takes_longer() -> None:
-    runs = sampled_runs(np.array([30 * DAY, 30 * DAY]), np.array([1024.0, 16384.0]), 1.1)
+    runs = sampled_runs(np.array([30 * DAY, 30 * DAY]), np.array([1024.0, 16384.0]), 1.1, family="hopper")
     days, ettr, running = runs.days, runs.ettr, runs.running
     assert np.all(ettr <= 1.0)
     assert np.all(running <= days * DAY * 1.05)
@@ -20,8 +27,26 @@ def test_more_accelerators_fail_more_often_and_the_same_work_takes_longer() -> N
 
 
 def test_samples_are_the_same_at_every_point() -> None:
-    days = sampled_runs(np.array([30 * DAY, 30 * DAY]), 1024.0, 1.1).days
+    days = sampled_runs(np.array([30 * DAY, 30 * DAY]), 1024.0, 1.1, family="hopper").days
     assert np.array_equal(days[0], days[1])
+
+
+@pytest.mark.parametrize("system", ["dgx-h100/1024", "mi300x-cluster/1024"])
+def test_a_study_is_as_unsure_of_failures_as_a_job_on_the_same_chips(system: str, catalogue: Catalogue) -> None:
+    cluster = catalogue.cluster(system)
+    hazard, _ = prior_hazard(cluster)
+    low, high = FailureTerms().rates(1024.0, np.array([0.1, 0.9]), cluster.chip.family)  # type: ignore[misc]
+    asked = hazard.at(np.array([0.1, 0.9]))
+    assert high / low == pytest.approx(asked[1] / asked[0])
+
+
+def test_runs_of_a_study_are_less_sure_on_chips_that_nobody_watched() -> None:
+    fixed = {"policy": "fixed", "tensor": 8, "pipeline": 8, "micro_batch": 1}
+    asked = study({**QUICK, "mapping": fixed}, system="mi300x-cluster/1024", axes={"scale_out.rate": ["50 GB/s"]})
+    outcome = Evaluator(study=asked).explain(0).outcome
+    as_hopper = replace(outcome, family="hopper")
+    assert MEASURES["ettr.p10"].of(outcome) < MEASURES["ettr.p10"].of(as_hopper)
+    assert MEASURES["ettr.p90"].of(outcome) > MEASURES["ettr.p90"].of(as_hopper)
 
 
 def test_days_need_no_prices_and_dollars_do() -> None:

@@ -99,6 +99,18 @@ def test_two_tiers_are_simulated_too(survived: str) -> None:
     assert (job.run.segments > 1) == (survived == "90 %")
 
 
+def test_two_tiers_on_capacity_that_is_taken_away_are_simulated_with_their_waits() -> None:
+    asked = {**ASKED, "tokens": "300B", "recovery": "two-tier", "survived": "90 %", "preempted_every": "2 h"}
+    job = volvelle.job("llama3-8b", **asked, capacity_wait="30 min", check="simulate")
+    told = job.simulated
+    assert told is not None
+    assert told.days == pytest.approx(told.closed_days, rel=0.01)
+    assert told.deviation == pytest.approx(told.closed_deviation, rel=0.2)
+    assert job.contributions["waiting for capacity"] > 0.15 * told.closed_days
+    # Hardly any interruption is one that a peer's memory survives.
+    assert job.run.segments == 1
+
+
 def test_two_tiers_that_survive_most_beat_one_and_need_to_know_what_they_survive() -> None:
     often = {**ASKED, "events": 3000, "node_days": 3000}
     ratios = [
@@ -164,6 +176,48 @@ def test_ages_of_ones_own_file_go_first(tmp_path: Path) -> None:
     file.write_text(file.read_text() + more)
     with pytest.raises(DescriptionError, match="others, ours"):
         volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
+
+
+@pytest.mark.parametrize(
+    ("bands", "told"),
+    [
+        ([(0, 2), (3, 9)], "ages from 2 to 3 years have no rate"),
+        ([(0, 3), (2, 9)], "ages from 2 to 3 years are stated twice"),
+        ([(0, 2), (2, 2)], "from 2 to 2 years hold none"),
+        ([(2, 9)], "are 1 years old, and ages of the file go from 2 to 9"),
+        ([(0, 1)], "are 1 years old, and ages of the file go from 0 to 1"),
+    ],
+)
+def test_ages_that_leave_some_out_or_say_some_twice_are_refused(
+    bands: list[tuple[int, int]], told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.yaml"
+    rate = "{value: 1e-2 1/d, kind: measured, source: our log}"
+    ages = "".join(f"  - {{batch: ours, since: {since}, until: {until}, rate: {rate}}}\n" for since, until in bands)
+    file.write_text(f"hazards:\n  - {{part: node, what_counts: job stops, rate: {rate}, sure: true}}\nages:\n{ages}")
+    with pytest.raises(DescriptionError, match=told):
+        volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
+
+
+def test_a_run_that_outlives_the_ages_that_were_seen_says_so() -> None:
+    inside, beyond = (volvelle.job("llama3-8b", **ASKED, age=age) for age in (2.0, 5.99))
+    assert not any("rates by age end" in note for note in inside.notes)
+    assert any("rates by age end at 6 years; the last is taken" in note for note in beyond.notes)
+    with pytest.raises(DescriptionError, match="go from 0 to 3 years; state ages that hold it"):
+        volvelle.job("llama3-8b", **ASKED, age=3, wear="new")
+
+
+def test_what_would_be_ignored_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match="not from which age on"):
+        volvelle.job("llama3-8b", **ASKED, wear="new")
+    with pytest.raises(DescriptionError, match="but recovery is asynchronous, where every failure does"):
+        volvelle.job("llama3-8b", **ASKED, common="5 %")
+    file = tmp_path / "mine.yaml"
+    rate = "{value: 5e-3 1/d, kind: measured, source: our log}"
+    hazards = f"hazards:\n  - {{part: node, what_counts: job stops, rate: {rate}}}\n"
+    file.write_text(hazards + f"ages:\n  - {{batch: ours, since: 0, until: 9, rate: {rate}}}\n")
+    with pytest.raises(DescriptionError, match="states ages of its own; leave wear out"):
+        volvelle.job("llama3-8b", **ASKED, hazard=file, age=1, wear="old")
 
 
 def test_a_layout_of_a_phase_keeps_what_is_trained_and_says_what_it_leaves() -> None:
