@@ -80,6 +80,8 @@ class FittedConstants:
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     memory_error: float | None = number(ERROR_FACTOR, None)
     """How far the memory of a rank may be off, likewise."""
+    memory_spike: float | None = number(ERROR_FACTOR, None)
+    """By what factor a run may need more, or less, than that before it fails for want of memory, likewise."""
     figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     """How sure we are of the fields above, by name: spread, evidence, source."""
 
@@ -90,7 +92,7 @@ class FittedConstants:
 CONSTANTS: Mapping[str, NumberDomain] = MappingProxyType(domains_of(FittedConstants))
 """Every constant, and its domain."""
 _IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name != "figures"}
-ERRORS = ("step_error", "memory_error")
+ERRORS = ("step_error", "memory_error", "memory_spike")
 """Those that say how far estimates were off."""
 
 

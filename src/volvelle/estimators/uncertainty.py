@@ -6,6 +6,7 @@ from math import exp, log
 from typing import Any, Protocol, TypeVar, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.domains import BYTE_RATE, FLOP_RATE, NO_POWER, OVERSUBSCRIPTION, PUE, NumberDomain, domains_of
 from volvelle.errors import DescriptionError
@@ -60,8 +61,8 @@ class TableEstimator(Protocol):
 # -- pieces that any sampler needs ---------------------------------------------------------------------------------
 
 
-MODEL, MEMORY_MODEL = "the model", "the model of memory"
-"""Inputs that no machine has: how far off the model of the time is, and that of memory."""
+MODEL, MEMORY_MODEL, SPIKE = "the model", "the model of memory", "memory for a moment"
+"""Inputs that no machine has: how far off the model of the time is, and that of memory; and what runs fail by beside."""
 
 
 def column_of(name: str, figure: Figure, sampler: Sampler) -> Column:
@@ -77,6 +78,11 @@ def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL) ->
 def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
     """Factors by which the model of memory may be off."""
     return LogStudent(1.0, factor or 1.0).at(sampler.column(MEMORY_MODEL))
+
+
+def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
+    """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
+    return np.asarray(memory * LogStudent(1.0, factor or 1.0).at(sampler.column(SPIKE)) <= capacity)
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -365,7 +371,8 @@ class UnderUncertainty(TrainingEstimator):
             "headroom": central.capacity - central.memory_bytes,
         }
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        return replace(central, ranges=ranges, fits=float(np.mean(samples.headroom >= 0.0))), samples
+        fits = suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler)
+        return replace(central, ranges=ranges, fits=float(np.mean(fits))), samples
 
     def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""

@@ -17,7 +17,7 @@ from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.layout_errors import layout_errors, shares_won
 from volvelle.estimators.sampler import Sampler, Stratified
 from volvelle.estimators.step_inputs import memory_column
-from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled
+from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled, suffices
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout
@@ -53,13 +53,14 @@ def sampled_times(
     timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
     times = np.broadcast_to(timed.time, count * samples).reshape(count, samples)
     off = layout_errors([layout.mapping for layout in layouts], layout_spreads(), sampler)
-    error = memory_error_column(fitted_constants(cluster, step.element).memory_error, sampler)
+    fitted = fitted_constants(cluster, step.element)
+    error = memory_error_column(fitted.memory_error, sampler)
     held = estimator.table(step, cluster, mappings, breakdown=True)
     memory = [
         memory_column(float(whole), float(tensors), step, sampler, error)[0]
         for whole, tensors in zip(held.memory_bytes, held.tensor_bytes, strict=True)
     ]
-    return times * off, np.asarray(variants.chip.capacity - np.array(memory) >= 0.0)
+    return times * off, suffices(variants.chip.capacity, np.array(memory), fitted.memory_spike, sampler)
 
 
 def contest(
@@ -79,7 +80,7 @@ def contest(
     running = np.where(fits, times, np.inf)
     least = running.min(axis=0)
     some = np.isfinite(least)
-    wins = shares_won(running)
+    wins = shares_won(running) / max(float(some.mean()), 1.0 / samples)  # where none fits, none is the fastest
     with np.errstate(invalid="ignore"):
         slower = np.where(fits & some, times / least - 1.0, np.nan)
     found = []

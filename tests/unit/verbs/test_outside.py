@@ -71,6 +71,8 @@ def test_json_and_text_name_the_ways_and_the_command_refuses(capsys: pytest.Capt
         "96",
         "--zero",
         "3",
+        "--recompute",
+        "full",
         "--stack",
         "deepspeed",
     ]

@@ -1,7 +1,8 @@
 """Published runs that ran, and such that ran out of memory: what the chance that a layout fits is held against.
 
-The error of memory is the one that makes their outcomes likeliest, publications of many rows counting by the root of
-their number. It is that of a new publication: how far sources differ, not how far rows of one do.
+Some print the memory they took; how far that is off, publications counting alike, is the error of memory. Runs fail at
+less, or run at more, than that explains: for a moment, or between tensors, memory is taken that no tensor of ours has.
+How far, is what makes outcomes likeliest, publications of many rows counting by the root of their number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.applications.measured_table import read_columns
 from volvelle.applications.scores import Finding
@@ -17,15 +19,16 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
+from volvelle.estimators.sampler import Stratified
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.quantities import percent
 from volvelle.spread import LogStudent
 
 BINS = 5
-TRIED = tuple(np.round(np.arange(1.05, 3.0, 0.01), 2))
-"""Errors of memory that are tried, as factors."""
-_QUANTILES = (np.arange(2000) + 0.5) / 2000
+TRIED = tuple(place / 100 for place in range(100, 300))
+"""Factors that are tried."""
+_DRAWS = Stratified(4000, 0)
 _SAMPLES = 128
 _LEAST = 1e-3
 """Chances further out than what the quantiles tell apart count as this."""
@@ -41,6 +44,8 @@ class TriedRun(TrainingMeasurement):
     """Of optimiser state a parameter, where it is not that of mixed-precision Adam."""
     gradients: str = ""
     """Their element type, where the software's habit does not tell."""
+    memory: float | None = column("memory_gb", scale=1e9)
+    """Bytes of a chip, where they are printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,9 @@ class TriedFit:
     """As stated."""
     room: float
     """Memory there is over memory needed, as a logarithm."""
+
+    needed: float
+    """Bytes, by the model."""
 
     @property
     def ran(self) -> bool:
@@ -76,54 +84,70 @@ def tried_fits() -> tuple[TriedFit, ...]:
             step, asked.system, asked.decision
         )
         room = float(np.log(estimate.capacity / estimate.memory_bytes))
-        found.append(TriedFit(row=row, chance=estimate.fits or 0.0, room=room))
+        found.append(TriedFit(row=row, chance=estimate.fits or 0.0, room=room, needed=estimate.memory_bytes))
     return tuple(found)
 
 
-def likeliest_error(runs: Sequence[TriedFit]) -> float:
-    """The error of memory, a factor of one standard deviation, by which outcomes are likeliest."""
+def printed_error(runs: Sequence[TriedFit]) -> float:
+    """How far printed amounts of memory are off, one standard deviation as a factor, publications counting alike."""
+    squares: dict[str, list[float]] = {}
+    for one in runs:
+        if one.row.memory is not None:
+            squares.setdefault(one.row.head.group, []).append(float(np.log(one.row.memory / one.needed)) ** 2)
+    return float(np.exp(np.sqrt(np.mean([np.mean(own) for own in squares.values()]))))
+
+
+def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
+    """By what factor memory may be more than such an error of it explains, so that outcomes are likeliest."""
     sources = [one.row.head.group for one in runs]
     weights = np.array([sources.count(source) ** -0.5 for source in sources])
-    room, ran = np.array([one.room for one in runs]), np.array([one.ran for one in runs])
+    ran = np.array([one.ran for one in runs])
 
-    def likelihood(error: float) -> float:
-        drawn = np.log(LogStudent(1.0, error).at(_QUANTILES))
-        chance = np.clip(np.searchsorted(drawn, room) / len(drawn), _LEAST, 1.0 - _LEAST)
+    def likelihood(spike: float) -> float:
+        chance = np.clip(chances(runs, error, spike), _LEAST, 1.0 - _LEAST)
         return float(np.sum(weights * np.log(np.where(ran, chance, 1.0 - chance))))
 
     return max(TRIED, key=likelihood)
 
 
-def left_out_errors(runs: Sequence[TriedFit]) -> dict[str, float]:
-    """Publication → the error that all others tell."""
-    sources = dict.fromkeys(one.row.head.group for one in runs)
-    return {source: likeliest_error([one for one in runs if one.row.head.group != source]) for source in sources}
+def chances(runs: Sequence[TriedFit], error: float, spike: float) -> NDArray[np.float64]:
+    """Chances that runs fit with such an error of memory and such spikes."""
+    drawn = [np.log(LogStudent(1.0, each).at(_DRAWS.column(name))) for name, each in (("e", error), ("s", spike))]
+    needed = np.sort(drawn[0] + drawn[1])
+    return np.searchsorted(needed, [one.room for one in runs]) / len(needed)
 
 
-def chance_without(one: TriedFit, error: float) -> float:
-    """The chance that a run fits with an error of memory that its publication did not tell."""
-    return float(np.mean(np.log(LogStudent(1.0, error).at(_QUANTILES)) <= one.room))
+def left_out_chances(runs: Sequence[TriedFit]) -> tuple[dict[str, float], NDArray[np.float64]]:
+    """Publication → the spike that all others tell; and chances of runs by that of their own."""
+    found, told = {}, np.zeros(len(runs))
+    for source in dict.fromkeys(one.row.head.group for one in runs):
+        apart = [one for one in runs if one.row.head.group != source]
+        error = printed_error(apart)
+        found[source] = likeliest_spike(apart, error)
+        own = [place for place, one in enumerate(runs) if one.row.head.group == source]
+        told[own] = chances([runs[place] for place in own], error, found[source])
+    return found, told
 
 
 def tried_findings() -> Iterator[Finding]:
     """Stated chances against what happened, as shipped and with publications left out; the furthest off named."""
     runs = tried_fits()
-    errors = left_out_errors(runs)
+    spikes, apart = left_out_chances(runs)
     stated = np.array([one.chance for one in runs])
-    apart = np.array([chance_without(one, errors[one.row.head.group]) for one in runs])
     ran = np.array([one.ran for one in runs])
     rows = []
     for place in range(BINS):
-        inside = [np.minimum((chances * BINS).astype(int), BINS - 1) == place for chances in (stated, apart)]
-        rows.append([_bin(chances[there], ran[there]) for chances, there in zip((stated, apart), inside, strict=True)])
+        inside = [np.minimum((each * BINS).astype(int), BINS - 1) == place for each in (stated, apart)]
+        rows.append([_bin(each[there], ran[there]) for each, there in zip((stated, apart), inside, strict=True)])
     worst = sorted(runs, key=lambda one: -abs(one.ran - one.chance))[:5]
     yield Finding(
         key="tried",
         value={
             "runs": len(runs),
             "failed": int(np.sum(~ran)),
-            "publications": len(errors),
-            "error_left_out": errors,
+            "publications": len(spikes),
+            "spikes_left_out": spikes,
+            "printed_error": printed_error(runs),
             "bins": [{"stated": one[0], "left_out": one[1]} for one in rows],
             "worst": [
                 {"row_id": one.row.head.row_id, "source": one.row.head.group, "chance": one.chance, "ran": one.ran}
@@ -131,9 +155,9 @@ def tried_findings() -> Iterator[Finding]:
             ],
         },
         lines=(
-            f"Of {len(runs)} runs of {len(errors)} publications that tell of failures, {int(np.sum(~ran))} ran out of "
-            f"memory; the error of memory that they tell is {min(errors.values()):.2f} to {max(errors.values()):.2f} "
-            "with publications left out. Furthest off: "
+            f"Of {len(runs)} runs of {len(spikes)} publications that tell of failures, {int(np.sum(~ran))} ran out of "
+            f"memory. Printed amounts are off by a factor of {printed_error(runs):.2f}, and runs fail or run by one of "
+            f"{min(spikes.values()):.2f} to {max(spikes.values()):.2f} beside, publications left out. Furthest off: "
             + "; ".join(
                 f"{one.row.head.row_id} ({one.row.head.group}) {'ran' if one.ran else 'failed'} at "
                 f"{percent(one.chance, 0)}"
@@ -153,11 +177,11 @@ def tried_findings() -> Iterator[Finding]:
     )
 
 
-def _bin(chances: np.ndarray[tuple[int], np.dtype[np.float64]], ran: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[str, float | None]:
+def _bin(told: NDArray[np.float64], ran: NDArray[np.bool_]) -> dict[str, float | None]:
     some = len(ran) > 0
     return {
         "runs": len(ran),
-        "chance": float(np.mean(chances)) if some else None,
+        "chance": float(np.mean(told)) if some else None,
         "ran": float(np.mean(ran)) if some else None,
     }
 

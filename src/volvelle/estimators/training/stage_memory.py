@@ -237,7 +237,8 @@ def _working(stages: Stages, stage: Stage, saved: OfBlocks, of_working: OfBlocks
 def _working_ends(stage: Stage, of_working: OfBlocks) -> Number:
     """Bytes that what is no layer needs while it is at work, when all layers have saved theirs: a loss above all."""
     there = [(stage.counts[name], of_working[name]) for name in stage.counts if name not in stage.layers]
-    return reduce(np.maximum, [np.where(count > 0.0, size, 0.0) for count, size in there], 0.0)
+    sizes: list[Number] = [np.where(count > 0.0, size, 0.0) for count, size in there]
+    return reduce(np.maximum, sizes) if sizes else 0.0
 
 
 def _states(
