@@ -62,7 +62,7 @@ class TableEstimator(Protocol):
 
 
 MODEL, MEMORY_MODEL, SPIKE = "the model", "the model of memory", "memory for a moment"
-"""Inputs that no machine has: how far off the model of the time is, and that of memory; and what runs fail by beside."""
+"""Inputs that no machine has: how far off the model of the time is, and that of memory; what else runs fail by."""
 
 
 def column_of(name: str, figure: Figure, sampler: Sampler) -> Column:

@@ -25,7 +25,7 @@ from volvelle.mapping.sharding import END, Conversion, ShardedBlock
 from volvelle.mapping.symbols import MICRO_BATCH, ONE, Term, merged, powers, share
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.graph import Block, Role, Tensor, Workload
-from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit
+from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Unit, is_loss
 from volvelle.workload.tensor_layout import PARTIAL, Collective
 from volvelle.workload.transforms import seed_of
 
@@ -77,7 +77,7 @@ class BlockLowering:
             saved=merged([value.size for value in saved_values(tasks, lifetimes)]),
             saved_for_products=merged([value.size for value in saved_for_products(tasks, lifetimes)]),
             working=self._working([value.size for value in working_values(tasks, lifetimes)]),
-            scored=self._scored(),
+            scored=merged([self._elements(op.inputs[0]) for op in self.forward if self.backward and is_loss(op)]),
             weights=merged([self._elements(t.name) for t in weights if not t.tied_to and EXPERT_DIM not in t.dims]),
             expert_weights=merged([self._elements(t.name) for t in weights if EXPERT_DIM in t.dims]),
             tied=merged([self._elements(t.name) for t in weights if t.tied_to]),
@@ -103,11 +103,6 @@ class BlockLowering:
             return max(ends, key=lambda terms: sum(term.coefficient for term in terms), default=())
         largest = unpacked[:1]
         return merged([*remade, *largest]) if self.recomputes_all or self.light else tuple(largest)
-
-    def _scored(self) -> tuple[Term, ...]:
-        """What losses read, where there is a backward pass."""
-        losses = [op for op in self.forward if isinstance(op.kind, Normalisation) and op.kind.statistics_reduced]
-        return merged([self._elements(op.inputs[0]) for op in losses if self.backward])
 
     def _kept(self, tensors: Iterable[Tensor]) -> tuple[Term, ...]:
         """Bytes of weights as they are kept."""

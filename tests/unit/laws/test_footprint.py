@@ -6,6 +6,7 @@ from volvelle.laws.footprint import (
     activation_bytes,
     fragmented_bytes,
     gradient_bytes,
+    loss_bytes,
     optimiser_bytes,
     secondary_weight_bytes,
     weight_bytes,
@@ -25,6 +26,11 @@ def test_a_second_copy_is_shared_out_among_its_group_with_zero_3_alone() -> None
     assert secondary_weight_bytes(96.0, each=2.0, group=8.0, zero=3.0) == 24.0
     assert secondary_weight_bytes(96.0, each=2.0, group=0.0, zero=3.0) == 0.0
     assert secondary_weight_bytes(96.0, each=2.0, group=8.0, zero=2.0) == 0.0
+
+
+def test_a_loss_in_place_needs_what_korthikanti_counts_for_logits() -> None:
+    """Section 4.3: 4 s b v bytes, here of GPT-3 on eight tensor ranks."""
+    assert loss_bytes(2048 * 51_200 / 8, beside=4.0) == 4 * 2048 * 51_200 / 8
 
 
 def test_activations_are_those_in_flight_and_those_at_work() -> None:

@@ -14,7 +14,7 @@ from volvelle.workload.operations.convolution import Convolution
 from volvelle.workload.operations.factorisation import Factorisation
 from volvelle.workload.operations.fourier import Fourier
 from volvelle.workload.operations.lookup import Lookup
-from volvelle.workload.operations.normalisation import Normalisation
+from volvelle.workload.operations.normalisation import Normalisation, is_loss
 from volvelle.workload.operations.pointwise import Pointwise
 from volvelle.workload.operations.routing import Routing
 from volvelle.workload.operations.scan import Scan
@@ -36,4 +36,5 @@ __all__ = [
     "SplitChoice",
     "Unit",
     "Work",
+    "is_loss",
 ]

@@ -48,3 +48,8 @@ class Normalisation(AbstractKind):
             Normalisation, along=self.along, flops=2 * self.flops, statistics_reduced=self.statistics_reduced
         )
         return gradients_of_kernel(op, wanted, read, made)
+
+
+def is_loss(op: Operation) -> bool:
+    """Whether it makes one number of each row of logits."""
+    return isinstance(op.kind, Normalisation) and op.kind.statistics_reduced
