@@ -147,8 +147,11 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
             f"learned on one family of chips is not carried over to another; leave out --calibrated"
         )
     base = software_stack(file.stack) if file.stack else default_stack(family) or Stack(name="")
+    kinds = file.covers.get("mixtures") or []
     return replace(
         base,
+        own_chips=max(file.covers.get("chips") or [0]) or None,
+        own_mixture=bool(kinds[0]) if len(kinds) == 1 else None,
         factors={**base.factors, **_factors(file, base)},
         own_errors={} if file.error is None else {(family, file.element): _error(file, chip)},
     )

@@ -29,7 +29,7 @@ from volvelle.domains import (
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
-from volvelle.estimators.step_errors import StepError, StepErrors
+from volvelle.estimators.step_errors import StepError, StepErrors, own_runs_left
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import only_what_is_set
@@ -208,8 +208,12 @@ class Calibrations:
 
     def step_error(self, chip: Chip, element: str, *, mixture: bool, chips: int) -> StepError:
         """How far a whole step may be off, by its kind of model and its size too."""
-        if self.errors is None or self._own(chip, element) or "step_error" in self.chosen:
+        if self.errors is None or "step_error" in self.chosen:
             return StepError(factor=self.constants(chip, element).step_error)
+        if self.software is not None and self._own(chip, element):
+            beyond = own_runs_left(self.software.own_chips, self.software.own_mixture, mixture=mixture, chips=chips)
+            own = self.software.own_errors[chip.family, element]
+            return StepError(factor=self.errors.beside(beyond, own), left=beyond)
         left = self.errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
         stated = replace(self, errors=None).constants(chip, element).step_error
         factor = self.errors.on(left, chip.family, stated=stated, named=bool(self.stack))

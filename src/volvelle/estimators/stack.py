@@ -42,6 +42,10 @@ class Stack:
     own_errors: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """(Family, element type) → how far whole steps are off after runs of one's own, one standard deviation as a
     factor."""
+    own_chips: int | None = None
+    """Of the largest run of one's own; None: not known."""
+    own_mixture: bool | None = None
+    """Whether own runs are of mixtures of experts; None: of both, or not known."""
     loss_bytes: float | None = None
     """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
 

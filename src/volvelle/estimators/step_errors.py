@@ -77,6 +77,14 @@ class StepErrors:
         return float(combined_doubt(error, [(self.beyond[way], steps) for way, steps in left.items()]))
 
 
+def own_runs_left(most_chips: int | None, of_mixtures: bool | None, *, mixture: bool, chips: int) -> dict[str, float]:
+    """In which ways a question leaves runs of one's own of the same chips and type, and by how many steps."""
+    found = {KIND: 1.0} if of_mixtures is not None and of_mixtures != mixture else {}
+    if most_chips is not None and chips > most_chips:
+        found[SIZE] = log2(chips / most_chips)
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepError:
     """How far one step may be off."""

@@ -20,6 +20,7 @@ from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
+from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Model, catalogue_of
@@ -92,6 +93,7 @@ class Calibrated:
         if self.runs:
             covers = {
                 "chips": [min(chips), max(chips)],
+                "mixtures": sorted({EXPERT_DIM in one.run.question.work.model.sizes for one in self.runs}),
                 "models": sorted({str(one.settings["model"]) for one in self.runs}),
                 "sequences": sorted({int(str(one.settings["sequence"])) for one in self.runs}),
                 "batches": sorted({int(str(one.settings["batch"])) for one in self.runs}),

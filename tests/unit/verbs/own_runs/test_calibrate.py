@@ -1,6 +1,6 @@
 """Own logs move predictions towards what was measured, as far as they can be believed, and say what they cover."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,9 @@ import pytest
 import volvelle
 from tests.conftest import ROOT
 from tests.own_logs import QUESTION, megatron_log, written
-from volvelle import DescriptionError
+from volvelle import Catalogue, DescriptionError
 from volvelle.catalogue.own_calibrations import read_calibration
+from volvelle.estimators.calibration import calibrations_of
 from volvelle.verbs.own_runs.calibrate import Calibrated, calibrate_from
 from volvelle.workload.families.shape import Transformer
 
@@ -91,6 +92,21 @@ def test_all_runs_of_one_shape_leave_other_shapes_a_wide_range(tmp_path: Path) -
     assert found.elsewhere > found.alike
     assert found.file.error == pytest.approx(found.elsewhere, rel=1e-3)
     assert any("one shape" in note for note in found.notes)
+
+
+def test_more_chips_and_another_kind_of_model_than_own_runs_had_widen_the_range(tmp_path: Path) -> None:
+    learned(tmp_path, 1.0, 1.0, 1.0)
+    machine = Catalogue().cluster("dgx-h100/64", stack=str(tmp_path / "mine.yaml"))
+    error = partial(calibrations_of(machine).step_error, machine.chip, "bf16")
+    most = read_calibration(tmp_path / "mine.yaml").covers["chips"][1]
+    within = error(mixture=False, chips=most)
+    assert not within.left
+    for beyond, word in (
+        (error(mixture=False, chips=8 * most), "size"),
+        (error(mixture=True, chips=most), "kind of model"),
+    ):
+        assert list(beyond.left) == [word]
+        assert beyond.factor > within.factor
 
 
 def test_runs_that_disagree_are_shown_and_not_averaged(tmp_path: Path) -> None:
