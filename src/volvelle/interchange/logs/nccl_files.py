@@ -42,7 +42,7 @@ def read_nccl_csv(lines: Iterable[Line]) -> tuple[tuple[LoggedCollective, ...], 
 
 
 def _take(line: int, row: Mapping[str, str], found: list[LoggedCollective], refused: list[Refused]) -> None:
-    name = _operation(row.get("collective", ""))
+    name = _operation(row.get("collective") or row.get("name", ""))
     ranks = next((int(row[key]) for key in ("gpus", "nranks") if row.get(key, "").isdigit()), None)
     if ranks is None and row.get("ranks", "").isdigit():
         ranks = int(row["ranks"]) * (int(row["gpusperrank"]) if row.get("gpusperrank", "").isdigit() else 1)
@@ -73,6 +73,31 @@ def _operation(text: str) -> str | None:
     plain = text.strip().lower().replace("_perf", "").replace("-", "_")
     spelled = {name.replace("_", ""): value for name, value in PROGRAMS.items()}
     return spelled.get(plain.replace("_", ""))
+
+
+def is_json_row(text: str) -> bool:
+    """Whether a line is a result of its own, as RCCL's reporter writes them."""
+    return text.lstrip().startswith("{") and '"busBw"' in text
+
+
+def read_nccl_json_rows(lines: Iterable[Line]) -> tuple[tuple[LoggedCollective, ...], list[Refused]]:
+    """All results of a file that has one a line."""
+    found: list[LoggedCollective] = []
+    refused: list[Refused] = []
+    for line in lines:
+        if not line.text.strip():
+            continue
+        try:
+            row = json.loads(line.text, parse_float=str, parse_int=str)
+        except (ValueError, RecursionError) as error:
+            refused.append(Refused(line.number, f"cut, or no JSON ({error})"))
+            continue
+        plain = {_plain(str(key)): str(value) for key, value in row.items()} if isinstance(row, dict) else {}
+        if plain.keys() >= _COLUMNS:
+            _take(line.number, plain, found, refused)
+        else:
+            refused.append(Refused(line.number, "no size, time and rates"))
+    return tuple(found), refused
 
 
 def is_json(found: object) -> bool:

@@ -40,6 +40,7 @@ _FORMS: tuple[tuple[str, str, Callable[[str], bool], _Read], ...] = (
     ("hf-trainer", "runs", hf_trainer.is_result, hf_trainer.read_trainer),
     ("nccl-tests", "collectives", nccl_tests.is_row, lambda file, lines: nccl_tests.read_nccl_tests(lines)),
     ("nccl-csv", "collectives", nccl_files.is_csv_header, lambda file, lines: nccl_files.read_nccl_csv(lines)),
+    ("nccl-json", "collectives", nccl_files.is_json_row, lambda file, lines: nccl_files.read_nccl_json_rows(lines)),
     ("hpl", "linpack", hpl.is_run, lambda file, lines: hpl.read_hpl(lines)),
     ("hpcg", "gradients", hpcg.is_verdict, lambda file, lines: hpcg.read_hpcg(lines)),
     ("gemm", "gemms", gemm.is_header, lambda file, lines: gemm.read_gemms(lines)),

@@ -85,6 +85,22 @@ def test_a_published_collective_is_read_as_printed(
     assert log.refused == ()
 
 
+def test_a_published_result_a_line_is_read_as_printed() -> None:
+    log = read("rccl-reporter")
+    assert (log.tool, log.refused) == ("nccl-json", ())
+    rows = {row.line: row for row in log.collectives}
+    assert [(rows[line].size, rows[line].in_place) for line in (3, 4)] == [(2048, False), (2048, True)]
+    assert rows[4].seconds == pytest.approx(20.260200000000005e-6, rel=1e-15)
+    assert {(row.operation, row.ranks) for row in rows.values()} == {("all_reduce", 4)}
+
+
+def test_a_result_that_is_cut_is_refused_with_its_line() -> None:
+    text = (LOGS / "rccl-reporter.txt").read_text()
+    log = log_of(text[: text.index('"time":20.26')] + "\n", "cut")
+    assert [one.line for one in log.refused] == [4]
+    assert len(log.collectives) == 3
+
+
 @pytest.mark.parametrize(
     ("name", "line", "order", "seconds", "gigaflops"),
     [
