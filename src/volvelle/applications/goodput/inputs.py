@@ -166,13 +166,15 @@ def recovery_policy(
         usual = LogNormal(usual.median * detection, usual.factor)
     behind = way != "synchronous"
     paused = time_prior("stall", "asynchronous" if behind else "synchronous")
-    flight = time_prior("write", "asynchronous").median if behind and way not in ("memory", "two-tier") else 0.0
+    flight = time_prior("write", "asynchronous")
+    written = behind and way not in ("memory", "two-tier")
     standing = time_prior("stall", "synchronous")
     return RecoveryPolicy(
         restart=_stated(restart, usual),
         stall=_stated(stall, paused),
         detection=detection,
-        write=flight if write is None else write,
+        write=(flight.median if written else 0.0) if write is None else write,
+        write_doubt=flight.factor if written and write is None else 1.0,
         interval=interval,
         replicas=max(replicas, 2) if way == "elastic" else 1,
         common=common,

@@ -205,7 +205,9 @@ class RunSamples:
         return cls(
             # Whoever runs it knows his own stall and failures, and chooses the interval by them.
             runs=replace(
-                plan.recovery.circumstances(centre.work, rate, restarts=slices("restart"), stalls=slices("stall")),
+                plan.recovery.circumstances(
+                    centre.work, rate, restarts=slices("restart"), stalls=slices("stall"), writes=slices("write")
+                ),
                 downtime=plan.downtime(rate),
                 survived=plan.survived(rate),
                 slow=centre.slow,

@@ -124,6 +124,8 @@ class RecoveryPolicy:
     """Share of the restart until somebody knows."""
     write: float = number(RECOVERY, 0.0)
     """Seconds that a checkpoint is in flight behind the work."""
+    write_doubt: float = number(ERROR_FACTOR, 1.0)
+    """How far that may be off, one standard deviation as a factor."""
     slowdown: float = number(NO_SHARE, 0.0)
     """Share of speed that a write costs."""
     interval: float | None = number(RECOVERY, None)
@@ -150,12 +152,23 @@ class RecoveryPolicy:
             )
 
     def circumstances(
-        self, work: Seconds, rate: Number, *, restarts: Column | None = None, stalls: Column | None = None
+        self,
+        work: Seconds,
+        rate: Number,
+        *,
+        restarts: Column | None = None,
+        stalls: Column | None = None,
+        writes: Column | None = None,
     ) -> Circumstances:
         """So many seconds of work that recover like this, interrupted at a rate; times at quantiles or in the middle.
 
-        Whoever restarts slowly from memory restarts slowly from storage, and stalls alike for both.
+        Whoever restarts slowly from memory restarts slowly from storage, and stalls alike for both. A write is done
+        before the next checkpoint begins.
         """
+        write: Seconds = self.write
+        if writes is not None and self.write and self.write_doubt > 1.0:
+            write = LogNormal(self.write, self.write_doubt).at(writes)
+            write = write if self.interval is None else np.minimum(write, self.interval)
 
         def at(time: LogNormal, quantiles: Column | None) -> Seconds:
             return time.median if quantiles is None else time.at(quantiles)
@@ -166,7 +179,7 @@ class RecoveryPolicy:
             restart=at(self.restart, restarts),
             stall=at(self.stall, stalls),
             detection=self.detection,
-            write=self.write,
+            write=write,
             slowdown=self.slowdown,
             survived=self.survived or 0.0,
             storage_stall=None if self.storage_stall is None else at(self.storage_stall, stalls),

@@ -65,6 +65,7 @@ class _Samples:
     rate: Column
     restart: Column
     stall: Column
+    write: Column
     step: Column
     chance: Column
 
@@ -76,6 +77,7 @@ def _samples() -> _Samples:
         rate=column("failures"),
         restart=column("restart"),
         stall=column("stall"),
+        write=column("write"),
         step=column(MODEL),
         chance=standard_normal(column("luck")),
     )
@@ -104,6 +106,7 @@ def sampled_runs(
             terms.rates(count, drawn.rate, family),
             restarts=drawn.restart,
             stalls=drawn.stall,
+            writes=drawn.write,
         ),
         waiting=terms.waiting(count),
     )

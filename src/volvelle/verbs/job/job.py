@@ -224,7 +224,8 @@ def _recovery_words(way: str, policy: RecoveryPolicy) -> str:
     told = ", ".join(
         f"{name} {time.median:.3g} s ×/÷ {time.factor:.2f}" for name, time in times.items() if time is not None
     )
-    return f"{way}: {told}, write {policy.write:.3g} s"
+    doubt = f" ×/÷ {policy.write_doubt:.2f}" if policy.write_doubt > 1.0 else ""
+    return f"{way}: {told}, write {policy.write:.3g} s{doubt}"
 
 
 def _hazard(

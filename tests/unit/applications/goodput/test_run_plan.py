@@ -1,5 +1,6 @@
 """Plans that make no sense are refused."""
 
+import numpy as np
 import pytest
 
 from volvelle.applications.goodput.inputs import recovery_policy
@@ -53,3 +54,14 @@ def test_phases_add_up() -> None:
 def test_a_step_outside_its_domain_is_refused(step: float) -> None:
     with pytest.raises(DescriptionError, match="step"):
         RunPhase(tokens=1e12, tokens_per_step=4e6, step=step)
+
+
+def test_a_write_that_nobody_states_has_the_spread_of_those_measured_and_ends_before_the_next() -> None:
+    usual, stated = recovery_policy(), recovery_policy(write=30.0)
+    quantiles = np.array([0.1, 0.5, 0.9])
+    low, middle, high = np.asarray(usual.circumstances(1e6, 1e-5, writes=quantiles).write)
+    assert low < middle < high
+    assert middle == pytest.approx(usual.write)
+    assert stated.circumstances(1e6, 1e-5, writes=quantiles).write == 30.0
+    close = recovery_policy(interval=1.01 * usual.write).circumstances(1e6, 1e-5, writes=quantiles)
+    assert np.max(close.write) <= 1.01 * usual.write
