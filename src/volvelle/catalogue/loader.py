@@ -205,7 +205,7 @@ class Catalogue:
             entries=tuple(entries),
             stack=software.name if software else "",
             software=software,
-            errors=training_errors(),
+            errors=training_errors,
         )
 
     def calibrated(self, cluster: Cluster, *, stack: str = "") -> Cluster:

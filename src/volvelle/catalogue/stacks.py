@@ -25,8 +25,6 @@ class StackEntry(BaseModel):
     """Families of chips that are asked about with it where nothing is said."""
     loss_bytes: float | None = None
     """Bytes a logit that its loss needs beside the logits (:func:`volvelle.laws.footprint.loss_bytes`)."""
-    loss_source: str = ""
-    """Where that was read."""
 
 
 @cache

@@ -4,7 +4,7 @@ A chip holds what its maker built. How near to its peaks it gets, what starting 
 were off: these are fitted to runs, and are handed to an estimator as a value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, final
@@ -171,8 +171,8 @@ class Calibrations:
     """Software that is meant; empty: any."""
     software: Stack | None = None
     """How far it lets chips get; None: as the entries say."""
-    errors: StepErrors | None = None
-    """How far whole steps are off with it; None: as the entries say."""
+    errors: Callable[[], StepErrors] | None = None
+    """How far whole steps are off with it, found when asked for; None: as the entries say."""
     lone: bool = False
     """Products do not run back to back for long: of what is no training step."""
     chosen: Mapping[str, Number] = field(default_factory=dict)
@@ -196,10 +196,9 @@ class Calibrations:
         if self.software is not None:
             values = self.software.applied(values, _IDEAL, chip.family, element)
         if self.errors is not None and not self.lone and not self._own(chip, element):
-            left = self.errors.left(chip.family, element, self.stack)
-            values["step_error"] = self.errors.on(
-                left, chip.family, stated=values.get("step_error"), named=bool(self.stack)
-            )
+            errors = self.errors()
+            left = errors.left(chip.family, element, self.stack)
+            values["step_error"] = errors.on(left, chip.family, stated=values.get("step_error"), named=bool(self.stack))
         set_here = {
             name: float(value) for name, value in self.chosen.items() if name in figures and np.ndim(value) == 0
         }
@@ -213,11 +212,12 @@ class Calibrations:
         if self.software is not None and self._own(chip, element):
             beyond = own_runs_left(self.software.own_chips, self.software.own_mixture, mixture=mixture, chips=chips)
             own = self.software.own_errors[chip.family, element]
-            return StepError(factor=self.errors.beside(beyond, own), left=beyond)
-        left = self.errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
+            return StepError(factor=self.errors().beside(beyond, own), left=beyond)
+        errors = self.errors()
+        left = errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
         stated = replace(self, errors=None).constants(chip, element).step_error
-        factor = self.errors.on(left, chip.family, stated=stated, named=bool(self.stack))
-        return StepError(factor=factor, left=left, of=self.errors)
+        factor = errors.on(left, chip.family, stated=stated, named=bool(self.stack))
+        return StepError(factor=factor, left=left, of=errors)
 
     def _own(self, chip: Chip, element: str) -> bool:
         """Whether runs of one's own say how far steps are off."""
