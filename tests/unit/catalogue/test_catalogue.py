@@ -244,7 +244,7 @@ def widths(catalogue: Catalogue) -> dict[str, float]:
 def test_without_spreads_every_range_is_a_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_inputs, "BUSIEST_EXPERT", replace(step_inputs.BUSIEST_EXPERT, spread=None))
     # Nor is anything known of runs on other chips, which the steps of exotic types leave.
-    monkeypatch.setattr(loader, "training_errors", lambda: None)
+    monkeypatch.setattr(loader, "training_errors", None)
     assert max(widths(written(tmp_path, ENTRIES)).values()) < 1e-12
 
 
