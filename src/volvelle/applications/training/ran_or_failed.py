@@ -66,6 +66,11 @@ class TriedFit:
         """Whether it did."""
         return bool(self.row.ran)
 
+    @property
+    def told(self) -> bool:
+        """Whether errors may rest on it: its publication is not held out."""
+        return self.row.head.split == "calibration"
+
 
 @cache
 def tried_fits() -> tuple[TriedFit, ...]:
@@ -92,13 +97,14 @@ def printed_error(runs: Sequence[TriedFit]) -> float:
     """How far printed amounts of memory are off, one standard deviation as a factor, publications counting alike."""
     squares: dict[str, list[float]] = {}
     for one in runs:
-        if one.row.memory is not None:
+        if one.told and one.row.memory is not None:
             squares.setdefault(one.row.head.group, []).append(float(np.log(one.row.memory / one.needed)) ** 2)
     return float(np.exp(np.sqrt(np.mean([np.mean(own) for own in squares.values()]))))
 
 
 def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
     """By what factor memory may be more than such an error of it explains, so that outcomes are likeliest."""
+    runs = [one for one in runs if one.told]
     sources = [one.row.head.group for one in runs]
     weights = np.array([sources.count(source) ** -0.5 for source in sources])
     ran = np.array([one.ran for one in runs])

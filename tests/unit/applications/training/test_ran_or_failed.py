@@ -63,3 +63,12 @@ def test_a_loss_in_thirty_two_bits_is_what_large_vocabularies_fail_by() -> None:
     assert gib[32] == pytest.approx(70.79, rel=0.2)
     assert gib[64] > 95.0
     assert not any(one.ran for one in runs if one.row.micro_batch == 64)
+
+
+def test_runs_that_are_held_out_as_times_tell_nothing_of_memory() -> None:
+    runs = tried_fits()
+    others = [one for one in runs if one.row.head.group != "argonne-aurora"]
+    assert len(others) < len(runs)
+    assert all(one.told for one in others)
+    error = printed_error(runs)
+    assert (printed_error(others), likeliest_spike(others, error)) == (error, likeliest_spike(runs, error))
