@@ -118,9 +118,14 @@ def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
 
 def chances(runs: Sequence[TriedFit], error: float, spike: float) -> NDArray[np.float64]:
     """Chances that runs fit with such an error of memory and such spikes."""
-    drawn = [np.log(LogStudent(1.0, each).at(_DRAWS.column(name))) for name, each in (("e", error), ("s", spike))]
-    needed = np.sort(drawn[0] + drawn[1])
+    needed = np.sort(_drawn("e", error) + _drawn("s", spike))
     return np.searchsorted(needed, [one.room for one in runs]) / len(needed)
+
+
+@cache
+def _drawn(name: str, factor: float) -> NDArray[np.float64]:
+    """Samples of what memory is off by, as logarithms."""
+    return np.log(LogStudent(1.0, factor).at(_DRAWS.column(name)))
 
 
 def left_out_chances(runs: Sequence[TriedFit]) -> tuple[dict[str, float], NDArray[np.float64]]:

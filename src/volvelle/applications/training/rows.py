@@ -166,10 +166,10 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         context = row.ulysses
     data = _replicas(row, tensor * pipeline * context, assumed)
     zero, shard = _zero(row, data * context, assumed, fsdp=recipe.fsdp or False)
-    second = (row.chips_per_node or _NODE) if "hpz" in row.sharding.lower() else 0
     if zero == 3 and pipeline > 1:
         zero = 1
         assumed.append("weights stay gathered over a pipeline's micro-batches")
+    second = (row.chips_per_node or _NODE) if zero == 3 and "hpz" in row.sharding.lower() else 0
     micro_batch = _micro_batch(row, data, pipeline, assumed)
     recompute, sure = row.stated_recompute
     if not sure and recipe.light:

@@ -161,8 +161,7 @@ class Templates:
         if host > 0.0:
             held.append(tasks.add(STREAMED, beside(Stream.HOST), host, [began]))
         makes_weights = work in (Work.BACKWARD, Work.WEIGHT_GRADIENTS)
-        gathers = exchanges.gathered if work is Work.FORWARD else exchanges.gathered_again
-        gathers = {} if work is Work.WEIGHT_GRADIENTS else gathers
+        gathers = {Work.FORWARD: exchanges.gathered, Work.WEIGHT_GRADIENTS: {}}.get(work, exchanges.gathered_again)
         ahead = self._gather(tasks, gathers, names[:1])
         for place, name in enumerate(names):
             tasks.waits += ahead

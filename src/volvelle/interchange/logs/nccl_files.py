@@ -92,12 +92,19 @@ def read_nccl_json_rows(lines: Iterable[Line]) -> tuple[tuple[LoggedCollective, 
         except (ValueError, RecursionError) as error:
             refused.append(Refused(line.number, f"cut, or no JSON ({error})"))
             continue
-        plain = {_plain(str(key)): str(value) for key, value in row.items()} if isinstance(row, dict) else {}
-        if plain.keys() >= _COLUMNS:
-            _take(line.number, plain, found, refused)
-        else:
-            refused.append(Refused(line.number, "no size, time and rates"))
+        _take_json(line.number, row, "it", found, refused)
     return tuple(found), refused
+
+
+def _take_json(line: int, row: object, called: str, found: list[LoggedCollective], refused: list[Refused]) -> None:
+    if not isinstance(row, dict):
+        refused.append(Refused(line, f"{called} is no table"))
+        return
+    plain = {_plain(str(key)): str(value) for key, value in row.items()}
+    if plain.keys() >= _COLUMNS:
+        _take(line, plain, found, refused)
+    else:
+        refused.append(Refused(line, f"{called} has no size, time and rates"))
 
 
 def is_json(found: object) -> bool:
@@ -114,14 +121,7 @@ def read_nccl_json(text: str) -> tuple[tuple[LoggedCollective, ...], list[Refuse
     refused: list[Refused] = []
     if isinstance(whole, list):
         for place, row in enumerate(whole, start=1):
-            if not isinstance(row, dict):
-                refused.append(Refused(1, f"result {place} is no table"))
-                continue
-            plain = {_plain(str(key)): str(value) for key, value in row.items()}
-            if not plain.keys() >= _COLUMNS:
-                refused.append(Refused(1, f"result {place} has no size, time and rates"))
-                continue
-            _take(1, plain, found, refused)
+            _take_json(1, row, f"result {place}", found, refused)
         return tuple(found), refused
     setting = _setting(whole)
     for place, row in enumerate(whole["results"], start=1):
