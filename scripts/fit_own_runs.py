@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.progress import track
 
 from volvelle import Catalogue
 from volvelle.applications.kernels.measurements import kernel_measurements
@@ -18,9 +19,9 @@ from volvelle.applications.kernels.own_products import product_spreads
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.own_runs import Corpus, own_spreads
-from volvelle.applications.training.own_runs_scores import pooled, validate_own_runs
+from volvelle.applications.training.own_runs_scores import LARGE, validate_own_runs
 from volvelle.applications.training.stack_fit import stack_runs
-from volvelle.catalogue.own_spread import SLOPES, OwnRunsSpread
+from volvelle.catalogue.own_spread import SLOPES, OwnRunsSpread, OwnScatter
 from volvelle.catalogue.stacks import stack_entries
 from volvelle.laws.model_error import two_levels
 
@@ -43,15 +44,15 @@ def transfer(corpus: Corpus) -> float:
     return float(np.sqrt(np.mean(np.square(apart)) * 2.0)) if apart else 0.1
 
 
-def chosen(corpus: Corpus, figures: Mapping[str, float], others: Mapping[str, Any]) -> tuple[float, float]:
-    """Of those that sources cannot tell apart, what makes ranges after three own runs cover nearest to four fifths."""
+def chosen(corpus: Corpus, figures: Mapping[str, float], others: Mapping[str, Any]) -> tuple[float, OwnScatter]:
+    """Of those that sources cannot tell apart: after three own runs the worst large machine covers nearest to 4/5."""
 
-    def miss(pair: tuple[float, float]) -> float:
-        spread = OwnRunsSpread(share=pair[0], scatter=pair[1], source="", **figures, **others)
-        found = pooled(validate_own_runs(corpus, own=(3,), spread=spread).machines, 3)
-        return abs(found.coverage - 0.8) if found is not None else 1.0
+    def miss(pair: tuple[float, OwnScatter]) -> float:
+        spread = OwnRunsSpread(share=pair[0], **pair[1].model_dump(), source="", **figures, **others)
+        found = validate_own_runs(corpus, own=(3,), spread=spread).machines
+        return max(abs(one.scores[3].coverage - 0.8) for one in found if one.runs >= LARGE)
 
-    return min(own_spreads(corpus), key=miss)
+    return min(track(own_spreads(corpus), description="as likely"), key=miss)
 
 
 def products(*, narrow: bool) -> dict[str, float | str]:
@@ -71,7 +72,7 @@ def main() -> None:
     figures = {"between": between, "within": within, "transfer": transfer(corpus)}
     of_products = {"products": products(narrow=False), "narrow_products": products(narrow=True)}
     share, scatter = chosen(corpus, figures, of_products)
-    figures = {"share": share, "scatter": scatter, **figures}
+    figures = {"share": share, **scatter.model_dump(), **figures}
     families = sorted({(run.family, run.element) for run in corpus.runs})
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")

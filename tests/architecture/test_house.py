@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_040
+MOST_LINES = 52_090
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -41,6 +41,10 @@ is refused and Student's distribution of any freedom, by 50 for second copies of
 not divide, by 80 for what a loss and a moment take of memory; and down by 840, by 520 as the room of MCL-HPL is counted
 with what was added, and by 780 as that of HPCG is."""
 ADDED = {
+    "estimators/own_shapes.py": 110,
+    "estimators/factored.py": 40,
+    "estimators/question_error.py": 45,
+    "estimators/training/constant_slopes.py": 60,
     "applications/least_widths.py": 45,
     "applications/training/ran_or_failed.py": 205,
     "laws/sensitivity.py": 105,
@@ -289,11 +293,11 @@ ADDED = {
     "verbs/own_runs": 665,
     "cli/own_runs": 90,
     "report/own_runs": 240,
-    "laws/shrinkage.py": 155,
-    "applications/training/own_runs.py": 175,
+    "laws/shrinkage.py": 240,
+    "applications/training/own_runs.py": 240,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 120,
-    "catalogue/own_calibrations.py": 200,
+    "catalogue/own_calibrations.py": 280,
     "catalogue/own_spread.py": 90,
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,

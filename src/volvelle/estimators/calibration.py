@@ -30,14 +30,11 @@ from volvelle.domains import (
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
 from volvelle.estimators.step_errors import StepError, StepErrors, own_runs_left
-from volvelle.mapping.axis_shardings import EXPERT_DIM
-from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import only_what_is_set
 from volvelle.quantities import Bytes, Count, Fraction, Number, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
-from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -195,7 +192,7 @@ class Calibrations:
             values["matrix_efficiency"] = values.get("matrix_efficiency", 1.0) * values["sustained_clock"]
         if self.software is not None:
             values = self.software.applied(values, _IDEAL, chip.family, element)
-        if self.errors is not None and not self.lone and not self._own(chip, element):
+        if self.errors is not None and not self.lone and not self.own_runs(chip, element):
             errors = self.errors()
             left = errors.left(chip.family, element, self.stack)
             values["step_error"] = errors.on(left, chip.family, stated=values.get("step_error"), named=bool(self.stack))
@@ -205,13 +202,16 @@ class Calibrations:
         figures |= {name: figures[name].set_to(value) for name, value in set_here.items()}
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
 
-    def step_error(self, chip: Chip, element: str, *, mixture: bool, chips: int) -> StepError:
-        """How far a whole step may be off, by its kind of model and its size too."""
+    def step_error(self, chip: Chip, element: str, *, mixture: bool, chips: int, own: float | None = None) -> StepError:
+        """How far a whole step may be off, by its kind of model and its size too.
+
+        `own` is what own runs leave of the very step, as a factor; None: of any.
+        """
         if self.errors is None or "step_error" in self.chosen:
             return StepError(factor=self.constants(chip, element).step_error)
-        if self.software is not None and self._own(chip, element):
+        if self.software is not None and self.own_runs(chip, element):
             beyond = own_runs_left(self.software.own_chips, self.software.own_mixture, mixture=mixture, chips=chips)
-            own = self.software.own_errors[chip.family, element]
+            own = self.software.own_errors[chip.family, element] if own is None else own
             return StepError(factor=self.errors().beside(beyond, own), left=beyond)
         errors = self.errors()
         left = errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
@@ -219,7 +219,7 @@ class Calibrations:
         factor = errors.on(left, chip.family, stated=stated, named=bool(self.stack))
         return StepError(factor=factor, left=left, of=errors)
 
-    def _own(self, chip: Chip, element: str) -> bool:
+    def own_runs(self, chip: Chip, element: str) -> bool:
         """Whether runs of one's own say how far steps are off."""
         return self.software is not None and (chip.family, element) in self.software.own_errors
 
@@ -278,17 +278,9 @@ def fitted_constants(
     )
 
 
-def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> StepError:
-    """How far a whole step on a machine may be off, and in which ways it leaves what runs tell of.
-
-    Without a layout, of one on all its chips.
-    """
-    return calibrations_of(cluster).step_error(
-        cluster.chip,
-        step.element,
-        mixture=EXPERT_DIM in step.model.sizes,
-        chips=cluster.accelerators if mapping is None else mapping.chips,
-    )
+def with_software(system: Cluster, software: Stack) -> Cluster:
+    """A machine on which other software runs."""
+    return calibrated(system, replace(calibrations_of(system), software=software))
 
 
 def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:

@@ -4,21 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from volvelle.estimators.factored import FACTORED
+from volvelle.estimators.own_shapes import OwnRunsTold
 from volvelle.quantities import Number, is_plainly
 
-FACTORED = (
-    "matrix_efficiency",
-    "memory_efficiency",
-    "kernel_launch_time",
-    "host_dispatch_time",
-    "attention_efficiency",
-    "communication_sm_share",
-    "tensor_exposure",
-    "hand_over_exposure",
-    "routing_dispatch",
-    "plain_dispatch",
-)
-"""Constants that software changes."""
 _AT_MOST = {
     "matrix_efficiency": 0.98,
     "memory_efficiency": 0.98,
@@ -46,6 +35,8 @@ class Stack:
     """Of the largest run of one's own; None: not known."""
     own_mixture: bool | None = None
     """Whether own runs are of mixtures of experts; None: of both, or not known."""
+    own_runs: OwnRunsTold | None = None
+    """What own runs tell of steps one by one; None: as `own_errors` has it of any."""
     loss_bytes: float | None = None
     """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
 

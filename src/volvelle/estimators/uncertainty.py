@@ -17,9 +17,9 @@ from volvelle.estimators.calibration import (
     Calibration,
     calibrated,
     fitted_constants,
-    step_error,
 )
 from volvelle.estimators.contract import TrainingEstimator
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_errors import CHIP, StepError

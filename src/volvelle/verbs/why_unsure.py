@@ -12,8 +12,8 @@ from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.residuals import layout_spreads
 from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
-from volvelle.estimators.calibration import step_error
 from volvelle.estimators.layout_errors import difference_spread
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices

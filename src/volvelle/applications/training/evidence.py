@@ -10,8 +10,10 @@ from math import log
 import numpy as np
 
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
-from volvelle.estimators.calibration import calibrations_of, fitted_constants, step_error
-from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.estimators.calibration import calibrations_of, fitted_constants
+from volvelle.estimators.factored import FACTORED
+from volvelle.estimators.question_error import step_error
+from volvelle.estimators.stack import Stack
 from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show

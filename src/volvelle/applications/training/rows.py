@@ -61,7 +61,8 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
-from volvelle.estimators.calibration import step_error, with_margin
+from volvelle.estimators.calibration import with_margin
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster

@@ -8,7 +8,7 @@ import pytest
 import volvelle
 from volvelle import Catalogue, DescriptionError, TrainingStep, transformer
 from volvelle.applications.training.evidence import step_basis, training_inputs
-from volvelle.estimators.calibration import step_error
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.step_errors import StepError
 from volvelle.report.documents.document import json_text
 from volvelle.report.range_words import range_words
