@@ -299,7 +299,7 @@ ADDED = {
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 120,
     "catalogue/own_calibrations.py": 280,
-    "catalogue/own_spread.py": 90,
+    "catalogue/own_spread.py": 100,
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,
     "studies/design_space/paced_work.py": 35,
