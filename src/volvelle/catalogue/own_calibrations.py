@@ -7,6 +7,7 @@ are sealed: a file that was changed by hand is refused, one of another version o
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from math import exp, hypot, log
@@ -238,7 +239,7 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
         own_mixture=bool(kinds[0]) if len(kinds) == 1 else None,
         factors={**base.factors, **_factors(file, base)},
         own_errors={} if file.error is None else {(family, file.element): exp(hypot(log(file.error), beside))},
-        own_runs=None if file.told is None else file.told.told(beside=beside),
+        own_runs=None if file.told is None else partial(file.told.told, beside=beside),
     )
 
 

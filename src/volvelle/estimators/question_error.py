@@ -34,4 +34,4 @@ def _by_own_runs(known: Calibrations, cluster: Cluster, step: TrainingStep, mapp
         return None
     table = MappingTable.of([mapping])
     slopes = constant_slopes(step, cluster, table)
-    return exp(float(software.own_runs.error(slopes, product_shapes(step, table))[0]))
+    return exp(float(software.own_runs().error(slopes, product_shapes(step, table))[0]))

@@ -245,7 +245,7 @@ def _own_shapes(cluster: Cluster, element: str, calibration: Calibrations | None
     known = calibrations_of(cluster) if calibration is None else calibration
     if known.software is None or known.software.own_runs is None or not known.own_runs(cluster.chip, element):
         return None
-    return known.software.own_runs.shapes
+    return known.software.own_runs().shapes
 
 
 def _parameters(topology: AbstractTopology) -> dict[str, Any]:

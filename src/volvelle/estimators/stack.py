@@ -1,6 +1,6 @@
 """Software that trains: how far it lets a chip get, as factors on the constants of the chip."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,8 +35,9 @@ class Stack:
     """Of the largest run of one's own; None: not known."""
     own_mixture: bool | None = None
     """Whether own runs are of mixtures of experts; None: of both, or not known."""
-    own_runs: OwnRunsTold | None = None
-    """What own runs tell of steps one by one; None: as `own_errors` has it of any."""
+    own_runs: Callable[[], OwnRunsTold] | None = None
+    """What own runs tell of steps one by one, when asked; None: as `own_errors` has it of any. Its tables are of runs,
+    not columns of a machine's variants."""
     loss_bytes: float | None = None
     """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
 

@@ -1,11 +1,14 @@
 """What own runs tell by the shapes of products: every estimator takes it alike, and no bound is above it."""
 
+import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import volvelle
+from tests.conftest import ROOT
 from volvelle import Catalogue
 from volvelle.catalogue.own_calibrations import KeptRuns
 from volvelle.catalogue.stacks import software_stack
@@ -20,6 +23,7 @@ from volvelle.estimators.training.constant_slopes import constant_slopes
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.search.least_time import least_times
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.own_runs.calibrate import calibrate_from
 from volvelle.workload.training import TrainingStep
 
 TOLD = OwnRunsTold(
@@ -44,7 +48,10 @@ MAPPINGS = (
 def machine(told: OwnRunsTold | None) -> Cluster:
     system = Catalogue().cluster("dgx-h100/16")
     own = {("hopper", "bf16"): 1.1}
-    return with_software(system, replace(software_stack("nemo"), own_errors=own if told else {}, own_runs=told))
+    return with_software(
+        system,
+        replace(software_stack("nemo"), own_errors=own if told else {}, own_runs=(lambda: told) if told else None),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +111,14 @@ def test_a_file_keeps_what_was_told() -> None:
 def test_another_element_type_knows_nothing_of_them(step: TrainingStep) -> None:
     assert calibrations_of(machine(TOLD)).own_runs(machine(TOLD).chip, "bf16")
     assert not calibrations_of(machine(TOLD)).own_runs(machine(TOLD).chip, "fp8")
+
+
+def test_a_plan_takes_a_file_of_own_runs_with_ranges_and_variants(tmp_path: Path) -> None:
+    log = ROOT / "examples" / "logs" / "nemo-llama3-8b.log"
+    calibrate_from([log], on="dgx-h100/8", model="llama3-8b", context=2, save=tmp_path / "mine.yaml")
+    mine = {"stack": str(tmp_path / "mine.yaml")}
+    question = {"on": "dgx-h100/64", "batch": 512, "recompute": ("selective",), "tensor": (1, 2, 4), "context": 2}
+    found, shipped = (volvelle.plan("llama3-8b", **question, **how) for how in (mine, {"stack": "nemo"}))
+    assert found.layouts[0].time < shipped.layouts[0].time
+    assert found.layouts[0].p_best is not None
+    assert pickle.loads(pickle.dumps(found.cluster)).accelerators == 64
