@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_090
+MOST_LINES = 52_140
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -44,12 +44,12 @@ with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 110,
     "estimators/factored.py": 40,
-    "estimators/question_error.py": 45,
+    "estimators/question_error.py": 90,
     "estimators/training/constant_slopes.py": 60,
     "applications/least_widths.py": 45,
     "applications/training/ran_or_failed.py": 205,
     "laws/sensitivity.py": 105,
-    "applications/training/evidence.py": 155,
+    "applications/training/evidence.py": 170,
     "report/range_words.py": 30,
     "applications/own_machine.py": 50,
     "applications/own_factor.py": 85,
@@ -72,7 +72,7 @@ ADDED = {
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 140,
-    "catalogue/training_errors.py": 45,  # ranges by what a question leaves
+    "catalogue/training_errors.py": 140,  # ranges by what a question leaves
     "estimators/step_errors.py": 115,
     "verbs/outside.py": 75,
     "applications/training/fits_findings.py": 65,

@@ -202,10 +202,20 @@ class Calibrations:
         figures |= {name: figures[name].set_to(value) for name, value in set_here.items()}
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
 
-    def step_error(self, chip: Chip, element: str, *, mixture: bool, chips: int, own: float | None = None) -> StepError:
+    def step_error(
+        self,
+        chip: Chip,
+        element: str,
+        *,
+        mixture: bool,
+        chips: int,
+        own: float | None = None,
+        by_constants: float | None = None,
+    ) -> StepError:
         """How far a whole step may be off, by its kind of model and its size too.
 
-        `own` is what own runs leave of the very step, as a factor; None: of any.
+        `own` is what own runs leave of the very step, as a factor; None: of any. `by_constants` is the same by what
+        published runs leave open.
         """
         if self.errors is None or "step_error" in self.chosen:
             return StepError(factor=self.constants(chip, element).step_error)
@@ -215,6 +225,8 @@ class Calibrations:
             return StepError(factor=self.errors().beside(beyond, own), left=beyond)
         errors = self.errors()
         left = errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
+        if by_constants is not None:
+            return StepError(factor=errors.of_its_own(left, by_constants), left=left, of=errors, by_constants=True)
         stated = replace(self, errors=None).constants(chip, element).step_error
         factor = errors.on(left, chip.family, stated=stated, named=bool(self.stack))
         return StepError(factor=factor, left=left, of=errors)

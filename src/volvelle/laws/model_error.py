@@ -27,6 +27,17 @@ def covering_error(errors: NDArray[np.float64], weights: NDArray[np.float64], *,
     return float(size[order][int(np.argmax(enough))] if enough.any() else size.max())
 
 
+@cites("gneiting2007scoring", place="section 6.2, equation 43")
+def interval_score(errors: NDArray[np.float64], reaches: NDArray[np.float64], *, level: float) -> NDArray[np.float64]:
+    r"""How good ranges around zero are that errors were to lie in: less is better, and none gains by lying.
+
+    $$ s = 2 r + \frac{2}{1 - p} \max(|e| - r, 0) $$
+
+    Assumes ranges that reach as far to either side.
+    """
+    return 2.0 * reaches + 2.0 / (1.0 - level) * np.maximum(np.abs(errors) - reaches, 0.0)
+
+
 @cites("student1908mean", place="section III, the distribution of z")
 def few_groups_deviation(errors: NDArray[np.float64]) -> float:
     r"""One standard deviation of a group to come, by the errors of a few that were left out.

@@ -191,7 +191,7 @@ def _rests_on(error: StepError, family: str) -> str:
         return "runs of one's own"
     if CHIP in error.left:
         return "what is stated of the chip: no calibration run is on its family"
-    regime = model_error("training", family)
+    regime = model_error("training", "" if error.by_constants else family)
     return f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
 
 

@@ -129,6 +129,8 @@ class RangeBasis:
     """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
     outside: tuple[str, ...] = ()
     """Ways in which the question leaves what calibration runs tell of."""
+    by_constants: bool = False
+    """Whether the error is of the very step, by what runs leave open of the constants that it feels."""
 
 
 def step_basis(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> RangeBasis:
@@ -144,6 +146,7 @@ def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
         stated=error.factor if CHIP in error.left else None,
         model_error=_model_error(error, cluster.chip.family),
         outside=tuple(error.left) if error.of is not None else (),
+        by_constants=error.by_constants,
     )
 
 
@@ -151,5 +154,5 @@ def _model_error(error: StepError, family: str) -> ModelErrorRegime | None:
     """How far calibration rows were off that their fit did not see; None: nothing was measured on such chips."""
     if error.factor is None or error.of is None or CHIP in error.left:
         return None
-    regime = model_error("training", family)
+    regime = model_error("training", "" if error.by_constants else family)
     return replace(regime, axes=tuple(error.left), reach=log(error.factor) * model_reach(LEVEL))

@@ -62,7 +62,7 @@ from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
 from volvelle.estimators.calibration import with_margin
-from volvelle.estimators.question_error import step_error
+from volvelle.estimators.question_error import ways_left
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster
@@ -121,7 +121,7 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: 
         system=cluster,
         calibration=None,
         assumed=tuple(dict.fromkeys(assumed)),
-        outside=tuple(step_error(cluster, step, mapping).left),
+        outside=ways_left(cluster, step, mapping),
     )
 
 
