@@ -50,7 +50,7 @@ ADDED = {
     "applications/training/ran_or_failed.py": 205,
     "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 170,
-    "report/range_words.py": 30,
+    "report/range_words.py": 40,
     "applications/own_machine.py": 50,
     "applications/own_factor.py": 85,
     "applications/hpl/own_runs.py": 95,
@@ -73,7 +73,7 @@ ADDED = {
     "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 140,
     "catalogue/training_errors.py": 140,  # ranges by what a question leaves
-    "estimators/step_errors.py": 115,
+    "estimators/step_errors.py": 145,
     "verbs/outside.py": 75,
     "applications/training/fits_findings.py": 65,
     "applications/intervals.py": 185,
