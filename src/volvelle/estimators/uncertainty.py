@@ -15,6 +15,7 @@ from volvelle.estimators.calibration import (
     ERRORS,
     CalibratedCluster,
     Calibration,
+    FittedConstants,
     calibrated,
     fitted_constants,
     step_error,
@@ -23,7 +24,8 @@ from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_errors import CHIP, StepError
-from volvelle.estimators.step_inputs import load_column, memory_column
+from volvelle.estimators.step_inputs import MemoryColumns, load_column, memory_columns
+from volvelle.laws.chance_to_fit import chance_to_fit
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
@@ -83,6 +85,12 @@ def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
 def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
     """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
     return np.asarray(memory * LogStudent(1.0, factor or 1.0).at(sampler.column(SPIKE)) <= capacity)
+
+
+def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:
+    """How likely that is: exactly as far as the model's error goes, over samples of all else."""
+    factors = {"error": fitted.memory_error or 1.0, "spike": fitted.memory_spike or 1.0}
+    return float(np.mean(chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)))
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -353,14 +361,14 @@ class UnderUncertainty(TrainingEstimator):
             central=central.time,
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
-        memory, held = memory_column(central.memory_bytes, central.tensor_bytes, workload, sampler, held_error)
+        held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler)
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),
-            memory=memory,
+            memory=held.with_error(held_error),
             level=self.level,
             inputs=(*varied, *loads),
-            held=held,
+            held=held.varied,
             model="the model, by calibration runs"
             if known.factor is not None and CHIP not in known.left
             else "the model, not calibrated on this family",
@@ -371,8 +379,8 @@ class UnderUncertainty(TrainingEstimator):
             "headroom": central.capacity - central.memory_bytes,
         }
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        fits = suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler)
-        return replace(central, ranges=ranges, fits=float(np.mean(fits))), samples
+        fits = chance_of_room(variants.chip.capacity, held, fitted)
+        return replace(central, ranges=ranges, fits=fits), samples
 
     def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""

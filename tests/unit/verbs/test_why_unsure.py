@@ -126,7 +126,7 @@ def test_runs_of_the_two_likeliest_settle_it_as_often_as_promised_on_a_thousand_
     assert told is not None
     pair = [next(one for one in (*plan.layouts, *plan.kinds) if one.mapping == m) for m in told.layouts]
     assert max(one.p_best or 0.0 for one in pair) < 0.6
-    times, _ = sampled_times(plan.step, plan.cluster, pair, ClosedForm(), Stratified(1000, seed=11))
+    times, *_ = sampled_times(plan.step, plan.cluster, pair, ClosedForm(), Stratified(1000, seed=11))
     truth = np.log(times[1] / times[0])
 
     asked = why_unsure(model, on=on, batch=batch, mapping=told.layouts[0], against=told.layouts[1], samples=256)

@@ -19,16 +19,14 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.estimators.sampler import Stratified
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.laws.chance_to_fit import chance_to_fit
 from volvelle.quantities import percent
-from volvelle.spread import LogStudent
 
 BINS = 5
 TRIED = tuple(place / 100 for place in range(100, 300))
 """Factors that are tried."""
-_DRAWS = Stratified(4000, 0)
 _SAMPLES = 128
 _LEAST = 1e-3
 """Chances further out than what the quantiles tell apart count as this."""
@@ -118,14 +116,7 @@ def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
 
 def chances(runs: Sequence[TriedFit], error: float, spike: float) -> NDArray[np.float64]:
     """Chances that runs fit with such an error of memory and such spikes."""
-    needed = np.sort(_drawn("e", error) + _drawn("s", spike))
-    return np.searchsorted(needed, [one.room for one in runs]) / len(needed)
-
-
-@cache
-def _drawn(name: str, factor: float) -> NDArray[np.float64]:
-    """Samples of what memory is off by, as logarithms."""
-    return np.log(LogStudent(1.0, factor).at(_DRAWS.column(name)))
+    return chance_to_fit(np.exp([one.room for one in runs]), 1.0, error=error, spike=spike)
 
 
 def left_out_chances(runs: Sequence[TriedFit]) -> tuple[dict[str, float], NDArray[np.float64]]:
