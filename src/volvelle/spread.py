@@ -213,9 +213,14 @@ def model_share(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(0.5 + 0.25 * sine * (3.0 - sine * sine))
 
 
-def model_nodes(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Deviations of a model's error and their weights, by which a mean over it is a sum (Gauss, over s)."""
+def model_nodes(count: int, *, upper: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Deviations of a model's error and their weights, by which a mean over it is a sum (Gauss, over s).
+
+    With `upper` of the size of the error: those above zero, which weigh twice.
+    """
     sine, weights = np.polynomial.legendre.leggauss(count)
+    if upper:
+        sine = (sine + 1.0) / 2.0
     return 2.0 * sine / np.sqrt(1.0 - sine * sine) * _as_wide(), 0.75 * (1.0 - sine * sine) * weights
 
 

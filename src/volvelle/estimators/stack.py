@@ -46,8 +46,8 @@ class Stack:
     """Of the largest run of one's own; None: not known."""
     own_mixture: bool | None = None
     """Whether own runs are of mixtures of experts; None: of both, or not known."""
-    loss_bytes: float | None = None
-    """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
+    bytes_held: Mapping[str, float] = field(default_factory=dict)
+    """Constants of memory that it has of its own, such as bytes a logit that its loss needs; others are the chip's."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
@@ -65,8 +65,7 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        if self.loss_bytes is not None:
-            found["loss_bytes"] = self.loss_bytes
+        found.update(self.bytes_held)
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
         return found

@@ -84,7 +84,8 @@ def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
 
 def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
     """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
-    return np.asarray(memory * LogStudent(1.0, factor or 1.0).at(sampler.column(SPIKE)) <= capacity)
+    spikes = LogStudent(1.0, factor or 1.0).at((1.0 + sampler.column(SPIKE)) / 2.0)  # never less
+    return np.asarray(memory * spikes <= capacity)
 
 
 def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:

@@ -1,4 +1,4 @@
-"""How likely memory suffices, where the model of it may be off and runs fail by more than that."""
+"""How likely memory suffices, where the model of it may be off and a run takes more for a moment."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes
 from volvelle.spread import model_nodes, model_share
 
-_NODES = 24
+_NODES = 48
 _LEAST = 1e-100
 
 
@@ -19,25 +19,43 @@ def chance_to_fit(
 ) -> NDArray[np.float64]:
     r"""How likely memory suffices.
 
-    $$ P = \Pr\left[(M\,e^{a T_1} + K)\, e^{b T_2} \le C\right]
-         = \int F\!\left(\tfrac{1}{b} \ln \frac{C}{M e^{a t} + K}\right) f(t)\,dt $$
+    $$ P = \Pr\left[(M\,e^{a T_1} + K)\, e^{b |T_2|} \le C\right]
+         = \int F\!\left(\tfrac{1}{a} \ln \frac{C e^{-b |t|} - K}{M}\right) f(t)\,dt $$
 
-    M are bytes that the model may be off by, a the logarithm of the factor `error`; K such that are kept beside them;
-    b the logarithm of the factor `spike`, by which a run takes more for a moment, or less, than both. T_1 and T_2 are
-    Student's of four degrees of freedom, as wide as a normal one for four cases in five; F is its share, f its density.
-    The integral is over the narrower of the two, as F of the wider is smooth: to 1e-4 of the chance. Assumes
-    that both are independent.
+    M are bytes that the model may be off by, up or down, a the logarithm of the factor `error`; K such that are kept
+    beside them; b the logarithm of the factor `spike`, by which a run takes more than both: for a moment, or between
+    tensors, memory is taken that no tensor has, and never given. T_1 and T_2 are Student's of four degrees of freedom,
+    as wide as a normal one for four cases in five; F is its share, f its density. Where the error is much the narrower
+    of the two the integral is over it, and the spike's share is 2 F − 1. To 2e-4 of the chance; assumes that both are
+    independent.
     """
-    narrow, wide = sorted((float(np.log(error)), float(np.log(spike))))
-    if wide == 0.0:
+    a, b = float(np.log(error)), float(np.log(spike))
+    if max(a, b) == 0.0:
         return np.asarray(np.asarray(moved + kept) <= capacity, dtype=float)
-    deviations, weights = _nodes() if narrow else (np.zeros(1), np.ones(1))
-    factors = np.exp(narrow * deviations)
     room, mass, beside = (np.asarray(size, dtype=float)[..., None] for size in (capacity, moved, kept))
-    ratio = room / (mass * factors + beside) if error <= spike else (room / factors - beside) / mass
-    return np.asarray(model_share(np.log(np.clip(ratio, _LEAST, 1.0 / _LEAST)) / wide) @ weights)
+    if a > _NARROW * b:
+        deviations, weights = _spikes() if b else _CERTAIN
+        left = _logarithm((room * np.exp(-b * deviations) - beside) / mass)
+        return np.asarray(model_share(left / a) @ weights)
+    deviations, weights = _errors() if a else _CERTAIN
+    left = _logarithm(room / (mass * np.exp(a * deviations) + beside))
+    return np.asarray(np.maximum(2.0 * model_share(left / b) - 1.0, 0.0) @ weights)
+
+
+_NARROW = 0.5
+_CERTAIN = (np.zeros(1), np.ones(1))
+
+
+def _logarithm(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.log(np.clip(ratio, _LEAST, 1.0 / _LEAST)))
 
 
 @cache
-def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _errors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return model_nodes(_NODES)
+
+
+@cache
+def _spikes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of their size alone."""
+    return model_nodes(_NODES // 2, upper=True)
