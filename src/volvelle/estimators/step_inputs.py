@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from volvelle.estimators.calibration import FittedConstants
 from volvelle.estimators.sampler import Column, Sampler
+from volvelle.laws.model_error import chance_to_fit
+from volvelle.quantities import Number
 from volvelle.spread import Figure
 from volvelle.workload.training import BUSIEST_EXPERT, FRAGMENTATION, RESERVED, TrainingStep
 
@@ -45,6 +48,12 @@ def memory_columns(whole: float, tensors: float, step: TrainingStep, sampler: Sa
     varied = tuple(name for name, drawn in ((KEPT, kept), (LOST, lost)) if isinstance(drawn, np.ndarray))
     moved = np.broadcast_to(tensors + lost * activations, sampler.samples)
     return MemoryColumns(moved=moved, kept=kept, varied=varied)
+
+
+def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:
+    """How likely memory suffices: computed as far as the model's error goes, a mean over samples of all else."""
+    factors = {"error": fitted.memory_error or 1.0, "spike": fitted.memory_spike or 1.0}
+    return float(np.mean(chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)))
 
 
 def load_column(

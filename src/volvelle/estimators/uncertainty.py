@@ -15,7 +15,6 @@ from volvelle.estimators.calibration import (
     ERRORS,
     CalibratedCluster,
     Calibration,
-    FittedConstants,
     calibrated,
     fitted_constants,
     step_error,
@@ -24,8 +23,7 @@ from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_errors import CHIP, StepError
-from volvelle.estimators.step_inputs import MemoryColumns, load_column, memory_columns
-from volvelle.laws.chance_to_fit import chance_to_fit
+from volvelle.estimators.step_inputs import chance_of_room, load_column, memory_columns
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
@@ -86,12 +84,6 @@ def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sa
     """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
     spikes = LogStudent(1.0, factor or 1.0).at((1.0 + sampler.column(SPIKE)) / 2.0)  # never less
     return np.asarray(memory * spikes <= capacity)
-
-
-def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:
-    """How likely that is: exactly as far as the model's error goes, over samples of all else."""
-    factors = {"error": fitted.memory_error or 1.0, "spike": fitted.memory_spike or 1.0}
-    return float(np.mean(chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)))
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:

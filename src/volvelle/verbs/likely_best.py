@@ -16,8 +16,8 @@ from volvelle.catalogue.residuals import layout_spreads
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.layout_errors import layout_errors, shares_won
 from volvelle.estimators.sampler import Sampler, Stratified
-from volvelle.estimators.step_inputs import memory_columns
-from volvelle.estimators.uncertainty import TableEstimator, chance_of_room, memory_error_column, sampled, suffices
+from volvelle.estimators.step_inputs import chance_of_room, memory_columns
+from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled, suffices
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout

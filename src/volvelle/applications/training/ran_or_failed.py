@@ -22,7 +22,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.laws.chance_to_fit import chance_to_fit
+from volvelle.laws.model_error import chance_to_fit
 from volvelle.quantities import percent
 
 BINS = 5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.chance_to_fit import chance_to_fit
+from volvelle.laws.model_error import chance_to_fit
 from volvelle.spread import LogStudent, model_nodes, model_reach, model_share
 
 
