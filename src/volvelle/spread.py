@@ -197,7 +197,31 @@ def model_reach(level: float) -> float:
 
 def _model_error(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
     """Student's distribution of four degrees of freedom, as wide as the normal one at a tenth and nine tenths."""
-    return np.asarray(student(quantiles, 4.0) * (NormalDist().inv_cdf(0.9) / student(0.9, 4.0)))
+    return np.asarray(student(quantiles, 4.0) * _as_wide())
+
+
+def _as_wide() -> float:
+    return NormalDist().inv_cdf(0.9) / float(student(0.9, 4.0))
+
+
+def model_share(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of a model's errors below so many deviations: what :func:`model_reach` is the inverse of.
+
+    With s = t / √(4 + t²), Student's density of four degrees of freedom is 3/4 (1 − s²), its share 1/2 + (3s − s³)/4.
+    """
+    sine = deviations / np.sqrt(4.0 * _as_wide() ** 2 + deviations * deviations)
+    return np.asarray(0.5 + 0.25 * sine * (3.0 - sine * sine))
+
+
+def model_nodes(count: int, *, upper: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Deviations of a model's error and their weights, by which a mean over it is a sum (Gauss, over s).
+
+    With `upper` of the size of the error: those above zero, which weigh twice.
+    """
+    sine, weights = np.polynomial.legendre.leggauss(count)
+    if upper:
+        sine = (sine + 1.0) / 2.0
+    return 2.0 * sine / np.sqrt(1.0 - sine * sine) * _as_wide(), 0.75 * (1.0 - sine * sine) * weights
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)

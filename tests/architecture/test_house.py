@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_140
+MOST_LINES = 52_260
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -38,9 +38,9 @@ chips in estimates, what the ends of pipelines hold and gathers around one ring,
 that studies state, by 170 for what ranges rest on in every verb, both ends of a step in costs, what settles which
 layout is faster, own runs of Linpack and replays of sampled machines, and by 110 for what a question leaves, where it
 is refused and Student's distribution of any freedom, by 50 for second copies of weights and groups of replicas that do
-not divide, by 80 for what a loss and a moment take of memory, by 50
-for rates by shapes that own runs tell of; and down by 840, by 520 as the room of MCL-HPL is counted
-with what was added, and by 780 as that of HPCG is."""
+not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
+holds of losses and gradients beside, shares of Student's distribution, and by 100 for rates by shapes that own runs tell of; and down by 840, by 520 as the room of
+MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 110,
     "estimators/factored.py": 40,
@@ -59,7 +59,7 @@ ADDED = {
     "catalogue/saved_file.py": 60,
     "estimators/sensitivity.py": 70,
     "catalogue/benchmarks_to_run.py": 30,
-    "verbs/why_unsure.py": 225,
+    "verbs/why_unsure.py": 250,
     "cli/why_unsure.py": 55,
     "report/why_unsure_text.py": 55,
     "report/documents/why_unsure.py": 45,
@@ -68,7 +68,7 @@ ADDED = {
     "applications/training/pairs.py": 75,
     "estimators/sampler.py": 70,
     "estimators/sobol_points.py": 100,
-    "estimators/step_inputs.py": 60,
+    "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 140,
@@ -99,7 +99,7 @@ ADDED = {
     "applications/training/left_out.py": 90,
     "catalogue/residuals.py": 160,
     "estimators/training/host_time.py": 70,
-    "catalogue/stacks.py": 100,
+    "catalogue/stacks.py": 110,
     "estimators/stack.py": 80,
     "domains.py": 350,
     "input_limits.py": 75,

@@ -21,6 +21,7 @@ from volvelle.domains import (
     NO_SHARE,
     SHARE,
     SM_SHARE,
+    STATE_BYTES,
     TIMES_DISPATCH,
     TIMES_NETWORK,
     NumberDomain,
@@ -71,6 +72,10 @@ class FittedConstants:
     """Share of what stages hand over that computation beside it does not hide."""
     loss_bytes: Bytes = number(LOGIT_BYTES, 0.0)
     """Bytes a logit that the loss needs beside the logits while it runs; software decides."""
+    sharded_loss_bytes: Bytes | None = number(LOGIT_BYTES, None)
+    """Likewise where tensor ranks share the logits; None: as much."""
+    gradient_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
+    """Bytes a parameter of gradients in 16 bits that software holds beside those it accumulates in 32."""
     memory_margin: Fraction = number(MARGIN, 0.0)
     """Share of the memory of chips and hosts that is left free before something is said to fit."""
     step_error: float | None = number(ERROR_FACTOR, None)
@@ -78,7 +83,7 @@ class FittedConstants:
     memory_error: float | None = number(ERROR_FACTOR, None)
     """How far the memory of a rank may be off, likewise."""
     memory_spike: float | None = number(ERROR_FACTOR, None)
-    """By what factor a run may need more, or less, than that before it fails for want of memory, likewise."""
+    """By what factor a run may need more than that, for a moment or between tensors, likewise."""
     figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     """How sure we are of the fields above, by name: spread, evidence, source."""
 

@@ -85,6 +85,8 @@ class SustainedRates:
     """A chip's share of it."""
     host_memory_rate: BytesPerSecond | None
     loss_bytes: Bytes
+    sharded_loss_bytes: Bytes | None
+    gradient_copy_bytes: Bytes
     memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
@@ -131,6 +133,8 @@ class SustainedRates:
             host_memory=cluster.host_memory,
             host_memory_rate=host_memory_rate,
             loss_bytes=fitted.loss_bytes,
+            sharded_loss_bytes=fitted.sharded_loss_bytes,
+            gradient_copy_bytes=fitted.gradient_copy_bytes,
             memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(

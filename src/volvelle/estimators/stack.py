@@ -38,8 +38,8 @@ class Stack:
     own_runs: Callable[[], OwnRunsTold] | None = None
     """What own runs tell of steps one by one, when asked; None: as `own_errors` has it of any. Its tables are of runs,
     not columns of a machine's variants."""
-    loss_bytes: float | None = None
-    """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
+    bytes_held: Mapping[str, float] = field(default_factory=dict)
+    """Constants of memory that it has of its own, such as bytes a logit that its loss needs; others are the chip's."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
@@ -57,8 +57,7 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        if self.loss_bytes is not None:
-            found["loss_bytes"] = self.loss_bytes
+        found.update(self.bytes_held)
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
         return found

@@ -23,7 +23,7 @@ from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_errors import CHIP, StepError
-from volvelle.estimators.step_inputs import load_column, memory_column
+from volvelle.estimators.step_inputs import chance_of_room, load_column, memory_columns
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
@@ -82,7 +82,8 @@ def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
 
 def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
     """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
-    return np.asarray(memory * LogStudent(1.0, factor or 1.0).at(sampler.column(SPIKE)) <= capacity)
+    spikes = LogStudent(1.0, factor or 1.0).at((1.0 + sampler.column(SPIKE)) / 2.0)  # never less
+    return np.asarray(memory * spikes <= capacity)
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -353,14 +354,14 @@ class UnderUncertainty(TrainingEstimator):
             central=central.time,
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
-        memory, held = memory_column(central.memory_bytes, central.tensor_bytes, workload, sampler, held_error)
+        held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler)
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),
-            memory=memory,
+            memory=held.with_error(held_error),
             level=self.level,
             inputs=(*varied, *loads),
-            held=held,
+            held=held.varied,
             model="the model, by calibration runs"
             if known.factor is not None and CHIP not in known.left
             else "the model, not calibrated on this family",
@@ -371,8 +372,8 @@ class UnderUncertainty(TrainingEstimator):
             "headroom": central.capacity - central.memory_bytes,
         }
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        fits = suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler)
-        return replace(central, ranges=ranges, fits=float(np.mean(fits))), samples
+        fits = chance_of_room(variants.chip.capacity, held, fitted)
+        return replace(central, ranges=ranges, fits=fits), samples
 
     def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""
