@@ -49,9 +49,9 @@ def test_chances_are_what_happened_with_publications_left_out() -> None:
     assert found.value["failed"] >= 30  # type: ignore[index]
     bins = [one["left_out"] for one in found.value["bins"]]  # type: ignore[index]
     for one in bins:
-        # Two standard deviations of the share that so many runs of that chance show.
+        # Fewer runs than ten may be off by two standard deviations of the share that so many of that chance show.
         scatter = np.sqrt(one["chance"] * (1.0 - one["chance"]) / one["runs"])
-        assert abs(one["chance"] - one["ran"]) <= max(0.15, 2.0 * scatter)
+        assert abs(one["chance"] - one["ran"]) <= (0.15 if one["runs"] >= 10 else max(0.15, 2.0 * scatter))
 
 
 def test_chances_with_publications_left_out_tell_more_than_the_share_that_ran() -> None:
