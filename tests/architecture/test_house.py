@@ -277,7 +277,7 @@ ADDED = {
     "estimators/flow_level": 320,
     "estimators/training/replica_exchange.py": 150,
     "mapping/repeated_gathers.py": 60,
-    "interchange/logs": 2125,
+    "interchange/logs": 2145,
     "laws/reliability": 660,
     "catalogue/reliability.py": 345,
     "catalogue/places.py": 100,
