@@ -272,9 +272,10 @@ def considered_space(
     for name, given in considered.items():
         if name not in known:
             raise UnknownNameError.among("field of a layout", name, known)
-        several = given if isinstance(given, Sequence) else (given,)
+        listed = given.tolist() if isinstance(given, np.ndarray) else given
+        several = listed if isinstance(listed, Sequence) and not isinstance(listed, str) else (listed,)
         if given is not None and several:
-            values[name] = tuple(map(known[name].kind, several))
+            values[name] = tuple(several)
     if framework in ("deepspeed", "fsdp"):  # these know neither pipelines nor sequence parallelism
         values |= {"pipeline": (1,), "sequence_parallel": (False,)}
     return Space(**values)
@@ -292,6 +293,7 @@ class Launch:
         return self.flags
 
 
+@within_domains
 def launch(plan: Plan, framework: Framework) -> Launch:
     """Launch flags of a plan's fastest layout that a framework can express, and what that cost."""
     if plan.shape is None:
